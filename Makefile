@@ -1,0 +1,49 @@
+# `make demo` and `make test` need only Python 3.11+ and make; everything else goes into .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test lint unit bench docs example clean
+
+demo: $(VENV)/.installed
+	@$(BIN)/pyramidion demo
+
+test: lint unit
+
+lint: $(VENV)/.test-installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+unit: $(VENV)/.test-installed
+	$(BIN)/python -m pytest
+
+bench: $(VENV)/.test-installed
+	$(BIN)/python benchmarks/scoring.py
+
+docs: $(VENV)/.test-installed   # rewrite the generated pages of docs/reference and the picture
+	$(BIN)/python scripts/reference.py
+	$(BIN)/python scripts/picture.py
+
+example: $(VENV)/.installed   # rebuild the bundled example from its sources
+	$(BIN)/python example/build.py
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; sys.exit(0 if sys.version_info >= (3, 11) else f"pyramidion needs Python 3.11 or newer; $(PYTHON) is {v}. Try: make PYTHON=python3.12 demo")'
+	@echo "Creating $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	@echo "Installing pyramidion into $(VENV) (once, about a minute) ..."
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.test-installed: pyproject.toml | $(BIN)/python
+	@echo "Installing what the tests need into $(VENV) (once, a few minutes) ..."
+	@$(PIP) --editable '.[test]'
+	@touch $@ $(VENV)/.installed
+
+clean:
+	rm -rf $(VENV) build dist pyramidion-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

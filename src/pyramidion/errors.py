@@ -1,0 +1,87 @@
+"""Everything that can go wrong for a user, in one small tree.
+
+    PyramidionError
+    ├── UsageError          a name, option or combination that does not exist; says what does
+    ├── InputError          data that cannot be accepted; carries every Problem found
+    └── MissingExtraError   an optional part is not installed; names the command that installs it
+
+A ``Problem`` is not an exception: readers and methods collect problems, and only whoever called them
+decides whether to stop (the default) or to go on and show the list (``lenient``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong at one address, e.g. ``Problem("peers.csv, line 12", "value is not a number")``."""
+
+    where: str
+    what: str
+    severity: Severity = "error"
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}" if self.where else self.what
+
+
+class Problems:
+    """A growing list of problems: readers add to it instead of raising at the first one."""
+
+    def __init__(self) -> None:
+        self._items: list[Problem] = []
+
+    def error(self, where: str, what: str) -> None:
+        self._items.append(Problem(where, what, "error"))
+
+    def warning(self, where: str, what: str) -> None:
+        self._items.append(Problem(where, what, "warning"))
+
+    def extend(self, problems: Iterable[Problem]) -> None:
+        self._items.extend(problems)
+
+    @property
+    def errors(self) -> list[Problem]:
+        return [problem for problem in self._items if problem.severity == "error"]
+
+    @property
+    def warnings(self) -> list[Problem]:
+        return [problem for problem in self._items if problem.severity == "warning"]
+
+    def __iter__(self) -> Iterator[Problem]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+
+class PyramidionError(Exception):
+    """The root: catch this to catch everything this package raises on purpose."""
+
+
+class UsageError(PyramidionError):
+    """The caller asked for something that does not exist or does not fit together."""
+
+
+class InputError(PyramidionError):
+    """Data that cannot be accepted. ``problems`` lists everything found, not only the first."""
+
+    def __init__(self, problems: Problem | Iterable[Problem]) -> None:
+        self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        shown = [str(problem) for problem in self.problems[:20]]
+        if len(self.problems) > len(shown):
+            shown.append(f"... and {len(self.problems) - len(shown)} more")
+        super().__init__("\n".join(shown))
+
+
+class MissingExtraError(PyramidionError):
+    """An optional part is not installed."""
+
+    def __init__(self, purpose: str, extra: str) -> None:
+        self.extra = extra
+        super().__init__(f"{purpose} needs an optional part. Install it with: pip install 'pyramidion[{extra}]'")

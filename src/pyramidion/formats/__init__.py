@@ -1,0 +1,34 @@
+"""Formats: parse and write only. ``detect`` finds out what a path holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyramidion import plugins
+from pyramidion.errors import UsageError
+from pyramidion.formats.base import Format, losses, parts
+
+__all__ = ["Format", "all_formats", "detect", "get", "losses", "parts"]
+
+
+def get(name: str) -> Format:
+    found = plugins.load("formats", name)
+    assert isinstance(found, Format)
+    return found
+
+
+def all_formats() -> list[Format]:
+    return [get(name) for name in plugins.names("formats")]
+
+
+def detect(path: Path) -> Format:
+    """The one format that recognises a path; says so where none or several do."""
+    if not path.exists():
+        raise UsageError(f"{path} does not exist")
+    found = [candidate for candidate in all_formats() if candidate.recognises(path)]
+    if len(found) == 1:
+        return found[0]
+    known = ", ".join(plugins.names("formats"))
+    if not found:
+        raise UsageError(f"{path} is in no format I recognise; name one of {known} with --from")
+    raise UsageError(f"{path} could be {' or '.join(f.name for f in found)}; say which with --from")

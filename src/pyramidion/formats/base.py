@@ -1,0 +1,68 @@
+"""What a format is: a name, a way to recognise it, a reader, a writer, and what it can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyramidion.errors import Problem, Problems
+from pyramidion.model import UNMATCHED, Study
+
+Reader = Callable[[Path, Problems], Study]
+Writer = Callable[[Study, Path, Problems], None]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format. Readers add what is wrong to the problems and go on; writers write where they are told.
+
+    ``holds`` names the parts of a study that survive a round trip (keys of ``parts``); everything else is
+    reported as lost by whoever converts. ``container`` says whether it writes one file or a folder.
+    """
+
+    name: str
+    title: str
+    recognises: Callable[[Path], bool]
+    read: Reader
+    write: Writer | None = None
+    holds: frozenset[str] = frozenset()
+    container: str = "file"  # or "folder"
+
+
+def parts(study: Study) -> dict[str, int]:
+    """How much of each kind of content a study has, in the vocabulary of ``Format.holds``."""
+    units = [unit for pyramid in study.pyramids for unit in pyramid.units]
+    judgments = study.judgments
+    unmatched = {code for code, name in enumerate(judgments.aspect.names) if name == UNMATCHED}
+    blank = {code for code, name in enumerate(judgments.unit.names) if not name}
+    on_units = sum(code not in blank for code in judgments.unit.codes)
+    on_unmatched = sum(code in unmatched for code in judgments.aspect.codes)
+    return {
+        "study title": int(bool(study.title)),
+        "topic titles": sum(bool(topic.title or topic.description) for topic in study.topics),
+        "documents": sum(len(topic.documents) for topic in study.topics),
+        "references": len(study.references),
+        "peers": len(study.peers),
+        "source names": sum(bool(summary.source) for summary in study.summaries),
+        "pyramids": len(study.pyramids),
+        "contributor spans": sum(bool(c.spans) for unit in units for c in unit.contributors),
+        "unit authors": sum(bool(unit.author) for unit in units),
+        "unit groups": sum(bool(unit.group) for unit in units),
+        "unit comments": sum(bool(unit.comment) for unit in units),
+        "unit judgments": on_units,
+        "unmatched counts": on_unmatched,
+        "ratings": len(judgments) - on_units - on_unmatched,
+        "evidence": len(judgments.evidence),
+        "tasks": len(study.tasks),
+        "assignments": len(study.assignments),
+    }
+
+
+def losses(study: Study, target: Format) -> list[Problem]:
+    """One warning for each part of the study that the target format has no place for."""
+    return [
+        Problem(target.name, f"cannot hold {part}: {count} left out", "warning")
+        for part, count in parts(study).items()
+        if count and part not in target.holds
+    ]

@@ -1,0 +1,183 @@
+"""Reading hostile files and writing whole ones.
+
+Reading is bounded and says where it failed. Writing goes to a temporary neighbour that is renamed at the end, so
+a reader never sees half a file and a failed run leaves the old one as it was.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+from urllib.parse import quote, unquote
+
+from pyramidion.errors import Problems, UsageError
+
+MAX_LINE = 32 * 1024 * 1024
+"""Longest line accepted, in bytes. The longest real one (a document set) is far below 1 MiB."""
+
+csv.field_size_limit(MAX_LINE)
+
+
+def decode(raw: bytes, where: str, problems: Problems) -> str:
+    """UTF-8 text, with or without a byte order mark; other bytes are an error that names its place."""
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        problems.error(where, f"line {line}: byte {raw[error.start]:#04x} is not UTF-8; save the file as UTF-8")
+        return raw.decode("utf-8-sig", errors="replace")
+
+
+def read_text(path: Path, problems: Problems) -> str:
+    """A whole text file exactly as it is, line ends included."""
+    return decode(path.read_bytes(), str(path), problems)
+
+
+def read_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
+    """Numbered lines without their line feed, one at a time. A line that is too long is reported and skipped."""
+    with path.open("rb") as file:
+        number = 0
+        while raw := file.readline(MAX_LINE):
+            number += 1
+            where = f"{path}, line {number}"
+            if len(raw) == MAX_LINE and not raw.endswith(b"\n"):
+                problems.error(where, f"is longer than {MAX_LINE // 2**20} MiB")
+                while (rest := file.readline(MAX_LINE)) and not rest.endswith(b"\n"):
+                    pass
+                continue
+            text = raw.removesuffix(b"\n")
+            try:
+                yield number, text.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                problems.error(where, f"byte {text[error.start]:#04x} is not UTF-8; save the file as UTF-8")
+                yield number, text.decode("utf-8", errors="replace")
+
+
+def read_rows(path: Path, problems: Problems) -> Iterator[tuple[str, dict[str, str]]]:
+    """Rows of a CSV with a header, each with its address; names and cells lose the spaces around them."""
+    lines = (line + "\n" for _, line in read_lines(path, problems))
+    reader = csv.reader(lines, skipinitialspace=True, strict=True)
+    header: list[str] | None = None
+    try:
+        for row in reader:
+            where = f"{path}, line {reader.line_num}"
+            if not any(cell.strip() for cell in row):
+                continue
+            if header is None:
+                header = [name.strip() for name in row]
+                continue
+            if len(row) != len(header):
+                problems.error(where, f"has {len(row)} cells, the header {len(header)}")
+                continue
+            yield where, {name: plain_cell(cell) for name, cell in zip(header, row, strict=True)}
+    except csv.Error as error:
+        problems.error(f"{path}, line {reader.line_num}", f"is not CSV: {error}")
+
+
+def read_header(path: Path) -> list[str]:
+    """The column names of a CSV file, or nothing where it has none. Never raises on strange content."""
+    try:
+        with path.open("rb") as file:
+            first = file.readline(1 << 20).decode("utf-8-sig", errors="replace")
+        return [name.strip() for name in next(csv.reader([first], skipinitialspace=True), [])]
+    except (OSError, csv.Error):
+        return []
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def safe_cell(text: str) -> str:
+    """A cell no spreadsheet runs as a formula: an apostrophe goes before a dangerous first character."""
+    return f"'{text}" if text.lstrip("'").startswith(_FORMULA) else text
+
+
+def plain_cell(cell: str) -> str:
+    """Undo ``safe_cell``."""
+    return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(_FORMULA) else cell
+
+
+def write_rows(file: IO[str], header: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> None:
+    """CSV with safe text cells; numbers stay numbers, None is an empty cell."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(header)
+    for row in rows:
+        writer.writerow([safe_cell(cell) if isinstance(cell, str) else cell for cell in row])
+
+
+def to_file_name(id: str) -> str:
+    """An id as a file name that every system accepts, and that ``from_file_name`` turns back."""
+    name = quote(id, safe=" !#$&'()+,;=@[]{}~^")
+    name = name.encode("ascii").decode()
+    return name.replace(".", "%2E", 1) if name.startswith(".") else name
+
+
+def from_file_name(name: str) -> str:
+    return unquote(name)
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[IO[str]]:
+    """Open a file for writing text exactly; it appears under its name only when the block ends well."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:80]}.", suffix=".part")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        _allow_others_to_read(Path(temporary))
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A folder that appears under its name only when the block ends well. An existing one must be empty."""
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise UsageError(f"{path} exists already; choose another name or remove it first")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name[:80]}.", suffix=".part"))
+    try:
+        yield temporary
+        _allow_others_to_read(temporary, executable=True)
+        if path.exists():
+            path.rmdir()
+        temporary.replace(path)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def _allow_others_to_read(path: Path, executable: bool = False) -> None:
+    """mkstemp makes private files; give them the permissions an ordinary new file would have."""
+    mask = os.umask(0)
+    os.umask(mask)
+    path.chmod((0o777 if executable else 0o666) & ~mask)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text exactly, line ends included. Inside ``new_folder``, which makes the whole appear at once."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode("utf-8"))
+
+
+def subfolders(path: Path) -> list[Path]:
+    return sorted(entry for entry in path.iterdir() if entry.is_dir() and not entry.name.startswith("."))
+
+
+def files(path: Path, suffix: str) -> list[Path]:
+    """Visible files with a suffix, sorted by name; none where the folder is missing."""
+    if not path.is_dir():
+        return []
+    return sorted(
+        e for e in path.iterdir() if e.is_file() and e.suffix.lower() == suffix and not e.name.startswith(".")
+    )

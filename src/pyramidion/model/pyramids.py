@@ -1,0 +1,90 @@
+"""Pyramids: content units and the reference text that contributes to them.
+
+Nenkova, Passonneau and McKeown 2007, section 2. Weights and tiers are derived, never stored. A crowd pyramid
+(Shapira et al. 2019) is a pyramid whose units were not merged: each has one contributor, without spans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+from pyramidion.model.texts import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Contributor:
+    """The words of one reference that express a unit; several spans when they are discontinuous.
+
+    No spans means that the unit was written from this reference without marking where.
+    """
+
+    reference: str
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ContentUnit:
+    """One fact, with a label in someone's words.
+
+    ``author`` is who wrote it (crowd units), ``group`` the judging task it was sampled into; both may be empty.
+    """
+
+    id: str
+    label: str
+    contributors: tuple[Contributor, ...] = ()
+    author: str = ""
+    group: str = ""
+    comment: str = ""
+
+    @property
+    def references(self) -> frozenset[str]:
+        return frozenset(contributor.reference for contributor in self.contributors)
+
+    @property
+    def weight(self) -> int:
+        """In how many distinct references the unit is expressed."""
+        return len(self.references)
+
+
+@dataclass(frozen=True, slots=True)
+class Pyramid:
+    """The content units of one topic. A topic may have several pyramids, told apart by name."""
+
+    topic: str
+    references: tuple[str, ...]
+    units: tuple[ContentUnit, ...]
+    name: str = "expert"
+
+    @property
+    def tiers(self) -> dict[int, tuple[ContentUnit, ...]]:
+        """Units by weight, from the top tier (every reference) down; empty tiers are left out."""
+        weights = sorted({unit.weight for unit in self.units}, reverse=True)
+        return {weight: tuple(unit for unit in self.units if unit.weight == weight) for weight in weights}
+
+    @property
+    def contributor_count(self) -> int:
+        """The total of unit weights: how many (unit, reference) pairs there are."""
+        return sum(unit.weight for unit in self.units)
+
+    @property
+    def sampled(self) -> tuple[ContentUnit, ...]:
+        """The units chosen for judging: those with a group, or all where none has one."""
+        return tuple(unit for unit in self.units if unit.group) or self.units
+
+    def best_weights(self) -> list[int]:
+        """``best_weights()[x]`` is Max(x): the greatest total weight x distinct units can have."""
+        return [0, *accumulate(sorted((unit.weight for unit in self.units), reverse=True))]
+
+    def restricted_to(self, references: Collection[str]) -> Pyramid:
+        """The pyramid these references alone would have given: other contributors and emptied units go."""
+        units = (
+            replace(unit, contributors=tuple(c for c in unit.contributors if c.reference in references))
+            for unit in self.units
+        )
+        return replace(
+            self,
+            references=tuple(reference for reference in self.references if reference in references),
+            units=tuple(unit for unit in units if unit.contributors),
+        )

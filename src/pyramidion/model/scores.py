@@ -1,0 +1,182 @@
+"""Scores never travel alone: a table of them carries the signature of how they were made and what was missing."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from math import fsum
+from typing import TYPE_CHECKING, NamedTuple
+
+from pyramidion.errors import MissingExtraError, Problem
+
+if TYPE_CHECKING:
+    import pandas
+    from rich.table import Table
+
+
+class Score(NamedTuple):
+    """One value. ``topic`` is None for a system's mean over topics; ``value`` is None where undefined."""
+
+    topic: str | None
+    system: str
+    measure: str
+    value: float | None
+
+
+def _version() -> str:
+    try:
+        return version("pyramidion")
+    except PackageNotFoundError:  # running from a source tree that was never installed
+        return "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """How scores were made, short enough to print under a table: ``pyramidion|method:lite|tie:absent|v:0.1.0``."""
+
+    method: str
+    choices: tuple[tuple[str, str], ...] = ()
+    version: str = field(default_factory=_version)
+
+    @classmethod
+    def of(cls, method: str, **choices: object) -> Signature:
+        return cls(method, tuple((name.replace("_", "-"), _plain(value)) for name, value in choices.items()))
+
+    def __str__(self) -> str:
+        parts = [f"{name}:{value}" for name, value in self.choices]
+        return "|".join(["pyramidion", f"method:{self.method}", *parts, f"v:{self.version}"])
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple | list | frozenset | set):
+        return "+".join(sorted(map(str, value)))
+    return str(value)
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """Scores per summary and per system, with their signature and notes on what was missing or excluded."""
+
+    scores: tuple[Score, ...]
+    signature: Signature
+    notes: tuple[Problem, ...] = ()
+
+    @classmethod
+    def of_summaries(cls, scores: Iterable[Score], signature: Signature, notes: Iterable[Problem] = ()) -> ScoreTable:
+        """Add each system's mean over its topics to per-summary scores. Undefined scores are left out of the mean."""
+        per_summary = tuple(scores)
+        values: dict[tuple[str, str], list[float]] = {}
+        for score in per_summary:
+            cell = values.setdefault((score.system, score.measure), [])
+            if score.value is not None:
+                cell.append(score.value)
+        means = tuple(
+            Score(None, system, measure, fsum(cell) / len(cell) if cell else None)
+            for (system, measure), cell in sorted(values.items())
+        )
+        return cls(per_summary + means, signature, tuple(notes))
+
+    @cached_property
+    def _values(self) -> Mapping[tuple[str | None, str, str], float | None]:
+        return {(score.topic, score.system, score.measure): score.value for score in self.scores}
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Measures in the order they first appear."""
+        return tuple(dict.fromkeys(score.measure for score in self.scores))
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        return tuple(sorted({score.system for score in self.scores}))
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        return tuple(sorted({score.topic for score in self.scores if score.topic is not None}))
+
+    def value(self, system: str, measure: str, topic: str | None = None) -> float | None:
+        """One score; KeyError where the table has no such cell."""
+        return self._values[topic, system, measure]
+
+    def per_system(self, measure: str) -> dict[str, float | None]:
+        """A system's mean over topics, for every system."""
+        return {s.system: s.value for s in self.scores if s.topic is None and s.measure == measure}
+
+    def per_summary(self, measure: str) -> dict[tuple[str, str], float | None]:
+        """Scores by (topic, system)."""
+        return {(s.topic, s.system): s.value for s in self.scores if s.topic is not None and s.measure == measure}
+
+    def ranking(self, measure: str) -> list[tuple[str, float | None]]:
+        """Systems from best to worst; undefined ones last, equal ones by name."""
+        return sorted(self.per_system(measure).items(), key=lambda item: (item[1] is None, -(item[1] or 0.0), item[0]))
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __iter__(self) -> Iterator[Score]:
+        return iter(self.scores)
+
+    # -- how people see it ----------------------------------------------------------------------------
+
+    def _grid(self) -> tuple[list[str], list[list[str]]]:
+        measures = self.measures
+        header = ["system", *measures]
+        if not measures:
+            return header, []
+        order = [system for system, _ in self.ranking(measures[0])]
+        order += [system for system in self.systems if system not in set(order)]
+        return header, [[s, *(_shown(self._values.get((None, s, m))) for m in measures)] for s in order]
+
+    def __str__(self) -> str:
+        header, rows = self._grid()
+        widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+        lines = [
+            "  ".join(
+                cell.ljust(width) if i == 0 else cell.rjust(width)
+                for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in [header, *rows]
+        ]
+        return "\n".join([*lines, str(self.signature), *_noted(self.notes)])
+
+    def __rich__(self) -> Table:
+        from rich.markup import escape
+        from rich.table import Table
+
+        header, rows = self._grid()
+        table = Table(caption=escape(str(self.signature)), caption_justify="left")
+        for i, name in enumerate(header):
+            table.add_column(escape(name), justify="left" if i == 0 else "right", overflow="fold")
+        for row in rows:
+            table.add_row(*map(escape, row))
+        return table
+
+    def _repr_html_(self) -> str:
+        header, rows = self._grid()
+        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
+        body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+        return (
+            f"<table><caption>{html.escape(str(self.signature))}</caption>"
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        )
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The long table: topic, system, measure, value. System means have a missing topic."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtraError("ScoreTable.to_pandas", "pandas") from None
+        return pandas.DataFrame(list(self.scores), columns=list(Score._fields))
+
+
+def _shown(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
+
+
+def _noted(notes: tuple[Problem, ...], most: int = 5) -> list[str]:
+    lines = [f"! {note}" for note in notes[:most]]
+    return [*lines, f"! ... and {len(notes) - most} more notes"] if len(notes) > most else lines
