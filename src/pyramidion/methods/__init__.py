@@ -1,0 +1,1 @@
+"""The science: judgments in, judgments or scores out. No paths, no sessions, no requests."""

@@ -1,0 +1,1 @@
+"""Where the parts meet: the only layer that knows formats and methods at once."""

@@ -1,0 +1,211 @@
+"""Score tables: long CSV, JSON, JSON Lines or Parquet out; those and the field's other layouts in.
+
+The long table has the columns topic, system, measure, value; a system's mean over topics has an empty topic. Also
+read: wide CSV (one column a measure), SacreROUGE metrics JSONL, and the score files released with LitePyramids
+(three tables stacked in one file: by system, by topic, by both; -1 means missing).
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pyramidion.errors import InputError, MissingExtraError, Problems, UsageError
+from pyramidion.formats.files import new_file, plain_cell, read_lines, write_rows
+from pyramidion.model import Score, ScoreTable, Signature
+
+COLUMNS = Score._fields
+SUFFIXES = (".csv", ".json", ".jsonl", ".parquet")
+_TOPIC = {"topic", "eventid", "instance_id", "doc", "document"}
+_SYSTEM = {"system", "systemid", "summarizer_id", "peer"}
+
+
+def write_scores(table: ScoreTable, path: Path) -> None:
+    """Write a table in the form that the file's suffix names."""
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise UsageError(
+            f"{path}: scores are written to {', '.join(SUFFIXES)}, not {suffix or 'a name without suffix'}"
+        )
+    if suffix == ".parquet":
+        _write_parquet(table, path)
+        return
+    with new_file(path) as file:
+        if suffix == ".csv":
+            write_rows(file, COLUMNS, table.scores)
+        elif suffix == ".jsonl":
+            file.writelines(json.dumps(score._asdict(), ensure_ascii=False) + "\n" for score in table)
+        else:
+            json.dump(as_json(table), file, ensure_ascii=False, indent=1)
+            file.write("\n")
+
+
+def as_json(table: ScoreTable) -> dict[str, Any]:
+    """A table as one JSON object, with its signature and notes."""
+    return {
+        "signature": str(table.signature),
+        "notes": [{"where": note.where, "what": note.what} for note in table.notes],
+        "scores": [score._asdict() for score in table],
+    }
+
+
+def _write_parquet(table: ScoreTable, path: Path) -> None:
+    frame = table.to_pandas()
+    try:
+        import pyarrow  # noqa: F401  # pandas needs it and would say so less clearly
+    except ImportError:
+        raise MissingExtraError("Writing Parquet", "parquet") from None
+    with new_file(path) as file:
+        frame.to_parquet(file.buffer, index=False)  # type: ignore[attr-defined]
+
+
+def read_scores(path: Path, *, lenient: bool = False) -> ScoreTable:
+    """Read a score table in any of the known layouts. A value of -1 or an empty cell is missing, not a score."""
+    if not path.is_file():
+        raise UsageError(f"{path} does not exist")
+    problems = Problems()
+    scores = tuple(_READERS.get(path.suffix.lower(), _from_csv)(path, problems))
+    if not scores:
+        problems.error(str(path), "holds no scores")
+    scores = tuple(_unique(scores, str(path), problems))
+    if problems.errors and not lenient:
+        raise InputError(problems.errors)
+    return ScoreTable(scores, Signature.of("imported", file=path.name), tuple(problems))
+
+
+def _unique(scores: Iterable[Score], where: str, problems: Problems) -> Iterator[Score]:
+    seen: set[tuple[str | None, str, str]] = set()
+    for score in scores:
+        key = (score.topic, score.system, score.measure)
+        if key in seen:
+            at = f"topic {score.topic}, " if score.topic else ""
+            problems.error(where, f"{at}system {score.system}, measure {score.measure} appears twice")
+            continue
+        seen.add(key)
+        yield score
+
+
+def _from_csv(path: Path, problems: Problems) -> Iterator[Score]:
+    """One table or several stacked ones: a row that names a topic or system column starts a new header."""
+    lines = (line + "\n" for _, line in read_lines(path, problems))
+    reader = csv.reader(lines, skipinitialspace=True)
+    header: list[str] | None = None
+    try:
+        for row in reader:
+            where = f"{path}, line {reader.line_num}"
+            cells = [plain_cell(cell.strip()) for cell in row]
+            if not any(cells):
+                header = None  # a blank line ends a stacked table
+            elif header is None or cells == header:
+                header = _header(cells, where, problems)
+            elif len(cells) != len(header):
+                problems.error(where, f"has {len(cells)} cells, the header {len(header)}")
+            else:
+                yield from _row(dict(zip(header, cells, strict=True)), where, problems)
+    except csv.Error as error:
+        problems.error(f"{path}, line {reader.line_num}", f"is not CSV: {error}")
+
+
+def _header(cells: list[str], where: str, problems: Problems) -> list[str]:
+    lower = {cell.lower() for cell in cells}
+    if not lower & (_SYSTEM | _TOPIC):
+        problems.error(where, f"no column is called system or topic; the columns are: {', '.join(cells)}")
+    return cells
+
+
+def _row(cells: dict[str, str], where: str, problems: Problems) -> Iterator[Score]:
+    topic = next((value for name, value in cells.items() if name.lower() in _TOPIC), "") or None
+    system = next((value for name, value in cells.items() if name.lower() in _SYSTEM), "")
+    if not system:
+        return  # means over systems for one topic: not a score of any system
+    if "measure" in cells and "value" in cells:
+        values = {cells["measure"]: cells["value"]}
+    else:
+        values = {n: v for n, v in cells.items() if n.lower() not in _TOPIC | _SYSTEM}
+    for measure, text in values.items():
+        yield Score(topic, system, measure, _value(text, f"{where}, {measure}", problems))
+
+
+def _value(text: str, where: str, problems: Problems) -> float | None:
+    if text.lower() in {"", "-1", "-1.0", "-", "na", "n/a"}:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        problems.error(where, f"{text!r} is not a number; leave a missing score empty")
+        return None
+    return value
+
+
+def _from_jsonl(path: Path, problems: Problems) -> Iterator[Score]:
+    for number, line in read_lines(path, problems):
+        if line.strip():
+            where = f"{path}, line {number}"
+            try:
+                yield from _object(json.loads(line), where, problems)
+            except json.JSONDecodeError as error:
+                problems.error(where, f"is not JSON: {error.msg}")
+
+
+def _from_json(path: Path, problems: Problems) -> Iterator[Score]:
+    try:
+        held = json.loads(path.read_bytes())
+    except ValueError as error:
+        problems.error(str(path), f"is not JSON: {error}")
+        return
+    for number, item in enumerate(held.get("scores", []) if isinstance(held, dict) else held, 1):
+        yield from _object(item, f"{path}, score {number}", problems)
+
+
+def _object(item: Any, where: str, problems: Problems) -> Iterator[Score]:
+    """Our own long form, or a SacreROUGE line whose metrics may be nested."""
+    if not isinstance(item, dict):
+        problems.error(where, "is not a JSON object")
+        return
+    system = item.get("system", item.get("summarizer_id"))
+    topic = item.get("topic", item.get("instance_id"))
+    if not isinstance(system, str) or not (topic is None or isinstance(topic, str)):
+        problems.error(where, "needs a text 'system' and, where it has one, a text 'topic'")
+        return
+    metrics = item["metrics"] if "metrics" in item else {str(item.get("measure")): item.get("value")}
+    for measure, value in _flat(metrics):
+        if value is not None and not _is_number(value):
+            problems.error(where, f"{measure}: {str(value)[:40]!r} is not a number")
+            value = None
+        yield Score(topic or None, system, measure, None if value is None else float(value))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _flat(metrics: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    if not isinstance(metrics, dict):
+        yield prefix, metrics
+        return
+    for name, value in metrics.items():
+        yield from _flat(value, f"{prefix}_{name}" if prefix else str(name))
+
+
+def _from_parquet(path: Path, problems: Problems) -> Iterator[Score]:
+    try:
+        import pandas
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("Reading Parquet", "parquet") from None
+    frame = pandas.read_parquet(path)
+    if missing := [name for name in COLUMNS if name not in frame.columns]:
+        problems.error(str(path), f"column {missing[0]!r} is missing")
+        return
+    for number, item in enumerate(frame.loc[:, list(COLUMNS)].astype(object).to_dict("records"), 1):
+        plain = {str(name): None if pandas.isna(value) else value for name, value in item.items()}
+        yield from _object(plain, f"{path}, row {number}", problems)
+
+
+_READERS = {".jsonl": _from_jsonl, ".json": _from_json, ".parquet": _from_parquet, ".csv": _from_csv}

@@ -1,0 +1,122 @@
+"""Numpy views of judgment columns, and grouping by several of them.
+
+Groups come out in the order of their names, so results do not depend on the order in which judgments arrived.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyramidion.model import Column, Judgments
+
+Codes = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+def values(judgments: Judgments) -> NDArray[np.float64]:
+    return np.frombuffer(judgments.value, dtype=np.float64)
+
+
+def _raw(column: Column) -> NDArray[np.int32]:
+    return np.frombuffer(column.codes, dtype=np.int32)
+
+
+def ranks(column: Column) -> Codes:
+    """The code of each row, renumbered by the alphabetical order of names."""
+    order = sorted(range(len(column.names)), key=column.names.__getitem__)
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return rank[_raw(column)] if len(order) else np.zeros(0, dtype=np.int64)
+
+
+def levels(value: NDArray[np.float64]) -> tuple[NDArray[np.float64], Codes]:
+    """Distinct values from low to high, and which of them each row has. Small counts need no sorting."""
+    counts = value.astype(np.int64)
+    if len(value) and counts.min() >= 0 and counts.max() < 256 and np.array_equal(counts, value):
+        return np.arange(counts.max() + 1, dtype=np.float64), counts
+    distinct, level = np.unique(value, return_inverse=True)
+    return distinct, level.astype(np.int64)
+
+
+def is_in(column: Column, names: frozenset[str] | set[str]) -> Mask:
+    """Which rows have one of these names."""
+    wanted = np.fromiter((name in names for name in column.names), dtype=bool, count=len(column.names))
+    return np.asarray(wanted[_raw(column)], dtype=bool) if len(wanted) else np.zeros(0, dtype=bool)
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Rows grouped by equal names: ``of_row[i]`` is the group of row i, ``first[g]`` some row of group g."""
+
+    of_row: Codes
+    first: Codes
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+
+def group(*columns: Codes) -> Groups:
+    """Group rows that agree in all columns; groups are sorted by the first column, then the second, and so on."""
+    key = columns[0]
+    for column in columns[1:]:
+        width = int(column.max()) + 1 if len(column) else 1
+        if len(key) and (int(key.max()) + 1) * width >= 2**62:  # compress before the product overflows
+            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
+        key = key * width + column
+    return _grouped(key)
+
+
+def _grouped(key: Codes) -> Groups:
+    span = int(key.max()) + 1 if len(key) else 0
+    if span <= 8 * len(key) + 1024:  # dense keys: counting beats sorting
+        first_of_key = np.full(span, -1, dtype=np.int64)
+        first_of_key[key[::-1]] = np.arange(len(key) - 1, -1, -1)
+        used = first_of_key >= 0
+        number = np.cumsum(used) - 1
+        return Groups(number[key], first_of_key[used])
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    return Groups(inverse.astype(np.int64), first.astype(np.int64))
+
+
+def take(judgments: Judgments, rows: NDArray[np.generic]) -> Judgments:
+    """The judgments of these rows, given as numbers or as a mask."""
+    if rows.dtype == bool and rows.all():
+        return judgments
+    index = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.int64)
+    evidence = {}
+    if judgments.evidence:
+        evidence = {new: judgments.evidence[old] for new, old in enumerate(index.tolist()) if old in judgments.evidence}
+    return Judgments.of_columns(
+        topic=_taken(judgments.topic, index),
+        system=_taken(judgments.system, index),
+        unit=_taken(judgments.unit, index),
+        aspect=_taken(judgments.aspect, index),
+        judge=_taken(judgments.judge, index),
+        task=_taken(judgments.task, index),
+        value=array("d", values(judgments)[index].tobytes()),
+        evidence=evidence,
+    )
+
+
+def _taken(column: Column, index: Codes) -> Column:
+    codes = _raw(column)[index] if len(column) else np.zeros(0, dtype=np.int32)
+    return Column(column.names, array("i", codes.tobytes()))
+
+
+def as_judged_by(name: str, judgments: Judgments, rows: Codes, value: NDArray[np.float64]) -> Judgments:
+    """One judgment per row, with new values, all by one judge (an aggregate of many) and of no task."""
+    size = len(rows)
+    zeros = array("i", bytes(4 * size))
+    return Judgments.of_columns(
+        topic=_taken(judgments.topic, rows),
+        system=_taken(judgments.system, rows),
+        unit=_taken(judgments.unit, rows),
+        aspect=_taken(judgments.aspect, rows),
+        judge=Column((name,), zeros),
+        task=Column(("",), zeros),
+        value=array("d", value.astype(np.float64).tobytes()),
+    )

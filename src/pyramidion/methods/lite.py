@@ -1,0 +1,102 @@
+"""Lightweight Pyramids: Shapira et al. 2019, section 3, from raw judgments to system scores.
+
+Screen out noisy workers, let the remaining ones vote on each unit, and score a summary by the share of judged units
+that are present. A system's score is the mean over its topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from pyramidion import plugins
+from pyramidion.errors import Problem, Problems, UsageError
+from pyramidion.methods.aggregate import Aggregator, Tie
+from pyramidion.methods.choice import Choice, choose
+from pyramidion.methods.columns import group, ranks, values
+from pyramidion.methods.missing import unscored
+from pyramidion.methods.screening import Agreement, Screening, screen
+from pyramidion.model import Judgments, Score, ScoreTable, Signature, Study
+
+MEASURES = ("lite",)
+
+
+def score(
+    study: Study,
+    *,
+    measures: Sequence[str] | None = None,
+    pyramid: str | None = None,
+    judges: str | None = None,
+    aggregate: str = "majority",
+    tie: Tie = "absent",
+    min_agreement: float | None = 0.5,
+    rounds: int = 1,
+    agreement: Agreement = "positional",
+    seed: int = 0,
+) -> ScoreTable:
+    """Score peers by crowd judgments. ``min_agreement=None`` keeps every worker."""
+    if unknown := set(measures or ()) - set(MEASURES):
+        raise UsageError(f"method lite has no measure {min(unknown)!r}; it has: lite")
+    choice = choose(study, kind="crowd", pyramid=pyramid, judges=judges)
+    problems = Problems()
+    judgments = choice.on_units
+    if min_agreement is not None:
+        screening = screen(judgments, minimum=min_agreement, rounds=rounds, agreement=agreement)
+        problems.extend(_screened(screening, min_agreement))
+        judgments = screening.kept
+    aggregator: Aggregator = plugins.load("aggregators", aggregate)
+    present = aggregator(judgments, tie=tie, seed=seed)
+    scores = list(share_present(present))
+    problems.extend(_unjudged(choice, present))
+    problems.extend(unscored(study, scores, set(choice.pyramids)))
+    screened = "none" if min_agreement is None else f"{agreement}<{min_agreement:g}x{rounds}"
+    signature = Signature.of(
+        "lite", pyramid=choice.pyramid, judges=choice.judges, screen=screened, aggregate=aggregate, tie=tie, seed=seed
+    )
+    return ScoreTable.of_summaries(scores, signature, problems)
+
+
+def share_present(aggregated: Judgments) -> Iterator[Score]:
+    """Present units / judged units of every summary; a summary without any judged unit has no score.
+
+    A unit expressed twice is present once. Fractional values (means, probabilities) count as they are.
+    """
+    value = np.minimum(values(aggregated), 1.0)
+    judged = ~np.isnan(value)
+    summaries = group(ranks(aggregated.topic), ranks(aggregated.system))
+    count = np.bincount(summaries.of_row[judged], minlength=len(summaries))
+    total = np.bincount(summaries.of_row[judged], weights=value[judged], minlength=len(summaries))
+    for row, present, units in zip(summaries.first.tolist(), total.tolist(), count.tolist(), strict=True):
+        yield Score(aggregated.topic[row], aggregated.system[row], "lite", present / units if units else None)
+
+
+def _screened(screening: Screening, minimum: float) -> Iterator[Problem]:
+    for worker in screening.workers:
+        if worker.excluded:
+            found = f"excluded in round {worker.round}: agreement {worker.agreement:.2f} over {worker.pairs} pairs"
+            yield Problem(f"judge {worker.judge}", f"{found} is below {minimum:g}", "warning")
+        elif worker.agreement is None and len(screening.workers) > 1:
+            yield Problem(f"judge {worker.judge}", "kept unchecked: shares no task with anyone", "warning")
+
+
+def _unjudged(choice: Choice, present: Judgments) -> Iterator[Problem]:
+    """Units that were meant to be judged for a summary and have no answer left."""
+    expected = {topic: {unit.id for unit in pyramid.sampled} for topic, pyramid in choice.pyramids.items()}
+    units = group(ranks(present.topic), ranks(present.unit))
+    wanted = np.array([present.unit[row] in expected[present.topic[row]] for row in units.first.tolist()], dtype=bool)
+    summaries = group(ranks(present.topic), ranks(present.system))
+    judged = ~np.isnan(values(present)) & (wanted[units.of_row] if len(units) else True)
+    count = np.bincount(summaries.of_row[judged], minlength=len(summaries))
+    rows = np.flatnonzero(judged)
+    rows = rows[np.argsort(summaries.of_row[rows], kind="stable")]
+    ends = np.cumsum(count)
+    for number, row in enumerate(summaries.first.tolist()):
+        topic, system = present.topic[row], present.system[row]
+        if count[number] < len(expected[topic]):
+            answered = rows[ends[number] - count[number] : ends[number]].tolist()
+            lacking = sorted(expected[topic] - {present.unit[row] for row in answered})
+            some = ", ".join(lacking[:5]) + (", ..." if len(lacking) > 5 else "")
+            yield Problem(
+                f"topic {topic}, system {system}", f"{len(lacking)} units without judgment: {some}", "warning"
+            )

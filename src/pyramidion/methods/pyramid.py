@@ -1,0 +1,202 @@
+"""The Pyramid method: Nenkova, Passonneau and McKeown 2007, sections 2 and 3.
+
+D is the summed weight of the distinct units a peer expresses; Max(x) the greatest weight x units of the pyramid can
+have; X the number of content units in the peer (distinct, repeated and unmatched); X_a the mean number of units in
+a reference.
+
+    original      D / Max(X)      precision-like; PyrEval calls it quality
+    modified      D / Max(X_a)    recall-like; PyrEval calls it coverage; may exceed 1 and is not clipped
+    comprehensive harmonic mean of the two
+    precision     distinct matched units / X
+    recall        distinct matched units / units of the pyramid
+    raw           D
+
+X_a is rounded half up. That reproduces all 1,481 official DUC 2006 and 2007 scores; DUCView 1.5 floors, SacreROUGE
+takes the ceiling (docs/adr/0002).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pyramidion.errors import InputError, Problem, Problems, UsageError
+from pyramidion.methods.aggregate import majority
+from pyramidion.methods.choice import Choice, choose
+from pyramidion.methods.columns import is_in, take
+from pyramidion.methods.missing import unscored
+from pyramidion.model import UNMATCHED, Pyramid, Score, ScoreTable, Signature, Study
+
+Rounding = Literal["half-up", "floor", "ceiling", "half-even"]
+
+_ROUND: dict[str, Callable[[float], int]] = {
+    "half-up": lambda x: math.floor(x + 0.5),
+    "floor": math.floor,
+    "ceiling": math.ceil,
+    "half-even": round,
+}
+
+
+def mean_units_per_reference(pyramid: Pyramid, *, rounding: Rounding = "half-up") -> int:
+    """X_a: how many units a reference expresses on average, as a whole number."""
+    if not pyramid.references:
+        return 0
+    return _ROUND[rounding](pyramid.contributor_count / len(pyramid.references))
+
+
+@dataclass(frozen=True)
+class PeerScore:
+    """Every score of one peer summary, with the parts it is made of. None where a score is undefined.
+
+    ``expressed`` says how often each unit is expressed; ``unmatched`` how many content units match nothing (None:
+    nobody counted, so scores that need X are undefined).
+    """
+
+    pyramid: Pyramid
+    expressed: Mapping[str, int]
+    unmatched: int | None = None
+    rounding: Rounding = "half-up"
+    clip: bool = False
+    _best: list[int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_best", self.pyramid.best_weights())
+
+    def max_weight(self, units: int) -> int:
+        """Max(x): all units where x exceeds their number."""
+        return self._best[min(units, len(self._best) - 1)]
+
+    @property
+    def matched(self) -> int:
+        return sum(self.expressed.get(unit.id, 0) > 0 for unit in self.pyramid.units)
+
+    @property
+    def repeated(self) -> int:
+        return sum(max(self.expressed.get(unit.id, 0) - 1, 0) for unit in self.pyramid.units)
+
+    @property
+    def size(self) -> int | None:
+        """X: all content units of the peer."""
+        return None if self.unmatched is None else self.matched + self.repeated + self.unmatched
+
+    @property
+    def raw(self) -> int:
+        return sum(unit.weight for unit in self.pyramid.units if self.expressed.get(unit.id, 0) > 0)
+
+    @property
+    def original(self) -> float | None:
+        return None if self.size is None else self._of_best(self.size)
+
+    @property
+    def modified(self) -> float | None:
+        return self._of_best(mean_units_per_reference(self.pyramid, rounding=self.rounding))
+
+    @property
+    def comprehensive(self) -> float | None:
+        quality, coverage = self.original, self.modified
+        if quality is None or coverage is None:
+            return None
+        return 2 * quality * coverage / (quality + coverage) if quality + coverage else 0.0
+
+    @property
+    def precision(self) -> float | None:
+        if self.size is None or not self.pyramid.units:
+            return None
+        return self.matched / self.size if self.size else 0.0
+
+    @property
+    def recall(self) -> float | None:
+        return self.matched / len(self.pyramid.units) if self.pyramid.units else None
+
+    def _of_best(self, units: int) -> float | None:
+        """A peer that expresses nothing scores 0; against a pyramid without weight nothing can be scored."""
+        if not self._best[-1]:
+            return None
+        best = self.max_weight(units)
+        if not best:
+            return 0.0 if not self.raw else None
+        value = self.raw / best
+        return min(value, 1.0) if self.clip else value
+
+
+MEASURES: dict[str, Callable[[PeerScore], float | None]] = {
+    "original": lambda s: s.original,
+    "modified": lambda s: s.modified,
+    "comprehensive": lambda s: s.comprehensive,
+    "precision": lambda s: s.precision,
+    "recall": lambda s: s.recall,
+    "raw": lambda s: s.raw,
+    "quality": lambda s: s.original,
+    "coverage": lambda s: s.modified,
+}
+DEFAULT = ("modified", "original", "comprehensive", "precision", "recall", "raw")
+
+
+def peer_scores(
+    choice: Choice, problems: Problems, *, rounding: Rounding = "half-up", clip: bool = False
+) -> Iterator[tuple[str, str, PeerScore]]:
+    """The score of every annotated peer, topic by topic. Several annotations of one peer are joined by majority."""
+    annotated = majority(choice.on_units)
+    unmatched = majority(take(choice.judgments, is_in(choice.judgments.aspect, {UNMATCHED})))
+    counts: dict[tuple[str, str], dict[str, int]] = {}
+    for judgment in annotated:
+        summary = (judgment.topic, judgment.system)
+        found = counts.setdefault(summary, {})
+        if judgment.value is not None:
+            found[judgment.unit] = _whole(judgment.value, f"topic {summary[0]}, system {summary[1]}")
+    outside = {
+        (j.topic, j.system): _whole(j.value, f"topic {j.topic}, system {j.system}, unmatched")
+        for j in unmatched
+        if j.value is not None
+    }
+    for summary, found in sorted(counts.items()):
+        topic, system = summary
+        pyramid = choice.pyramids[topic]
+        if lacking := len(pyramid.units) - len(found):
+            problems.warning(
+                f"topic {topic}, system {system}",
+                f"{lacking} of {len(pyramid.units)} units are not judged and count as not expressed",
+            )
+        yield topic, system, PeerScore(pyramid, found, outside.get(summary), rounding, clip)
+
+
+def _whole(value: float, where: str) -> int:
+    if not value.is_integer():
+        raise InputError(Problem(where, f"value {value:g} is no count; the pyramid method counts mentions"))
+    return int(value)
+
+
+def score(
+    study: Study,
+    *,
+    measures: Sequence[str] | None = None,
+    pyramid: str | None = None,
+    judges: str | None = None,
+    rounding: Rounding = "half-up",
+    clip: bool = False,
+) -> ScoreTable:
+    """Score annotated peers against expert pyramids."""
+    if rounding not in _ROUND:
+        raise UsageError(f"rounding {rounding!r} is unknown; there are: {', '.join(_ROUND)}")
+    names = tuple(measures or DEFAULT)
+    if unknown := [name for name in names if name not in MEASURES]:
+        raise UsageError(f"method pyramid has no measure {unknown[0]!r}; it has: {', '.join(MEASURES)}")
+    choice = choose(study, kind="expert", pyramid=pyramid, judges=judges)
+    problems = Problems()
+    scores: list[Score] = []
+    uncounted = 0
+    for topic, system, peer in peer_scores(choice, problems, rounding=rounding, clip=clip):
+        uncounted += peer.unmatched is None
+        scores.extend(Score(topic, system, name, MEASURES[name](peer)) for name in names)
+    if uncounted and {"original", "quality", "comprehensive", "precision"} & set(names):
+        problems.warning(
+            f"{uncounted} summaries",
+            "unmatched content was not counted, so original, comprehensive and precision are undefined",
+        )
+    problems.extend(unscored(study, scores, set(choice.pyramids)))
+    signature = Signature.of(
+        "pyramid", pyramid=choice.pyramid, judges=choice.judges, xa=rounding, clip=clip, join="majority"
+    )
+    return ScoreTable.of_summaries(scores, signature, problems)

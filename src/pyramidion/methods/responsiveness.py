@@ -1,0 +1,38 @@
+"""Responsiveness: people rate a whole summary on a scale. Gillick and Liu 2010, section 3.
+
+A summary's score on an aspect is the mean of its ratings; a system's is the mean over its topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyramidion.errors import Problems, UsageError
+from pyramidion.methods.aggregate import mean
+from pyramidion.methods.choice import choose_judges
+from pyramidion.methods.columns import is_in, take
+from pyramidion.methods.missing import unscored
+from pyramidion.model import UNMATCHED, Score, ScoreTable, Signature, Study
+
+
+def score(study: Study, *, measures: Sequence[str] | None = None, judges: str | None = None) -> ScoreTable:
+    """The mean rating of every summary, one measure an aspect."""
+    named, judgments = choose_judges(study, kind=None, judges=judges)
+    rated = sorted({judgments.aspect.names[code] for code in set(judgments.aspect.codes)} - {"", UNMATCHED})
+    known = [aspect.id for aspect in study.aspects if aspect.id in rated]
+    aspects = list(measures or known or rated)
+    if not rated:
+        raise UsageError("the study has no ratings")
+    if unknown := [aspect for aspect in aspects if aspect not in rated]:
+        raise UsageError(f"nobody rated {unknown[0]!r}; there are ratings of: {', '.join(rated)}")
+    means = mean(take(judgments, is_in(judgments.aspect, set(aspects))))
+    values = {(j.aspect, j.topic, j.system): j.value for j in means}
+    summaries = sorted({(topic, system) for _, topic, system in values})
+    scores = [
+        Score(topic, system, aspect, values.get((aspect, topic, system)))
+        for topic, system in summaries
+        for aspect in aspects
+    ]
+    problems = Problems()
+    problems.extend(unscored(study, scores, {topic.id for topic in study.topics}))
+    return ScoreTable.of_summaries(scores, Signature.of("responsiveness", judges=named, average="mean"), problems)

@@ -1,0 +1,135 @@
+"""Leave out workers who disagree with everybody: Shapira et al. 2019, section 3.
+
+A worker's agreement is the mean, over all pairs of this worker and another one on the same task, of the share of
+units on which the two agree, position by position. Below the minimum (0.5) the worker is excluded; further rounds
+look at those who remain. A worker without a partner is kept and reported.
+
+The released scripts compare the two answer sequences with a diff ratio instead, so that two workers who disagree on
+all 16 alternating answers get 0.94; ``agreement="sequence"`` does that, for comparison only.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyramidion.methods.columns import Codes, group, is_in, ranks, take, values
+from pyramidion.model import Judgments
+
+Agreement = Literal["positional", "sequence"]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerAgreement:
+    """``agreement`` is None for a worker who shared no task; ``round`` is when the worker was excluded, 0 if kept."""
+
+    judge: str
+    agreement: float | None
+    pairs: int
+    round: int = 0
+
+    @property
+    def excluded(self) -> bool:
+        return self.round > 0
+
+
+@dataclass(frozen=True)
+class Screening:
+    """The judgments that remain, and what was found about every worker."""
+
+    kept: Judgments
+    workers: tuple[WorkerAgreement, ...]
+
+    @property
+    def excluded(self) -> tuple[WorkerAgreement, ...]:
+        return tuple(worker for worker in self.workers if worker.excluded)
+
+
+def screen(
+    judgments: Judgments, *, minimum: float = 0.5, rounds: int = 1, agreement: Agreement = "positional"
+) -> Screening:
+    """Exclude workers whose agreement is below the minimum; each round measures those who are left."""
+    measure = {"positional": _positional, "sequence": _sequence}[agreement]
+    found: dict[str, WorkerAgreement] = {}
+    kept = judgments
+    for number in range(1, rounds + 1):
+        measured = measure(kept)
+        for judge, (share, pairs) in measured.items():
+            bad = share is not None and share < minimum
+            found[judge] = WorkerAgreement(judge, share, pairs, number if bad else 0)
+        out = {judge for judge in measured if found[judge].excluded}
+        if not out:
+            break
+        kept = take(kept, ~is_in(kept.judge, out))
+    return Screening(kept, tuple(found[judge] for judge in sorted(found)))
+
+
+Measured = dict[str, tuple[float | None, int]]
+
+
+def _tasks(judgments: Judgments) -> Codes:
+    """Without task ids, everything asked about one summary counts as one task."""
+    return group(ranks(judgments.topic), ranks(judgments.system), ranks(judgments.task)).of_row
+
+
+def _present_judges(judgments: Judgments) -> list[str]:
+    return sorted(judgments.judge.names[code] for code in set(judgments.judge.codes))
+
+
+def _positional(judgments: Judgments) -> Measured:
+    answered = take(judgments, ~np.isnan(values(judgments)))
+    task, judge, value = _tasks(answered), ranks(answered.judge), values(answered)
+    count = len(answered.judge.names)
+    cell = group(task, ranks(answered.unit)).of_row
+    order = np.argsort(cell, kind="stable")
+    task, judge, value, cell = task[order], judge[order], value[order], cell[order]
+    keys, agrees = [], []
+    lag = 1
+    # Rows lie cell by cell: every pair within a cell is some row and the row `lag` further on.
+    while lag < len(cell) and (same := cell[lag:] == cell[:-lag]).any():
+        left, right = judge[:-lag][same], judge[lag:][same]
+        keys.append((task[lag:][same] * count + np.minimum(left, right)) * count + np.maximum(left, right))
+        agrees.append((value[lag:] == value[:-lag])[same])
+        lag += 1
+    total, pairs = np.zeros(count), np.zeros(count, dtype=np.int64)
+    if keys:
+        total, pairs = _mean_shares(np.concatenate(keys), np.concatenate(agrees), count)
+    names = sorted(answered.judge.names)
+    found: Measured = dict.fromkeys(_present_judges(judgments), (None, 0))
+    for code, name in enumerate(names):
+        if pairs[code]:
+            found[name] = (float(total[code] / pairs[code]), int(pairs[code]))
+    return found
+
+
+def _mean_shares(key: Codes, agree: NDArray[np.bool_], judges: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Per judge: the sum of shares of agreement over pairs on a task, and the number of such pairs."""
+    pair = group(key)
+    units = np.bincount(pair.of_row)
+    share = np.bincount(pair.of_row, weights=agree) / units
+    first, second = key[pair.first] // judges % judges, key[pair.first] % judges
+    total = np.bincount(first, weights=share, minlength=judges) + np.bincount(second, weights=share, minlength=judges)
+    pairs = np.bincount(first, minlength=judges) + np.bincount(second, minlength=judges)
+    return total.astype(np.float64), pairs.astype(np.int64)
+
+
+def _sequence(judgments: Judgments) -> Measured:
+    """The released scripts' measure. Answers are taken in the order of unit ids; an unanswered one is "?"."""
+    answers: dict[int, dict[str, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
+    for task, judgment in zip(_tasks(judgments).tolist(), judgments, strict=True):
+        shown = "?" if judgment.value is None else f"{judgment.value:g}"
+        answers[task][judgment.judge].append((judgment.unit, shown))
+    shares: dict[str, list[float]] = {judge: [] for judge in _present_judges(judgments)}
+    for by_judge in answers.values():
+        for first, second in combinations(sorted(by_judge), 2):
+            left, right = ([shown for _, shown in sorted(by_judge[judge])] for judge in (first, second))
+            ratio = SequenceMatcher(None, left, right).ratio()
+            shares[first].append(ratio)
+            shares[second].append(ratio)
+    return {judge: (sum(s) / len(s) if s else None, len(s)) for judge, s in shares.items()}
