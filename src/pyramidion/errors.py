@@ -11,7 +11,7 @@ decides whether to stop (the default) or to go on and show the list (``lenient``
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -85,3 +85,9 @@ class MissingExtraError(PyramidionError):
     def __init__(self, purpose: str, extra: str) -> None:
         self.extra = extra
         super().__init__(f"{purpose} needs an optional part. Install it with: pip install 'pyramidion[{extra}]'")
+
+
+def check_choice(what: str, value: str, known: Collection[str]) -> None:
+    """Refuse a name that is not known, and list those that are."""
+    if value not in known:
+        raise UsageError(f"{what} {value!r} is unknown; there are: {', '.join(known)}")

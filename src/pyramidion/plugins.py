@@ -10,7 +10,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from pyramidion.errors import UsageError
+from pyramidion.errors import check_choice
 
 
 @cache
@@ -25,8 +25,5 @@ def names(kind: str) -> list[str]:
 
 def load(kind: str, name: str) -> Any:
     """Import and return the part registered under a name; an unknown name lists the known ones."""
-    try:
-        entry = _registered(kind)[name]
-    except KeyError:
-        raise UsageError(f"no {kind.rstrip('s')} is called {name!r}; there are: {', '.join(names(kind))}") from None
-    return entry.load()
+    check_choice(kind.removesuffix("s"), name, names(kind))
+    return _registered(kind)[name].load()

@@ -7,13 +7,14 @@ a reader never sees half a file and a failed run leaves the old one as it was.
 from __future__ import annotations
 
 import csv
+import json
 import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from urllib.parse import quote, unquote
 
 from pyramidion.errors import Problems, UsageError
@@ -105,10 +106,50 @@ def plain_cell(cell: str) -> str:
 
 def write_rows(file: IO[str], header: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> None:
     """CSV with safe text cells; numbers stay numbers, None is an empty cell."""
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(header)
+    file.write(",".join(map(_quoted, header)) + "\n")
     for row in rows:
-        writer.writerow([safe_cell(cell) if isinstance(cell, str) else cell for cell in row])
+        file.write(",".join(_written(cell) for cell in row) + "\n")
+
+
+def _written(cell: str | float | None) -> str:
+    if cell is None:
+        return ""
+    return _quoted(safe_cell(cell)) if isinstance(cell, str) else repr(cell)
+
+
+def _quoted(text: str) -> str:
+    """The csv module leaves a bare carriage return or outer spaces unquoted, which read back as something else."""
+    needs = text != text.strip() or any(character in text for character in ',"\r\n')
+    return '"' + text.replace('"', '""') + '"' if needs else text
+
+
+class BadLineError(ValueError):
+    """A line that cannot be used; its message goes to the problems with the line's address."""
+
+
+def parse_object(line: str) -> dict[str, Any]:
+    """One JSON object, strictly: no NaN, no half characters, nothing that only JavaScript accepts."""
+    try:
+        fields = json.loads(line, parse_constant=_no_constant)
+        if "\\ud" in line or "\\uD" in line:
+            json.dumps(fields, ensure_ascii=False).encode("utf-8")
+    except json.JSONDecodeError as error:
+        raise BadLineError(f"is not JSON: {error.msg} at column {error.colno}") from None
+    except UnicodeEncodeError:
+        raise BadLineError("holds half of a surrogate pair, which is not text") from None
+    except RecursionError:
+        raise BadLineError("is nested too deeply") from None
+    except BadLineError:
+        raise
+    except ValueError as error:  # an integer with more digits than Python converts
+        raise BadLineError(f"is not JSON: {error}") from None
+    if not isinstance(fields, dict):
+        raise BadLineError("is not a JSON object")
+    return fields
+
+
+def _no_constant(name: str) -> float:
+    raise BadLineError(f"{name} is not a value; write null for a missing one")
 
 
 def to_file_name(id: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from pyramidion.errors import Problems
 from pyramidion.formats.base import Format
-from pyramidion.formats.files import new_file, read_lines
+from pyramidion.formats.files import BadLineError, new_file, parse_object, read_lines
 from pyramidion.model import (
     Aspect,
     Assignment,
@@ -35,10 +35,6 @@ from pyramidion.model.texts import Role
 VERSION = 1
 
 
-class _BadLineError(Exception):
-    """A line that cannot be used; its message goes to the problems with the line's address."""
-
-
 def recognises(path: Path) -> bool:
     if not path.is_file() or path.suffix.lower() not in {".jsonl", ".ndjson"}:
         return False
@@ -54,17 +50,17 @@ def read(path: Path, problems: Problems) -> Study:
             continue
         where = f"{path}, line {number}"
         try:
-            fields = _parse(line)
+            fields = parse_object(line)
             kind = fields.pop("type", None)
             if kind == "judgment":  # a million of these: kept out of the lists of objects
                 judgments.add(_judgment(fields))
             elif kind in _READERS:
                 collected[kind].append(_READERS[kind](fields))
             else:
-                raise _BadLineError(f"type {kind!r} is unknown; there are: {', '.join([*_READERS, 'judgment'])}")
+                raise BadLineError(f"type {kind!r} is unknown; there are: {', '.join([*_READERS, 'judgment'])}")
             for key in fields:
                 problems.warning(where, f"unknown field {key!r} is ignored")
-        except (_BadLineError, ValueError) as error:
+        except ValueError as error:
             problems.error(where, str(error))
     titles = collected["study"]
     if len(titles) > 1:
@@ -82,91 +78,70 @@ def read(path: Path, problems: Problems) -> Study:
     )
 
 
-def _parse(line: str) -> dict[str, Any]:
-    try:
-        fields = json.loads(line, parse_constant=_no_constant)
-    except json.JSONDecodeError as error:
-        raise _BadLineError(f"is not JSON: {error.msg} at column {error.colno}") from None
-    except RecursionError:
-        raise _BadLineError("is nested too deeply") from None
-    if not isinstance(fields, dict):
-        raise _BadLineError("is not a JSON object")
-    if "\\ud" in line or "\\uD" in line:
-        try:
-            json.dumps(fields, ensure_ascii=False).encode("utf-8")
-        except UnicodeEncodeError:
-            raise _BadLineError("holds half of a surrogate pair, which is not text") from None
-    return fields
-
-
-def _no_constant(name: str) -> float:
-    raise _BadLineError(f"{name} is not a value; write null for a missing one")
-
-
 # -- one reader a type: each takes the fields it knows out of the object, so that what is left is unknown ----
 
 
 def _text(fields: dict[str, Any], key: str, default: str | None = None) -> str:
     value = fields.pop(key, default)
     if value is None:
-        raise _BadLineError(f"field {key!r} is missing")
+        raise BadLineError(f"field {key!r} is missing")
     if not isinstance(value, str):
-        raise _BadLineError(f"field {key!r} must be text, not {json.dumps(value)[:40]}")
+        raise BadLineError(f"field {key!r} must be text, not {json.dumps(value)[:40]}")
     return value
 
 
 def _number(fields: dict[str, Any], key: str) -> float | None:
     if key not in fields:
-        raise _BadLineError(f"field {key!r} is missing (null means unanswered)")
+        raise BadLineError(f"field {key!r} is missing (null means unanswered)")
     value = fields.pop(key)
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise _BadLineError(f"field {key!r} must be a number or null, not {json.dumps(value)[:40]}")
+        raise BadLineError(f"field {key!r} must be a number or null, not {json.dumps(value)[:40]}")
     return float(value)
 
 
 def _list(fields: dict[str, Any], key: str) -> list[Any]:
     value = fields.pop(key, [])
     if not isinstance(value, list):
-        raise _BadLineError(f"field {key!r} must be a list")
+        raise BadLineError(f"field {key!r} must be a list")
     return value
 
 
 def _texts(fields: dict[str, Any], key: str) -> tuple[str, ...]:
     values = _list(fields, key)
     if not all(isinstance(value, str) for value in values):
-        raise _BadLineError(f"field {key!r} must be a list of texts")
+        raise BadLineError(f"field {key!r} must be a list of texts")
     return tuple(values)
 
 
 def _objects(fields: dict[str, Any], key: str) -> list[dict[str, Any]]:
     values = _list(fields, key)
     if not all(isinstance(value, dict) for value in values):
-        raise _BadLineError(f"field {key!r} must be a list of objects")
+        raise BadLineError(f"field {key!r} must be a list of objects")
     return values
 
 
 def _spans(values: Any) -> tuple[Span, ...]:
     if not isinstance(values, list):
-        raise _BadLineError("spans must be a list of [start, end]")
+        raise BadLineError("spans must be a list of [start, end]")
     for value in values:
         if not (isinstance(value, list) and len(value) == 2 and all(type(x) is int and x >= 0 for x in value)):
-            raise _BadLineError(f"a span must be [start, end], not {json.dumps(value)[:40]}")
+            raise BadLineError(f"a span must be [start, end], not {json.dumps(value)[:40]}")
     return tuple(Span(start, end) for start, end in values)
 
 
 def _choice(fields: dict[str, Any], key: str, allowed: tuple[str, ...]) -> str:
     value = _text(fields, key)
     if value not in allowed:
-        raise _BadLineError(f"field {key!r} must be one of {', '.join(allowed)}, not {value!r}")
+        raise BadLineError(f"field {key!r} must be one of {', '.join(allowed)}, not {value!r}")
     return value
 
 
 def _study(fields: dict[str, Any]) -> str:
     version = fields.pop("version", VERSION)
     if version != VERSION:
-        raise _BadLineError(f"version {version!r} of this format is unknown here; this release reads version {VERSION}")
+        raise BadLineError(f"version {version!r} of this format is unknown here; this release reads version {VERSION}")
     return _text(fields, "title", "")
 
 
@@ -212,7 +187,7 @@ def _judge(fields: dict[str, Any]) -> Judge:
 def _aspect(fields: dict[str, Any]) -> Aspect:
     low, high = _number(fields, "low"), _number(fields, "high")
     if low is None or high is None:
-        raise _BadLineError("an aspect needs the numbers 'low' and 'high'")
+        raise BadLineError("an aspect needs the numbers 'low' and 'high'")
     return Aspect(_text(fields, "id"), low, high, _text(fields, "title", ""))
 
 

@@ -6,10 +6,11 @@ never counts as a vote, and a question nobody answered stays missing. (The relea
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 
+from pyramidion.errors import check_choice
 from pyramidion.methods.columns import Groups, as_judged_by, group, levels, ranks, take, values
 from pyramidion.model import Judgments
 
@@ -29,8 +30,7 @@ def questions(judgments: Judgments) -> Groups:
 
 def majority(judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Judgments:
     """The value most judges gave. Of equally frequent values the lowest wins, or the highest with tie="present"."""
-    if tie not in ("absent", "present"):
-        raise ValueError(f"tie must be 'absent' or 'present', not {tie!r}")
+    check_choice("tie", tie, get_args(Tie))
     asked = questions(judgments)
     value = values(judgments)
     answered = ~np.isnan(value)

@@ -6,6 +6,7 @@ order of judgments does not matter. MACE starts from random numbers, which are s
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,9 @@ def _aggregate(name: str, model: Any, judgments: Judgments) -> Judgments:
     ).sort_values(["task", "worker"], ignore_index=True)
     result = np.full(len(asked), np.nan)
     if len(table):
-        labels = model.fit_predict(table)
+        with warnings.catch_warnings():  # crowd-kit's use of pandas is its business, not the user's
+            warnings.simplefilter("ignore", DeprecationWarning)
+            labels = model.fit_predict(table)
         result[labels.index.to_numpy()] = labels.to_numpy(dtype=np.float64)
     return as_judged_by(name, judgments, asked.first, result)
 

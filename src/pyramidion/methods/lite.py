@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from pyramidion import plugins
-from pyramidion.errors import Problem, Problems, UsageError
+from pyramidion.errors import Problem, Problems, check_choice
 from pyramidion.methods.aggregate import Aggregator, Tie
 from pyramidion.methods.choice import Choice, choose
 from pyramidion.methods.columns import group, ranks, values
@@ -36,8 +36,8 @@ def score(
     seed: int = 0,
 ) -> ScoreTable:
     """Score peers by crowd judgments. ``min_agreement=None`` keeps every worker."""
-    if unknown := set(measures or ()) - set(MEASURES):
-        raise UsageError(f"method lite has no measure {min(unknown)!r}; it has: lite")
+    for name in measures or ():
+        check_choice("lite measure", name, MEASURES)
     choice = choose(study, kind="crowd", pyramid=pyramid, judges=judges)
     problems = Problems()
     judgments = choice.on_units

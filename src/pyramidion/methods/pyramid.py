@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pyramidion.errors import InputError, Problem, Problems, UsageError
+from pyramidion.errors import InputError, Problem, Problems, check_choice
 from pyramidion.methods.aggregate import majority
 from pyramidion.methods.choice import Choice, choose
 from pyramidion.methods.columns import is_in, take
@@ -131,7 +131,7 @@ MEASURES: dict[str, Callable[[PeerScore], float | None]] = {
     "quality": lambda s: s.original,
     "coverage": lambda s: s.modified,
 }
-DEFAULT = ("modified", "original", "comprehensive", "precision", "recall", "raw")
+DEFAULT = ("modified", "original", "comprehensive", "precision", "recall")
 
 
 def peer_scores(
@@ -139,7 +139,7 @@ def peer_scores(
 ) -> Iterator[tuple[str, str, PeerScore]]:
     """The score of every annotated peer, topic by topic. Several annotations of one peer are joined by majority."""
     annotated = majority(choice.on_units)
-    unmatched = majority(take(choice.judgments, is_in(choice.judgments.aspect, {UNMATCHED})))
+    unmatched = majority(take(choice.on_aspects, is_in(choice.on_aspects.aspect, {UNMATCHED})))
     counts: dict[tuple[str, str], dict[str, int]] = {}
     for judgment in annotated:
         summary = (judgment.topic, judgment.system)
@@ -178,11 +178,10 @@ def score(
     clip: bool = False,
 ) -> ScoreTable:
     """Score annotated peers against expert pyramids."""
-    if rounding not in _ROUND:
-        raise UsageError(f"rounding {rounding!r} is unknown; there are: {', '.join(_ROUND)}")
+    check_choice("rounding", rounding, _ROUND)
     names = tuple(measures or DEFAULT)
-    if unknown := [name for name in names if name not in MEASURES]:
-        raise UsageError(f"method pyramid has no measure {unknown[0]!r}; it has: {', '.join(MEASURES)}")
+    for name in names:
+        check_choice("pyramid measure", name, MEASURES)
     choice = choose(study, kind="expert", pyramid=pyramid, judges=judges)
     problems = Problems()
     scores: list[Score] = []

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyramidion.errors import Problems, UsageError
+from pyramidion.errors import Problems, UsageError, check_choice
 from pyramidion.methods.aggregate import mean
-from pyramidion.methods.choice import choose_judges
+from pyramidion.methods.choice import judge_ids
 from pyramidion.methods.columns import is_in, take
 from pyramidion.methods.missing import unscored
 from pyramidion.model import UNMATCHED, Score, ScoreTable, Signature, Study
@@ -17,14 +17,15 @@ from pyramidion.model import UNMATCHED, Score, ScoreTable, Signature, Study
 
 def score(study: Study, *, measures: Sequence[str] | None = None, judges: str | None = None) -> ScoreTable:
     """The mean rating of every summary, one measure an aspect."""
-    named, judgments = choose_judges(study, kind=None, judges=judges)
+    judges = judges or "all"
+    judgments = take(study.judgments, is_in(study.judgments.judge, judge_ids(study, judges)))
     rated = sorted({judgments.aspect.names[code] for code in set(judgments.aspect.codes)} - {"", UNMATCHED})
     known = [aspect.id for aspect in study.aspects if aspect.id in rated]
     aspects = list(measures or known or rated)
     if not rated:
         raise UsageError("the study has no ratings")
-    if unknown := [aspect for aspect in aspects if aspect not in rated]:
-        raise UsageError(f"nobody rated {unknown[0]!r}; there are ratings of: {', '.join(rated)}")
+    for aspect in aspects:
+        check_choice("rated aspect", aspect, rated)
     means = mean(take(judgments, is_in(judgments.aspect, set(aspects))))
     values = {(j.aspect, j.topic, j.system): j.value for j in means}
     summaries = sorted({(topic, system) for _, topic, system in values})
@@ -35,4 +36,4 @@ def score(study: Study, *, measures: Sequence[str] | None = None, judges: str | 
     ]
     problems = Problems()
     problems.extend(unscored(study, scores, {topic.id for topic in study.topics}))
-    return ScoreTable.of_summaries(scores, Signature.of("responsiveness", judges=named, average="mean"), problems)
+    return ScoreTable.of_summaries(scores, Signature.of("responsiveness", judges=judges, average="mean"), problems)

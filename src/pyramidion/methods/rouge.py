@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple, get_args
 
 from rouge_score import rouge_scorer
 from rouge_score.tokenizers import DefaultTokenizer, Tokenizer
 
-from pyramidion.errors import Problem, Problems, UsageError
+from pyramidion.errors import Problem, Problems, check_choice
 from pyramidion.methods.missing import unscored
-from pyramidion.model import Score, ScoreTable, Signature, Study
+from pyramidion.model import Score, ScoreTable, Signature, Study, Summary
 
 Combine = Literal["average", "best", "jackknife"]
 Tokens = Literal["ascii", "unicode"]
@@ -51,9 +51,7 @@ class _Cached(Tokenizer):  # type: ignore[misc]  # rouge-score has no types
 def _tokenizer(tokens: Tokens, stem: bool) -> _Cached:
     if tokens == "ascii":
         return _Cached(DefaultTokenizer(use_stemmer=stem).tokenize)
-    if tokens == "unicode":
-        return _Cached(lambda text: re.findall(r"\w+", text.lower()))
-    raise UsageError(f"tokens {tokens!r} is unknown; there are: ascii, unicode")
+    return _Cached(lambda text: re.findall(r"\w+", text.lower()))
 
 
 def skip_bigrams(tokens: Sequence[str], *, max_gap: int = MAX_GAP) -> Counter[tuple[str, ...]]:
@@ -103,10 +101,8 @@ def over_references(values: Sequence[float], how: Combine) -> float:
         return sum(values) / len(values)
     if how == "best" or len(values) == 1:
         return max(values)
-    if how == "jackknife":
-        best_of_others = [max(*values[:i], *values[i + 1 :], 0.0) for i in range(len(values))]
-        return sum(best_of_others) / len(best_of_others)
-    raise UsageError(f"combine {how!r} is unknown; there are: average, best, jackknife")
+    best_of_others = [max(*values[:i], *values[i + 1 :], 0.0) for i in range(len(values))]
+    return sum(best_of_others) / len(best_of_others)
 
 
 def score(
@@ -116,11 +112,14 @@ def score(
     combine: Combine = "average",
     stem: bool = True,
     tokens: Tokens = "ascii",
+    track: Callable[[Sequence[Summary]], Iterable[Summary]] = iter,
 ) -> ScoreTable:
-    """Score every peer against the references of its topic by word overlap."""
+    """Score every peer against the references of its topic by word overlap. ``track`` may show progress."""
     names = tuple(measures or DEFAULT)
-    if unknown := [name for name in names if name not in MEASURES]:
-        raise UsageError(f"method rouge has no measure {unknown[0]!r}; it has: {', '.join(MEASURES)}")
+    for name in names:
+        check_choice("rouge measure", name, MEASURES)
+    check_choice("combine", combine, get_args(Combine))
+    check_choice("tokens", tokens, get_args(Tokens))
     parts = {name: name.rsplit("-", 1) for name in names}
     compare = _Rouge(sorted({variant for variant, _ in parts.values()}), _tokenizer(tokens, stem))
     references: dict[str, list[str]] = {}
@@ -128,7 +127,7 @@ def score(
         references.setdefault(reference.topic, []).append(reference.text)
     problems = Problems()
     scores: list[Score] = []
-    for peer in sorted(study.peers, key=lambda p: (p.topic, p.system)):
+    for peer in track(sorted(study.peers, key=lambda p: (p.topic, p.system))):
         overlaps = [compare(text, peer.text) for text in sorted(references.get(peer.topic, ()))]
         for name, (variant, part) in parts.items():
             against = [getattr(overlap[variant], part) for overlap in overlaps]

@@ -11,6 +11,7 @@ all 16 alternating answers get 0.94; ``agreement="sequence"`` does that, for com
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import combinations
@@ -19,6 +20,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pyramidion.errors import check_choice
 from pyramidion.methods.columns import Codes, group, is_in, ranks, take, values
 from pyramidion.model import Judgments
 
@@ -55,7 +57,8 @@ def screen(
     judgments: Judgments, *, minimum: float = 0.5, rounds: int = 1, agreement: Agreement = "positional"
 ) -> Screening:
     """Exclude workers whose agreement is below the minimum; each round measures those who are left."""
-    measure = {"positional": _positional, "sequence": _sequence}[agreement]
+    check_choice("agreement", agreement, _MEASURES)
+    measure = _MEASURES[agreement]
     found: dict[str, WorkerAgreement] = {}
     kept = judgments
     for number in range(1, rounds + 1):
@@ -133,3 +136,6 @@ def _sequence(judgments: Judgments) -> Measured:
             shares[first].append(ratio)
             shares[second].append(ratio)
     return {judge: (sum(s) / len(s) if s else None, len(s)) for judge, s in shares.items()}
+
+
+_MEASURES: dict[str, Callable[[Judgments], Measured]] = {"positional": _positional, "sequence": _sequence}

@@ -144,13 +144,14 @@ class ScoreTable:
         return "\n".join([*lines, str(self.signature), *_noted(self.notes)])
 
     def __rich__(self) -> Table:
+        from rich.box import SIMPLE_HEAD
         from rich.markup import escape
         from rich.table import Table
 
         header, rows = self._grid()
-        table = Table(caption=escape(str(self.signature)), caption_justify="left")
+        table = Table(caption=escape(str(self.signature)), caption_justify="left", box=SIMPLE_HEAD)
         for i, name in enumerate(header):
-            table.add_column(escape(name), justify="left" if i == 0 else "right", overflow="fold")
+            table.add_column(escape(name), justify="left" if i == 0 else "right", no_wrap=i > 0, overflow="fold")
         for row in rows:
             table.add_row(*map(escape, row))
         return table

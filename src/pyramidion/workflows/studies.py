@@ -75,4 +75,4 @@ def guess_format(path: Path) -> str:
 def example() -> Study:
     """The bundled example: four invented news topics, six summarizers, every kind of judgment."""
     with as_file(files("pyramidion") / "data" / "example.jsonl") as path:
-        return load(path)
+        return load(path, format="jsonl")

@@ -1,0 +1,74 @@
+"""`pyramidion demo`: the main job on the bundled example."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.table import Table
+
+from pyramidion.cli.output import Output, plain
+from pyramidion.formats.score_tables import write_scores
+from pyramidion.model import ScoreTable
+from pyramidion.workflows.evaluate import score
+from pyramidion.workflows.studies import example, save
+
+COLUMNS = (
+    ("pyramid", "modified", "Pyramid", "experts annotate"),
+    ("lite", "lite", "Lightweight", "crowd judges"),
+    ("responsiveness", "overall", "Rating 1-10", "people rate"),
+    ("rouge", "rouge-2-recall", "ROUGE-2", "words overlap"),
+)
+
+
+def run(folder: Path, output: Output) -> None:
+    with output.busy("Scoring the example"):
+        study = example()
+        tables = {method: score(study, method) for method, *_ in COLUMNS}
+        folder.mkdir(parents=True, exist_ok=True)
+        save(study, folder / "study.jsonl")
+        for method, table in tables.items():
+            write_scores(table, folder / f"scores-{method}.csv")
+    counts = study.counts()
+    output.result(
+        {
+            "folder": str(folder),
+            "scores": {method: tables[method].per_system(measure) for method, measure, *_ in COLUMNS},
+            "signatures": {method: str(table.signature) for method, table in tables.items()},
+        }
+    )
+    output.show(
+        f"The bundled example: {counts['topics']} topics, {counts['references']} references, "
+        f"{counts['systems']} systems, {counts['units']} content units, {counts['judgments']} judgments.\n"
+    )
+    output.show(_ranking(tables))
+    for note in tables["lite"].notes:
+        output.show(f"  {plain(str(note))}")
+    output.show(
+        f"\n{_moral(tables)}\n"
+        f"Results are in {plain(str(folder))}/ - try next:\n"
+        f"  pyramidion show {plain(str(folder))}/study.jsonl --system paraphrase\n"
+        f"  pyramidion score {plain(str(folder))}/study.jsonl --method pyramid --by summary"
+    )
+
+
+def _ranking(tables: dict[str, ScoreTable]) -> Table:
+    drawn = Table(title="How good is the content? (rank)", title_justify="left")
+    drawn.add_column("system")
+    ranks: list[dict[str, str]] = []
+    for method, measure, title, how in COLUMNS:
+        drawn.add_column(f"{title}\n[dim]{how}[/]", justify="right")
+        order = tables[method].ranking(measure)
+        ranks.append({name: f"{value:.3f} [dim]({place})[/]" for place, (name, value) in enumerate(order, 1)})
+    for system, _ in tables["pyramid"].ranking("modified"):
+        drawn.add_row(system, *(column[system] for column in ranks))
+    return drawn
+
+
+def _moral(tables: dict[str, ScoreTable]) -> str:
+    """What the table shows, in words."""
+    orders = {method: [name for name, _ in tables[method].ranking(measure)] for method, measure, *_ in COLUMNS}
+    human = [order for method, order in orders.items() if method != "rouge"]
+    best = human[0][0]
+    place = orders["rouge"].index(best) + 1
+    agree = "People agree on the order" if all(order == human[0] for order in human) else "People differ on the order"
+    return f"{agree}; ROUGE puts {best} at place {place}: it counts words, and {best} uses other ones."

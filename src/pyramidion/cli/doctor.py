@@ -1,0 +1,64 @@
+"""`pyramidion doctor`."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+
+from rich.table import Table
+
+from pyramidion import formats, plugins
+from pyramidion.cli.output import Output
+
+CORE = ("numpy", "scipy", "rouge-score", "defusedxml", "typer", "rich")
+EXTRAS = {
+    "pandas": ("pandas", "data frames: ScoreTable.to_pandas()"),
+    "parquet": ("pyarrow", "score tables in Parquet"),
+    "crowd": ("crowdkit", "Dawid-Skene, MACE and GLAD aggregation"),
+}
+
+
+def run(output: Output) -> None:
+    core = {name: _installed(name) for name in CORE}
+    extras = {
+        extra: {
+            "installed": find_spec(module) is not None,
+            "for": purpose,
+            "install": f"pip install 'pyramidion[{extra}]'",
+        }
+        for extra, (module, purpose) in EXTRAS.items()
+    }
+    known = {
+        format.name: {"about": format.title, "writes": format.write is not None} for format in formats.all_formats()
+    }
+    report = {
+        "pyramidion": _installed("pyramidion"),
+        "python": platform.python_version(),
+        "core": core,
+        "extras": extras,
+        "formats": known,
+        "methods": plugins.names("methods"),
+        "aggregators": plugins.names("aggregators"),
+    }
+    output.result(report)
+    versions = ", ".join(f"{name} {number}" for name, number in core.items())
+    output.show(f"pyramidion {report['pyramidion']} on Python {report['python']}\n{versions}\n")
+    drawn = Table("optional part", "what for", "state", title="Extras", title_justify="left")
+    for name, extra in extras.items():
+        state = "[green]installed[/]" if extra["installed"] else str(extra["install"]).replace("[", "\\[")
+        drawn.add_row(name, str(extra["for"]), state)
+    output.show(drawn)
+    drawn = Table("format", "reads / writes", "what", title="Formats", title_justify="left")
+    for name, about in known.items():
+        drawn.add_row(name, "both" if about["writes"] else "reads", str(about["about"]))
+    output.show(drawn)
+    output.show(f"Methods: {', '.join(plugins.names('methods'))}")
+    output.show(f"Aggregators: {', '.join(plugins.names('aggregators'))}")
+
+
+def _installed(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "missing"

@@ -1,0 +1,105 @@
+"""How commands speak: results on stdout, everything else on stderr, and no text of a user's file can act up."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from rich.console import Console
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from pyramidion.errors import Problem
+
+MOST_PROBLEMS = 30
+T = TypeVar("T")
+
+
+def plain(text: str) -> str:
+    """Text from a file, with control characters made visible: a summary must not steer anyone's terminal."""
+    if text.isprintable():
+        return text
+    return "".join(_visible(character) for character in text)
+
+
+def _visible(character: str) -> str:
+    code = ord(character)
+    if character == "\n" or character.isprintable():
+        return character
+    if code < 0x20:
+        return " " if character in "\t\r" else chr(0x2400 + code)
+    # C1 controls and the marks that reorder text; joiners inside emoji are harmless
+    return "\ufffd" if 0x7F <= code < 0xA0 or 0x202A <= code <= 0x202E or 0x2066 <= code <= 0x2069 else character
+
+
+def cell(text: str, style: str = "") -> Text:
+    """A table cell or line that is taken literally: no markup, no escapes."""
+    return Text(plain(text), style=style)
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where a command writes. With ``json`` stdout holds one JSON document; ``quiet`` drops everything but results."""
+
+    json: bool = False
+    quiet: bool = False
+
+    @property
+    def out(self) -> Console:
+        people = sys.stdout.isatty()
+        return Console(file=sys.stdout, highlight=False, soft_wrap=not people, width=None if people else 120)
+
+    @property
+    def err(self) -> Console:
+        return Console(file=sys.stderr, highlight=False, soft_wrap=True)
+
+    def result(self, data: Any) -> None:
+        """The JSON result; a no-op without --json."""
+        if self.json:
+            sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=1) + "\n")
+
+    def show(self, *things: Any) -> None:
+        """Something for people; silent with --json or --quiet."""
+        if not self.json and not self.quiet:
+            self.out.print(*things)
+
+    def say(self, text: str) -> None:
+        """A remark beside the result, on stderr."""
+        if not self.quiet:
+            self.err.print(cell(text))
+
+    def problems(self, problems: Sequence[Problem]) -> None:
+        for problem in problems[:MOST_PROBLEMS]:
+            style = "red" if problem.severity == "error" else "yellow"
+            self.err.print(Text.assemble((f"{problem.severity}: ", style), plain(str(problem))))
+        if len(problems) > MOST_PROBLEMS:
+            self.err.print(f"... and {len(problems) - MOST_PROBLEMS} more (all with --json)")
+
+    def warn(self, problems: Sequence[Problem]) -> None:
+        if not self.quiet and not self.json:
+            self.problems(problems)
+
+    @contextmanager
+    def busy(self, what: str) -> Iterator[None]:
+        """A spinner while something of unknown length runs; nothing where stderr is not a terminal."""
+        if self.quiet or not sys.stderr.isatty():
+            yield
+            return
+        with self.err.status(plain(what)):
+            yield
+
+    def track(self, items: Sequence[T], what: str) -> Iterable[T]:
+        """The items, with a progress bar while they are used up; nothing where stderr is not a terminal."""
+        if self.quiet or not sys.stderr.isatty():
+            return items
+        from rich.progress import track
+
+        return track(items, description=plain(what), console=self.err, transient=True)
+
+
+def as_json(problems: Iterable[Problem]) -> list[dict[str, str]]:
+    return [{"severity": p.severity, "where": p.where, "what": p.what} for p in problems]

@@ -1,0 +1,53 @@
+"""`pyramidion score`."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from pyramidion import plugins
+from pyramidion.cli.output import Output, cell, plain
+from pyramidion.errors import UsageError
+from pyramidion.formats.score_tables import SUFFIXES, as_json, write_scores
+from pyramidion.model import ScoreTable, Study
+from pyramidion.workflows.evaluate import score
+
+
+def run(study: Study, method: str, choices: dict[str, Any], targets: list[Path], by: str, output: Output) -> None:
+    if by not in {"system", "summary"}:
+        raise UsageError(f"--by is system or summary, not {by!r}")
+    for target in targets:  # before any work is done
+        if target.suffix.lower() not in SUFFIXES:
+            raise UsageError(f"{target}: scores are written to {', '.join(SUFFIXES)}")
+    accepted = inspect.signature(plugins.load("methods", method)).parameters
+    if strange := [name for name in choices if name not in accepted]:
+        raise UsageError(f"method {method} has no option --{strange[0].replace('_', '-')}")
+    if choices.get("min_agreement") == 0:
+        choices["min_agreement"] = None
+    if "track" in accepted:
+        choices["track"] = lambda items: output.track(items, f"Scoring by {method}")
+    with output.busy(f"Scoring by {method}"):
+        table = score(study, method, **choices)
+    for target in targets:
+        write_scores(table, target)
+    output.result(as_json(table))
+    output.show(table if by == "system" else _by_summary(table))
+    output.warn(table.notes)
+    for target in targets:
+        output.show(f"Wrote {plain(str(target))}.")
+
+
+def _by_summary(table: ScoreTable) -> Table:
+    drawn = Table(caption=str(table.signature), caption_justify="left")
+    drawn.add_column("topic")
+    drawn.add_column("system")
+    for measure in table.measures:
+        drawn.add_column(cell(measure), justify="right")
+    values = {measure: table.per_summary(measure) for measure in table.measures}
+    for topic, system in dict.fromkeys(key for found in values.values() for key in found):
+        numbers = [values[measure].get((topic, system)) for measure in table.measures]
+        drawn.add_row(cell(topic), cell(system), *("-" if n is None else f"{n:.4f}" for n in numbers))
+    return drawn

@@ -1,0 +1,129 @@
+"""`pyramidion show`: a pyramid as tiers, or a summary with the units it expresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Any
+
+from rich.text import Text
+
+from pyramidion.cli.output import Output, cell, plain
+from pyramidion.errors import UsageError
+from pyramidion.methods.explain import Explanation, choose_for, explain, pyramid_of
+from pyramidion.methods.pyramid import PeerScore
+from pyramidion.model import ContentUnit, Pyramid, Study
+
+TIER_STYLES = ("bold magenta", "bold blue", "cyan", "green", "yellow")
+MISSES_SHOWN = 8
+
+
+def run(
+    study: Study, topic: str | None, system: str | None, pyramid: str | None, judges: str | None, output: Output
+) -> None:
+    name = topic or (study.topics[0].id if study.topics else "")
+    if study.topic(name) is None:
+        raise UsageError(f"no topic is called {name!r}; there are: {', '.join(t.id for t in study.topics) or 'none'}")
+    if system is None:
+        _show_pyramid(study, pyramid_of(choose_for(study, pyramid=pyramid, judges=judges), name), output)
+    else:
+        _show_summary(explain(study, name, system, pyramid=pyramid, judges=judges), output)
+
+
+def _style(weight: int, tiers: int) -> str:
+    """The top tier has the first style, whatever the number of tiers."""
+    return TIER_STYLES[min(max(tiers - weight, 0), len(TIER_STYLES) - 1)]
+
+
+def _drawing(pyramid: Pyramid, expressed: set[str] | None = None) -> Text:
+    """A block per unit, a row per tier; hollow blocks are units a summary does not express."""
+    size = len(pyramid.references)
+    widest = max((len(units) for units in pyramid.tiers.values()), default=0)
+    drawing = Text()
+    for weight, units in pyramid.tiers.items():
+        blocks = " ".join("■" if expressed is None or unit.id in expressed else "□" for unit in units)
+        drawing.append(f"  {weight:>3}  ")
+        drawing.append(" " * (widest - len(units)) + blocks + "\n", style=_style(weight, size))
+    return drawing
+
+
+def _show_pyramid(study: Study, pyramid: Pyramid, output: Output) -> None:
+    topic = study.topic(pyramid.topic)
+    units = [{**_unit(unit), "references": sorted(unit.references)} for unit in pyramid.units]
+    output.result({"topic": pyramid.topic, "pyramid": pyramid.name, "units": units})
+    output.show(cell(f"{pyramid.topic}: {topic.title if topic else ''}", "bold"))
+    output.show(
+        f"pyramid {plain(pyramid.name)}, {len(pyramid.references)} references, {len(pyramid.units)} units, "
+        f"{pyramid.contributor_count} contributors\n"
+    )
+    output.show(_drawing(pyramid))
+    for weight, tier in pyramid.tiers.items():
+        output.show(Text(f"weight {weight}", style=_style(weight, len(pyramid.references))))
+        for unit in tier:
+            line = Text("  ").append(plain(unit.id), style="dim").append("  ").append(plain(unit.label))
+            output.show(line.append("  " + " ".join(map(plain, sorted(unit.references))), style="dim"))
+
+
+def _unit(unit: ContentUnit) -> dict[str, Any]:
+    return {"id": unit.id, "weight": unit.weight, "label": unit.label}
+
+
+def _show_summary(found: Explanation, output: Output) -> None:
+    peer, score = found.peer, found.score
+    output.result(
+        {
+            "topic": peer.topic,
+            "system": peer.system,
+            "text": peer.text,
+            "modified": score.modified,
+            "original": score.original,
+            "expressed": [{**_unit(u), "mentions": found.evidence.get(u.id, ())} for u in found.expressed],
+            "missed": [_unit(u) for u in found.missed],
+        }
+    )
+    output.show(cell(f"{peer.topic}, {peer.system}", "bold"))
+    output.show(_highlighted(found))
+    output.show(_drawing(found.pyramid, {unit.id for unit in found.expressed}))
+    output.show(_parts(score))
+    output.show("\nExpressed:")
+    _list_units(found, found.expressed, output)
+    output.show("\nMissed, heaviest first:")
+    _list_units(found, found.missed[:MISSES_SHOWN], output)
+    if len(found.missed) > MISSES_SHOWN:
+        output.show(f"  ... and {len(found.missed) - MISSES_SHOWN} more")
+
+
+def _list_units(found: Explanation, units: Iterable[ContentUnit], output: Output) -> None:
+    for unit in units:
+        line = Text(f"  ({unit.weight}) ", style=_style(unit.weight, len(found.pyramid.references)))
+        line.append(plain(unit.label), style="default")
+        if (times := found.score.expressed.get(unit.id, 0)) > 1:
+            line.append(f"  {times} times", style="dim")
+        quotes = [
+            "...".join(span.of(found.peer.text) for span in mention) for mention in found.evidence.get(unit.id, ())
+        ]
+        if quotes:
+            line.append("  " + plain(" | ".join(f"“{quote}”" for quote in quotes)), style="dim")
+        output.show(line)
+
+
+def _parts(score: PeerScore) -> str:
+    def number(value: float | None) -> str:
+        return "undefined" if value is None else f"{value:.4f}"
+
+    unmatched = "not counted" if score.unmatched is None else str(score.unmatched)
+    return (
+        f"modified {number(score.modified)}, original {number(score.original)}: weight {score.raw}, "
+        f"{score.matched} units matched, {score.repeated} repeated, unmatched {unmatched}"
+    )
+
+
+def _highlighted(found: Explanation) -> Text:
+    """The summary with matched words coloured by the heaviest unit they express."""
+    text = Text()
+    size = len(found.pyramid.references)
+    places = zip(found.peer.text, found.weight_at(), strict=True)
+    for weight, run in groupby(places, key=lambda place: place[1]):
+        piece = plain("".join(character for character, _ in run))
+        text.append(piece, style=_style(weight, size) if weight else "dim" if found.evidence else "")
+    return text.append("\n")

@@ -1,0 +1,331 @@
+"""Reading LitePyramids and MTurk CSVs into one study."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from pyramidion.errors import Problems
+from pyramidion.formats.files import files, read_header, read_rows
+from pyramidion.formats.mturk.columns import (
+    ANSWERS,
+    PYRAMID,
+    REQUIRED,
+    Kind,
+    answer_column,
+    ignored_columns,
+    kind_of,
+    missing_columns,
+    split_ids,
+    statement_columns,
+    system_of,
+)
+from pyramidion.model import Assignment, ContentUnit, Contributor, Judge, Judgment, Pyramid, Study, Summary, Task, Topic
+from pyramidion.model.judgments import JudgmentsBuilder
+from pyramidion.model.texts import Role
+
+_Row = dict[str, str]
+
+
+class _BadRowError(Exception):
+    """A row that cannot be used; its message goes to the problems with the row's address."""
+
+
+def recognises(path: Path) -> bool:
+    found = [path] if path.is_file() and path.suffix.lower() == ".csv" else files(path, ".csv")
+    return any(kind_of(read_header(file)) for file in found)
+
+
+def read(path: Path, problems: Problems) -> Study:
+    reader = _Reader(problems)
+    for kind, file in _tables(path, problems):
+        for where, row in read_rows(file, problems):
+            try:
+                reader.add(kind, file, where, row)
+            except _BadRowError as error:
+                problems.error(where, str(error))
+    return reader.study()
+
+
+def _tables(path: Path, problems: Problems) -> list[tuple[Kind, Path]]:
+    """The usable files of each kind, kinds in reading order and files by name."""
+    found = [path] if path.is_file() else files(path, ".csv")
+    kinds: dict[Kind, list[Path]] = {kind: [] for kind in REQUIRED}
+    for file in found:
+        header = read_header(file)
+        kind = kind_of(header)
+        if kind is not None:
+            if _check_columns(kind, file, header, problems):
+                kinds[kind].append(file)
+        elif file != path:
+            problems.warning(str(file), "is ignored: its columns are not those of an MTurk or LitePyramids file")
+    if not any(kind_of(read_header(file)) for file in found):
+        problems.error(str(path), f"has none of: {', '.join(REQUIRED)} (told apart by their columns)")
+    return [(kind, file) for kind, named in kinds.items() for file in named]
+
+
+def _check_columns(kind: Kind, file: Path, header: list[str], problems: Problems) -> bool:
+    missing = missing_columns(kind, header)
+    twice = sorted({name for name in header if header.count(name) > 1})
+    for name in missing:
+        problems.error(str(file), f"is a file of {kind}, but has no column {name!r}")
+    for name in twice:
+        problems.error(str(file), f"has the column {name!r} more than once")
+    if ignored := ignored_columns(kind, header):
+        problems.warning(str(file), f"columns that are not used: {', '.join(map(repr, ignored))}")
+    return not missing and not twice
+
+
+def _given(row: _Row, column: str) -> str:
+    if not row[column].strip():
+        raise _BadRowError(f"column {column!r} is empty")
+    return row[column].strip()
+
+
+@dataclass
+class _Listed:
+    """A unit of the unit files, and what each file says about its use."""
+
+    unit: ContentUnit
+    uses: dict[Path, str] = field(default_factory=dict)
+
+
+class _Units:
+    """Units from three sources. The unit files know best, then the judged statements, then what writers wrote."""
+
+    def __init__(self, problems: Problems) -> None:
+        self.problems = problems
+        self.listed: dict[str, dict[str, _Listed]] = defaultdict(dict)
+        self.stated: dict[str, dict[str, str]] = defaultdict(dict)
+        self.written: dict[str, list[ContentUnit]] = defaultdict(list)
+
+    def add_row(self, file: Path, row: _Row) -> None:
+        topic, reference = _given(row, "eventId"), row["sourceSummaryId"].strip()
+        unit = ContentUnit(
+            id=_given(row, "questionId"),
+            label=row["questionText"],
+            contributors=(Contributor(system_of(reference)),) if reference else (),
+            author=row["author"].strip(),
+        )
+        if not unit.label.strip():
+            raise _BadRowError("column 'questionText' is empty")
+        known = self.listed[topic].setdefault(unit.id, _Listed(unit))
+        if known.unit != unit:
+            raise _BadRowError(f"unit {unit.id} of {topic} has another text, author or source than before")
+        if file in known.uses:
+            raise _BadRowError(f"unit {unit.id} of {topic} is in this file twice")
+        use = row["forUse"].strip()
+        known.uses[file] = "" if use == "0" else use
+        if sum(map(bool, known.uses.values())) > 1 and known.uses[file]:
+            raise _BadRowError(f"unit {unit.id} of {topic} is in two batches")
+
+    def add_statement(self, topic: str, id: str, text: str) -> None:
+        """Check a judged statement against what is known of its unit; without unit files it makes the unit."""
+        if topic in self.listed:
+            if id not in self.listed[topic]:
+                raise _BadRowError(f"unit {id} of {topic} is not in the unit file")
+            expected = self.listed[topic][id].unit.label
+        else:
+            stated = self.stated[topic]
+            if id not in stated and text in stated.values():
+                other = next(known for known, label in stated.items() if label == text)
+                raise _BadRowError(f"unit {id} of {topic} has the statement of unit {other}: {text[:60]!r}")
+            expected = stated.setdefault(id, text)
+        if text != expected:
+            raise _BadRowError(f"unit {id} of {topic} has another statement than before: {text[:60]!r}")
+
+    def add_written(self, topic: str, reference: str, author: str, label: str) -> None:
+        known = self.written[topic]
+        known.append(ContentUnit(str(len(known) + 1), label, (Contributor(reference),), author=author))
+
+    def pyramid(self, topic: str, references: set[str]) -> Pyramid | None:
+        if topic in self.written and (topic in self.listed or topic in self.stated):
+            count = len(self.written[topic])
+            what = f"{count} statements of the writing results are left out: other files here say which units are used"
+            self.problems.warning(f"topic {topic}", what)
+        if topic in self.stated:
+            units = tuple(ContentUnit(id, label) for id, label in self.stated[topic].items())
+            return Pyramid(topic, (), units, PYRAMID)
+        units = tuple(self._grouped(topic)) or tuple(self.written.get(topic, ()))
+        named = {name for unit in units for name in unit.references}
+        return Pyramid(topic, tuple(sorted(named | references)), units, PYRAMID) if units else None
+
+    def _grouped(self, topic: str) -> Iterator[ContentUnit]:
+        """With several files over the same units, each is a batch, and forUse only says yes or no."""
+        listed = self.listed.get(topic, {}).values()
+        batches = sorted({file for found in listed for file in found.uses})
+        several = any(len(found.uses) > 1 for found in listed)
+        for found in listed:
+            file, use = next(((file, use) for file, use in found.uses.items() if use), (None, ""))
+            group = str(batches.index(file) + 1) if several and file is not None and use == "1" else use
+            yield replace(found.unit, group=group)
+
+
+class _Reader:
+    """Collects the rows of all files into one study."""
+
+    def __init__(self, problems: Problems) -> None:
+        self.problems = problems
+        self.topics: dict[str, None] = {}
+        self.summaries: dict[tuple[str, Role, str], Summary] = {}
+        self.units = _Units(problems)
+        self.planned: dict[str, Task] = {}
+        self.tasks: dict[str, Task] = {}
+        self.pairs: dict[tuple[Path, str, str], int] = defaultdict(int)
+        self.judges: dict[str, Judge] = {}
+        self.assignments: list[Assignment] = []
+        self.seen: dict[tuple[Kind, str], tuple[str, ...]] = {}
+        self.judgments = JudgmentsBuilder()
+
+    def add(self, kind: Kind, file: Path, where: str, row: _Row) -> None:
+        if kind == "units":
+            if row.get("answer", "Y").strip() != "Y":
+                self.problems.warning(where, f"answer {row['answer']!r} is ignored; only Y is known")
+            self.units.add_row(file, row)
+            self.topics[_given(row, "eventId")] = None
+        elif kind == "writing input":
+            self._summary("reference", row)
+        elif kind == "judging input":
+            self._planned_task(file, row)
+        elif self._accepted(kind, where, row):
+            if kind == "judging results":
+                self._judged(where, row)
+            else:
+                self._written(row)
+
+    def _summary(self, role: Role, row: _Row, prefix: str = "") -> Summary:
+        topic, id = _given(row, f"{prefix}eventId"), _given(row, f"{prefix}summaryId")
+        system, text = system_of(id), row[f"{prefix}summary_text"]
+        summary = Summary(topic, system, text, role, source=id if id != system else "")
+        known = self.summaries.setdefault((topic, role, system), summary)
+        if known.text != text:
+            raise _BadRowError(f"{role} {system} of {topic} has another text than before")
+        self.topics[topic] = None
+        return known
+
+    def _accepted(self, kind: Kind, where: str, row: _Row) -> bool:
+        """Whether to use a result: not rejected, and not read before."""
+        if row.get("AssignmentStatus", "").strip().lower() == "rejected":
+            self.problems.warning(where, "is a rejected assignment; it is left out")
+            return False
+        id = row.get("AssignmentId", "").strip()
+        # Only what was said: its status and approval may have changed between two downloads.
+        said = (row["HITId"], row["WorkerId"], *(cell for name, cell in row.items() if name.startswith("Answer.")))
+        if not id or (kind, id) not in self.seen:
+            self.seen[kind, id] = said
+            return True
+        if self.seen[kind, id] != said:
+            raise _BadRowError(f"assignment {id} had other answers before")
+        self.problems.warning(where, f"assignment {id} was there before; it is read once")
+        return False
+
+    # -- judging ---------------------------------------------------------------------------------------------
+
+    def _task(self, id: str, row: _Row, statements: dict[int, str], prefix: str = "") -> Task:
+        """The task of a row, after checking that ids, statements and summary agree with what is known."""
+        topic, cell = _given(row, f"{prefix}eventId"), row[f"{prefix}qIdList"]
+        ids = split_ids(cell, len(statements))
+        if ids is None:
+            raise _BadRowError(f"column '{prefix}qIdList' is {cell!r}: not {len(statements)} ids, one a statement")
+        if len(set(ids)) < len(ids):
+            raise _BadRowError(f"column '{prefix}qIdList' is {cell!r}: an id stands there twice")
+        peer = self._summary("peer", row, prefix)
+        for unit, text in zip(ids, statements.values(), strict=True):
+            self.units.add_statement(topic, unit, text)
+        return Task(id, topic, peer.system, tuple(ids))
+
+    def _planned_task(self, file: Path, row: _Row) -> None:
+        task = self._task(row.get("HITId", "").strip(), row, _statements(row))
+        if task.id:
+            self._add_task(task)
+        elif task.units:
+            self.pairs[file, task.topic, task.system] += 1
+            number = self.pairs[file, task.topic, task.system]
+            named = replace(task, id=f"{task.topic}/{task.system}/{number}")
+            # A second input file starts counting anew: the same task is the same one, another gets the next number.
+            while self.planned.setdefault(named.id, named) != named:
+                number += 1
+                named = replace(task, id=f"{task.topic}/{task.system}/{number}")
+
+    def _add_task(self, task: Task) -> None:
+        if self.tasks.setdefault(task.id, task) != task:
+            raise _BadRowError(f"HIT {task.id} was about another summary or other units before")
+
+    def _judged(self, where: str, row: _Row) -> None:
+        statements = _statements(row)
+        judge, answers, seconds = _given(row, "WorkerId"), _answers(row, statements), _seconds(row)
+        task = self._task(_given(row, "HITId"), row, statements, "Input.")
+        self._add_task(task)
+        for number, name in statement_columns(row).items():
+            if number not in statements and row[answer_column(number)].strip():
+                self.problems.warning(where, f"column {answer_column(number)!r} answers nothing: {name!r} is empty")
+        self.judges.setdefault(judge, Judge(judge, "crowd"))
+        work = Assignment(
+            task=task.id,
+            judge=judge,
+            id=row["AssignmentId"].strip(),
+            accepted=row.get("AcceptTime", "").strip(),
+            submitted=row.get("SubmitTime", "").strip(),
+            seconds=seconds,
+        )
+        if work != Assignment(task.id, judge):
+            self.assignments.append(work)
+        for unit, value in zip(task.units, answers, strict=True):
+            self.judgments.add(Judgment(task.topic, task.system, judge, value, unit=unit, task=task.id))
+
+    # -- writing ---------------------------------------------------------------------------------------------
+
+    def _written(self, row: _Row) -> None:
+        author = _given(row, "WorkerId")
+        reference = self._summary("reference", row, "Input.")
+        for column, cell in row.items():
+            if column.startswith("Answer.") and cell.strip():
+                self.units.add_written(reference.topic, reference.system, author, cell.strip())
+
+    def study(self) -> Study:
+        references: dict[str, set[str]] = defaultdict(set)
+        for topic, role, system in self.summaries:
+            if role == "reference":
+                references[topic].add(system)
+        pyramids = [self.units.pyramid(topic, references[topic]) for topic in self.topics]
+        done = {(task.topic, task.system, task.units) for task in self.tasks.values()}
+        waiting = [task for task in self.planned.values() if (task.topic, task.system, task.units) not in done]
+        return Study(
+            topics=tuple(map(Topic, self.topics)),
+            summaries=tuple(self.summaries.values()),
+            pyramids=tuple(pyramid for pyramid in pyramids if pyramid is not None),
+            judges=tuple(self.judges.values()),
+            judgments=self.judgments.build(),
+            tasks=(*self.tasks.values(), *waiting),
+            assignments=tuple(self.assignments),
+        )
+
+
+def _statements(row: _Row) -> dict[int, str]:
+    """The statements shown, by the number of their column."""
+    return {number: row[name] for number, name in statement_columns(row).items() if row[name].strip()}
+
+
+def _answers(row: _Row, statements: dict[int, str]) -> list[float | None]:
+    answers = []
+    for number in statements:
+        column = answer_column(number)
+        said = row[column].strip().lower()
+        if said not in ANSWERS:
+            raise _BadRowError(f"column {column!r} is {row[column]!r}, neither p (present) nor n (not present)")
+        answers.append(ANSWERS[said])
+    return answers
+
+
+def _seconds(row: _Row) -> float | None:
+    cell = row.get("WorkTimeInSeconds", "").strip()
+    try:
+        seconds = float(cell) if cell else None
+    except ValueError:
+        seconds = math.nan
+    if seconds is not None and not math.isfinite(seconds):
+        raise _BadRowError(f"column 'WorkTimeInSeconds' is {cell!r}, which is not a number")
+    return seconds

@@ -1,0 +1,86 @@
+"""Hostile files in, whole files out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyramidion.errors import Problems, UsageError
+from pyramidion.formats import files
+from pyramidion.formats.files import (
+    from_file_name,
+    new_file,
+    new_folder,
+    plain_cell,
+    read_lines,
+    read_rows,
+    safe_cell,
+    to_file_name,
+)
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    target = tmp_path / "scores.csv"
+    target.write_text("old")
+    with pytest.raises(ZeroDivisionError), new_file(target) as file:
+        file.write(f"half of the ne{1 / 0}")
+    assert target.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["scores.csv"]
+
+
+def test_a_failed_folder_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError), new_folder(tmp_path / "out") as folder:
+        folder.write_text("a folder is no file")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_folder_is_never_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "keep.txt").write_text("mine")
+    with pytest.raises(UsageError, match="exists already"), new_folder(tmp_path):
+        pass
+    assert (tmp_path / "keep.txt").read_text() == "mine"
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=30))
+def test_file_names_turn_back(id: str) -> None:
+    name = to_file_name(id)
+    assert from_file_name(name) == id
+    assert "/" not in name
+    assert name not in {".", ".."}
+    assert not name.startswith(".")
+
+
+@given(st.text(max_size=20))
+def test_safe_cells_turn_back_and_never_start_a_formula(text: str) -> None:
+    assert plain_cell(safe_cell(text)) == text
+    assert not safe_cell(text).startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+def test_long_lines_are_reported_and_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MAX_LINE", 1000)
+    path = tmp_path / "x.jsonl"
+    path.write_text("first\n" + "x" * 5000 + "\nthird\n")
+    problems = Problems()
+    assert list(read_lines(path, problems)) == [(1, "first"), (3, "third")]
+    assert [p.where for p in problems] == [f"{path}, line 2"]
+
+
+def test_bad_bytes_are_named_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_bytes("\ufeffgood ü\n".encode() + "latin ü\n".encode("latin-1") + b"good")
+    problems = Problems()
+    lines = [line for _, line in read_lines(path, problems)]
+    assert lines[0] == "good ü"
+    assert lines[2] == "good"
+    assert [str(p) for p in problems] == [f"{path}, line 2: byte 0xfc is not UTF-8; save the file as UTF-8"]
+
+
+def test_rows_with_missing_cells_are_named_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text('a,b\n1,"two\nlines"\n3\n4,5\n')
+    problems = Problems()
+    assert [row for _, row in read_rows(path, problems)] == [{"a": "1", "b": "two\nlines"}, {"a": "4", "b": "5"}]
+    assert [str(p) for p in problems] == [f"{path}, line 4: has 1 cells, the header 2"]

@@ -1,0 +1,56 @@
+"""Folders of text files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from tests.strategies import studies
+
+import pyramidion as pyr
+from pyramidion.errors import Problems
+from pyramidion.formats import folder
+
+
+@given(studies())
+def test_texts_survive_exactly(tmp_path_factory: pytest.TempPathFactory, study: pyr.Study) -> None:
+    path = tmp_path_factory.mktemp("folder") / "study"
+    folder.write(study, path, Problems())
+    problems = Problems()
+    back = folder.read(path, problems)
+    assert set(back.topics) == set(study.topics)
+    assert set(back.summaries) == {replace(summary, source="") for summary in study.summaries}
+    assert not problems.errors
+
+
+def test_what_a_person_writes_by_hand(tmp_path: Path) -> None:
+    topic = tmp_path / "topics" / "floods"
+    (topic / "references").mkdir(parents=True)
+    (topic / "peers").mkdir()
+    (topic / "topic.toml").write_text('title = "Floods"\ncolour = "blue"\n')
+    (topic / "references" / "anna.txt").write_text("The river rose.")
+    (topic / "peers" / "gpt.txt").write_text("Water came.")
+    (topic / "peers" / ".DS_Store").write_text("junk")
+    problems = Problems()
+    study = folder.read(tmp_path, problems)
+    assert study.topics == (pyr.Topic("floods", "Floods"),)
+    assert study.summaries == (
+        pyr.Summary("floods", "anna", "The river rose.", "reference"),
+        pyr.Summary("floods", "gpt", "Water came."),
+    )
+    assert [str(p) for p in problems] == [f"{topic / 'topic.toml'}: unknown key 'colour' is ignored"]
+
+
+def test_problems_are_named(tmp_path: Path) -> None:
+    topic = tmp_path / "topics" / "t"
+    topic.mkdir(parents=True)
+    (topic / "topic.toml").write_text("title = ")
+    problems = Problems()
+    folder.read(tmp_path, problems)
+    assert [p.where for p in problems.errors] == [str(topic / "topic.toml")]
+    assert [p.what for p in problems.warnings] == ["has no references", "has no peers"]
+    empty = Problems()
+    folder.read(tmp_path / "topics", empty)
+    assert "no folder 'topics'" in str(empty.errors[0])
