@@ -95,8 +95,8 @@ def _show_summary(found: Explanation, output: Output) -> None:
 
 def _list_units(found: Explanation, units: Iterable[ContentUnit], output: Output) -> None:
     for unit in units:
-        line = Text(f"  ({unit.weight}) ", style=_style(unit.weight, len(found.pyramid.references)))
-        line.append(plain(unit.label), style="default")
+        line = Text("  ").append(f"({unit.weight}) ", style=_style(unit.weight, len(found.pyramid.references)))
+        line.append(plain(unit.label))
         if (times := found.score.expressed.get(unit.id, 0)) > 1:
             line.append(f"  {times} times", style="dim")
         quotes = [
