@@ -16,6 +16,8 @@ from pyramidion.formats.base import Format
 from pyramidion.formats.mturk.reading import read, recognises
 from pyramidion.formats.mturk.writing import write
 
+__all__ = ["FORMAT", "read", "recognises", "write"]
+
 FORMAT = Format(
     name="mturk",
     title="LitePyramids and MTurk CSVs: units, tasks to upload, downloaded results",
