@@ -1,7 +1,7 @@
 """How fast judgments become scores: python benchmarks/scoring.py [--write]
 
 Times the whole Lightweight Pyramids chain (screening, majority, scores, missing-data report) at 10^4, 10^5 and 10^6
-judgments, and beside it, in the same run, a plain pandas group-by majority vote without screening or report. Each is
+judgments in random order, and beside it, in the same run, a plain pandas group-by majority vote without screening or report. Each is
 the best of three; memory is the peak above what the data itself takes, measured in a separate pass.
 """
 
@@ -29,9 +29,9 @@ def make_study(judgment_count: int) -> Study:
     """25 topics x 20 units x 5 of 50 workers; as many systems as it takes."""
     rng = np.random.default_rng(7)
     systems = judgment_count // (TOPICS * UNITS * JUDGES_PER_UNIT)
-    topic, system, unit, slot = (
-        part.ravel() for part in np.indices((TOPICS, systems, UNITS, JUDGES_PER_UNIT), dtype=np.int32)
-    )
+    shape = (TOPICS, systems, UNITS, JUDGES_PER_UNIT)
+    order = rng.permutation(TOPICS * systems * UNITS * JUDGES_PER_UNIT)  # answers arrive in any order
+    topic, system, unit, slot = (part.ravel()[order] for part in np.indices(shape, dtype=np.int32))
     judge = ((topic * 7 + system * 3 + slot) % 50).astype(np.int32)
     truth = rng.random((TOPICS, systems, UNITS))[topic, system, unit] < 0.35
     value = np.where(rng.random(len(topic)) < 0.1, ~truth, truth).astype(np.float64)
@@ -114,7 +114,8 @@ def main() -> None:
         f"Python {platform.python_version()}, numpy {np.__version__}, pandas {pandas.__version__}, "
         f"{platform.system()} {platform.machine()}, 2 shared cores."
     )
-    text = "\n".join(["# Scoring judgments", "", (__doc__ or "").split("\n\n", 1)[1].strip(), "", *rows, "", machine, ""])
+    about = (__doc__ or "").split("\n\n", 1)[1].strip()
+    text = "\n".join(["# Scoring judgments", "", about, "", *rows, "", machine, ""])
     if write:
         TARGET.parent.mkdir(exist_ok=True)
         TARGET.write_text(text, encoding="utf-8")

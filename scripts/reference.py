@@ -35,8 +35,8 @@ def cli_page() -> str:
     return "\n".join(lines)
 
 
-_EXIT_CODES = """Exit codes: 0 done; 1 the data has errors; 2 the command was wrong (an unknown name, a missing file); 3 an
-optional part is not installed; 130 interrupted. Results go to stdout, remarks to stderr. With `--json`, stdout holds
+_EXIT_CODES = """Exit codes: 0 done; 1 the data has errors; 2 the command was wrong (an unknown name, a missing file); 3
+an optional part is not installed; 130 interrupted. Results go to stdout, remarks to stderr. With `--json`, stdout holds
 one JSON document, also when the command fails.
 """
 

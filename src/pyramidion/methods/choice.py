@@ -25,8 +25,8 @@ class Choice:
 
 
 def choose(study: Study, *, kind: JudgeKind, pyramid: str | None, judges: str | None) -> Choice:
-    """By default the pyramid named after the method's kind of judges, else the only one; judges of that kind, or all
-    where none of them judged this pyramid. ``judges`` is a kind, the id of one judge, or "all".
+    """By default the pyramid named after the method's kind of judges, else the only one, else the only judged one;
+    and judges of that kind, or all where none of them judged it. ``judges`` is a kind, a judge's id, or "all".
     """
     name = pyramid if pyramid is not None else _default_pyramid(study, kind)
     pyramids = {p.topic: p for p in study.pyramids if p.name == name}
@@ -47,6 +47,10 @@ def _default_pyramid(study: Study, kind: JudgeKind) -> str:
         raise UsageError("the study has no pyramid, so there is nothing to score against")
     if kind in names:
         return kind
+    if len(names) > 1:
+        named = {name: {p.topic: p for p in study.pyramids if p.name == name} for name in names}
+        judged = [name for name, pyramids in named.items() if len(_on_units(study.judgments, pyramids))]
+        names = tuple(judged) if len(judged) == 1 else names
     if len(names) == 1:
         return names[0]
     raise UsageError(f"the study has several pyramids; choose one of {', '.join(names)}")

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyramidion.errors import check_choice
-from pyramidion.methods.columns import Codes, group, is_in, ranks, take, values
+from pyramidion.methods.columns import Codes, Groups, group, is_in, ranks, take, values
 from pyramidion.model import Judgments
 
 Agreement = Literal["positional", "sequence"]
@@ -87,39 +87,50 @@ def _present_judges(judgments: Judgments) -> list[str]:
 
 def _positional(judgments: Judgments) -> Measured:
     answered = take(judgments, ~np.isnan(values(judgments)))
-    task, judge, value = _tasks(answered), ranks(answered.judge), values(answered)
-    count = len(answered.judge.names)
-    cell = group(task, ranks(answered.unit)).of_row
-    order = np.argsort(cell, kind="stable")
-    task, judge, value, cell = task[order], judge[order], value[order], cell[order]
-    keys, agrees = [], []
-    lag = 1
-    # Rows lie cell by cell: every pair within a cell is some row and the row `lag` further on.
-    while lag < len(cell) and (same := cell[lag:] == cell[:-lag]).any():
-        left, right = judge[:-lag][same], judge[lag:][same]
-        keys.append((task[lag:][same] * count + np.minimum(left, right)) * count + np.maximum(left, right))
-        agrees.append((value[lag:] == value[:-lag])[same])
-        lag += 1
-    total, pairs = np.zeros(count), np.zeros(count, dtype=np.int64)
-    if keys:
-        total, pairs = _mean_shares(np.concatenate(keys), np.concatenate(agrees), count)
-    names = sorted(answered.judge.names)
-    found: Measured = dict.fromkeys(_present_judges(judgments), (None, 0))
-    for code, name in enumerate(names):
-        if pairs[code]:
+    found: Measured = {judge: (None, 0) for judge in _present_judges(judgments)}
+    if not len(answered):
+        return found
+    task, judge = _tasks(answered), ranks(answered.judge)
+    work = group(task, judge)  # one judge on one task, numbered task by task
+    first_work = np.full(int(task.max()) + 1, len(work))
+    np.minimum.at(first_work, task[work.first], np.arange(len(work)))
+    most = int(np.bincount(task[work.first]).max())
+    units, agreed = _pairs(answered, task, work, first_work, most)
+    pair = np.flatnonzero(units)
+    share = agreed[pair] / units[pair]
+    left = pair // most
+    right = first_work[task[work.first[left]]] + pair % most
+    total, pairs = np.zeros(judge.max() + 1), np.zeros(judge.max() + 1, dtype=np.int64)
+    for side in (left, right):
+        who = judge[work.first[side]]
+        total += np.bincount(who, weights=share, minlength=len(total))
+        pairs += np.bincount(who, minlength=len(pairs))
+    for code, name in enumerate(sorted(answered.judge.names)):
+        if code < len(pairs) and pairs[code]:
             found[name] = (float(total[code] / pairs[code]), int(pairs[code]))
     return found
 
 
-def _mean_shares(key: Codes, agree: NDArray[np.bool_], judges: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Per judge: the sum of shares of agreement over pairs on a task, and the number of such pairs."""
-    pair = group(key)
-    units = np.bincount(pair.of_row)
-    share = np.bincount(pair.of_row, weights=agree) / units
-    first, second = key[pair.first] // judges % judges, key[pair.first] % judges
-    total = np.bincount(first, weights=share, minlength=judges) + np.bincount(second, weights=share, minlength=judges)
-    pairs = np.bincount(first, minlength=judges) + np.bincount(second, minlength=judges)
-    return total.astype(np.float64), pairs.astype(np.int64)
+def _pairs(
+    answered: Judgments, task: Codes, work: Groups, first_work: Codes, most: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """For every two judges on a task, how many units both answered and on how many they agree.
+
+    A pair is numbered by the work of the first judge and the place of the second one within the task.
+    """
+    cell = group(task, ranks(answered.unit)).of_row
+    order = np.argsort(cell, kind="stable")
+    cell, value, who, start = cell[order], values(answered)[order], work.of_row[order], first_work[task[order]]
+    units, agreed = np.zeros(len(work) * most), np.zeros(len(work) * most)
+    lag = 1
+    # Rows lie cell by cell: every pair within a cell is some row and the row `lag` further on.
+    while lag < len(cell) and (same := np.flatnonzero(cell[lag:] == cell[:-lag])).size:
+        one, other = who[same], who[same + lag]
+        key = np.minimum(one, other) * most + np.maximum(one, other) - start[same]
+        units += np.bincount(key, minlength=len(units))
+        agreed += np.bincount(key, weights=value[same] == value[same + lag], minlength=len(agreed))
+        lag += 1
+    return units, agreed
 
 
 def _sequence(judgments: Judgments) -> Measured:

@@ -1,0 +1,220 @@
+"""The command line as a user meets it: real processes, their output and exit codes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pyramidion as pyr
+
+
+def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    code = "from pyramidion.cli.main import main; main()"
+    environment = {**os.environ, "NO_COLOR": "1"}
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("cli") / "study.jsonl"
+    pyr.save(pyr.example(), path)
+    return path
+
+
+def refused(done: subprocess.CompletedProcess[str], code: int, *messages: str) -> None:
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    for message in messages:
+        assert message in done.stderr
+
+
+def test_demo_ends_with_a_table_and_where_the_results_lie(tmp_path: Path) -> None:
+    done = run("demo", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "0.771 (1)" in done.stdout
+    assert "Results are in pyramidion-demo/" in done.stdout
+    written = sorted(path.name for path in (tmp_path / "pyramidion-demo").iterdir())
+    assert written == [
+        "scores-lite.csv",
+        "scores-pyramid.csv",
+        "scores-responsiveness.csv",
+        "scores-rouge.csv",
+        "study.jsonl",
+    ]
+    again = run("demo", "--json", cwd=tmp_path)
+    assert json.loads(again.stdout)["scores"]["lite"]["paraphrase"] == 0.609375
+
+
+def test_score_writes_long_tables(study: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out" / "scores.csv"
+    done = run("score", study, "--method", "pyramid", "--measure", "modified", "-o", target)
+    assert done.returncode == 0
+    with target.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["topic", "system", "measure", "value"]
+    means = {row["system"]: float(row["value"]) for row in rows if not row["topic"]}
+    assert means == pytest.approx(pyr.score(pyr.example(), "pyramid").per_system("modified"))
+    assert len(rows) == 6 * 5
+
+
+def test_score_as_json_is_one_document(study: Path) -> None:
+    done = run("score", study, "--method", "lite", "--json")
+    held = json.loads(done.stdout)
+    assert held["signature"].startswith("pyramidion|method:lite|")
+    assert len(held["notes"]) == 2
+    assert done.stderr == ""
+
+
+def test_quiet_prints_nothing(study: Path, tmp_path: Path) -> None:
+    done = run("score", study, "-q", "-o", tmp_path / "s.json")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (tmp_path / "s.json").exists()
+
+
+def test_every_method_option_reaches_its_method(study: Path) -> None:
+    lite = run(
+        "score", study, "--tie", "present", "--min-agreement", 0, "--aggregate", "mean", "--seed", 3, "--by", "summary"
+    )
+    assert "screen:none|aggregate:mean|tie:present|seed:3" in lite.stdout
+    assert "drought-plan" in lite.stdout
+    screened = run(
+        "score",
+        study,
+        "--rounds",
+        2,
+        "--agreement",
+        "sequence",
+        "--min-agreement",
+        0.4,
+        "--judges",
+        "all",
+        "--pyramid",
+        "crowd",
+    )
+    assert "pyramid:crowd|judges:all|screen:sequence<0.4x2" in screened.stdout
+    assert "xa:floor|clip:yes" in run("score", study, "-m", "pyramid", "--rounding", "floor", "--clip").stdout
+    rouge = run("score", study, "-m", "rouge", "--combine", "jackknife", "--tokens", "unicode", "--no-stem")
+    assert "combine:jackknife|stem:no|tokens:unicode" in rouge.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--method", "bleu"], "method 'bleu' is unknown; there are: lite, pyramid, responsiveness, rouge"),
+        (["--tie", "maybe"], "tie 'maybe' is unknown; there are: absent, present"),
+        (["--tokens", "ascii"], "method lite has no option --tokens"),
+        (["--measure", "f1"], "lite measure 'f1' is unknown"),
+        (["--aggregate", "wawa"], "aggregator 'wawa' is unknown"),
+        (["--judges", "nobody"], "no judge is called 'nobody'"),
+        (["-o", "scores.xls"], "scores.xls: scores are written to"),
+        (["--by", "week"], "--by is system or summary"),
+        (["--from", "word"], "format 'word' is unknown"),
+    ],
+)
+def test_wrong_options_are_explained(study: Path, arguments: list[str], message: str) -> None:
+    refused(run("score", study, *arguments), 2, message)
+
+
+def test_missing_and_unrecognised_paths(tmp_path: Path) -> None:
+    refused(run("score", tmp_path / "nowhere"), 2, "does not exist")
+    (tmp_path / "x.doc").write_text("hello")
+    refused(run("validate", tmp_path / "x.doc"), 2, "is in no format I recognise", "--from")
+
+
+def test_bad_data_is_listed_and_nothing_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_text('{"type": "topic", "id": "t"}\n{"type": "topic", "id": "t"}\n{"type": "judge"}\n{oops\n')
+    done = run("validate", path)
+    refused(done, 1, "bad.jsonl, line 3: field 'id' is missing", "line 4: is not JSON", "topic t: appears 2 times")
+    assert "3 errors, 0 warnings" in done.stdout
+    listed = json.loads(run("validate", path, "--json").stdout)
+    assert listed["valid"] is False
+    assert len(listed["problems"]) == 3
+    refused(run("convert", path, tmp_path / "out"), 1, "line 3")
+    assert not (tmp_path / "out").exists()
+    failed = run("score", path, "--json")
+    assert failed.returncode == 1
+    assert len(json.loads(failed.stdout)["problems"]) == 3
+
+
+def test_lenient_goes_on_and_reports(tmp_path: Path, study: Path) -> None:
+    path = tmp_path / "almost.jsonl"
+    path.write_text(study.read_text() + '{"type": "judgement"}\n')
+    refused(run("score", path), 1, "type 'judgement' is unknown")
+    done = run("score", path, "--lenient")
+    assert done.returncode == 0
+    assert "type 'judgement' is unknown" in done.stderr
+    assert "0.6094" in done.stdout
+
+
+def test_convert_says_what_the_target_cannot_hold(study: Path, tmp_path: Path) -> None:
+    done = run("convert", study, tmp_path / "folder")
+    assert done.returncode == 0
+    assert "folder: cannot hold pyramids: 8 left out" in done.stderr
+    refused(run("convert", study, tmp_path / "folder"), 2, "exists already")
+    refused(run("convert", study, tmp_path / "x.docx"), 2, "no format is known for x.docx")
+    refused(run("convert", study, tmp_path / "n", "--to", "nist"), 2, "can be read but not written")
+
+
+def test_show_explains_a_summary(study: Path) -> None:
+    done = run("show", study, "--topic", "reef-nursery", "--system", "extract")
+    assert "Missed, heaviest first" in done.stdout
+    assert "(4) Scientists planted 12,000 corals on the reef" in done.stdout
+    held = json.loads(run("show", study, "-t", "reef-nursery", "-s", "extract", "--json").stdout)
+    assert sum(unit["weight"] for unit in held["expressed"]) == 34
+    crowd = run("show", study, "--pyramid", "crowd", "-s", "lead")
+    assert crowd.returncode == 0
+    refused(run("show", study, "--topic", "nowhere"), 2, "no topic is called 'nowhere'; there are: drought-plan")
+    refused(run("show", study, "--system", "gpt"), 2, "it has: extract, lead")
+
+
+def test_doctor_names_parts_and_how_to_install_them() -> None:
+    held = json.loads(run("doctor", "--json").stdout)
+    assert held["pyramidion"] == pyr.__version__
+    assert held["extras"]["crowd"]["install"] == "pip install 'pyramidion[crowd]'"
+    assert "ducview" in held["formats"]
+    assert "MACE" in run("doctor").stdout
+
+
+def test_a_missing_extra_has_its_own_exit_code(study: Path, tmp_path: Path) -> None:
+    code = "import sys; sys.modules['crowdkit'] = None; from pyramidion.cli.main import main; main()"
+    command = [sys.executable, "-c", code, "score", str(study), "--aggregate", "mace"]
+    refused(subprocess.run(command, capture_output=True, text=True, check=False), 3, "pip install 'pyramidion[crowd]'")
+
+
+def test_texts_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    evil = "\x1b]0;owned\x07\x1b[2J\u202e[bold]not markup[/bold]"
+    path = tmp_path / "evil.jsonl"
+    hostile = pyr.Study(
+        topics=(pyr.Topic("t", title=evil),),
+        summaries=(pyr.Summary("t", "[red]x", evil), pyr.Summary("t", "A", "ref", "reference")),
+        pyramids=(pyr.Pyramid("t", ("A",), (pyr.ContentUnit("u", evil, (pyr.Contributor("A"),)),)),),
+        judges=(pyr.Judge("j", "expert"),),
+        judgments=pyr.Judgments([pyr.Judgment("t", "[red]x", "j", 1, unit="u")]),
+    )
+    pyr.save(hostile, path)
+    for arguments in (
+        ["show", path],
+        ["show", path, "-s", "[red]x"],
+        ["score", path, "-m", "pyramid"],
+        ["validate", path],
+    ):
+        done = run(*arguments)
+        assert done.returncode == 0, done.stderr
+        for control in "\x1b\x07\u202e":
+            assert control not in done.stdout + done.stderr
+    assert "[bold]not markup[/bold]" in run("show", path).stdout
+
+
+def test_version_and_help() -> None:
+    assert run("--version").stdout.strip() == f"pyramidion {pyr.__version__}"
+    done = run("--help")
+    for command in ("demo", "validate", "convert", "score", "show", "doctor"):
+        assert command in done.stdout
