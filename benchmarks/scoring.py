@@ -1,8 +1,8 @@
 """How fast judgments become scores: python benchmarks/scoring.py [--write]
 
 Times the whole Lightweight Pyramids chain (screening, majority, scores, missing-data report) at 10^4, 10^5 and 10^6
-judgments in random order, and beside it, in the same run, a plain pandas group-by majority vote without screening or report. Each is
-the best of three; memory is the peak above what the data itself takes, measured in a separate pass.
+judgments in random order, and beside it, in the same run, a plain pandas group-by majority vote without screening or
+report. Each is the best of five; memory is the peak above what the data itself takes, measured in a separate pass.
 """
 
 from __future__ import annotations
@@ -101,9 +101,9 @@ def main() -> None:
         ours = lite.score(study, min_agreement=None).per_system("lite")
         theirs = pandas_majority(frame)
         assert all(abs((ours[str(s)] or 0) - v) < 1e-12 for s, v in theirs.items()), "the two must agree"
-        chain = best_of(3, lambda study=study: lite.score(study))  # type: ignore[misc]
-        bare = best_of(3, lambda study=study: lite.score(study, min_agreement=None))  # type: ignore[misc]
-        peer = best_of(3, lambda frame=frame: pandas_majority(frame))  # type: ignore[misc]
+        chain = best_of(5, lambda study=study: lite.score(study))  # type: ignore[misc]
+        bare = best_of(5, lambda study=study: lite.score(study, min_agreement=None))  # type: ignore[misc]
+        peer = best_of(5, lambda frame=frame: pandas_majority(frame))  # type: ignore[misc]
         memory = peak_mib(lambda study=study: lite.score(study))  # type: ignore[misc]
         rows.append(
             f"| {len(study.judgments):,} | {chain:.3f} | {chain / count * 1e9:.0f} | {memory:.0f} | {peer:.3f} "

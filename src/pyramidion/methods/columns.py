@@ -27,10 +27,17 @@ def _raw(column: Column) -> NDArray[np.int32]:
 
 def ranks(column: Column) -> Codes:
     """The code of each row, renumbered by the alphabetical order of names."""
+    if all(map(str.__lt__, column.names, column.names[1:])):
+        return _raw(column).astype(np.int64)
     order = sorted(range(len(column.names)), key=column.names.__getitem__)
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    return rank[_raw(column)] if len(order) else np.zeros(0, dtype=np.int64)
+    return rank[_raw(column)]
+
+
+def present_names(column: Column) -> list[str]:
+    """The names that some row has, sorted."""
+    return sorted(column.names[code] for code in np.flatnonzero(np.bincount(_raw(column))).tolist())
 
 
 def levels(value: NDArray[np.float64]) -> tuple[NDArray[np.float64], Codes]:

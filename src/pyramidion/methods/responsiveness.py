@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pyramidion.errors import Problems, UsageError, check_choice
 from pyramidion.methods.aggregate import mean
 from pyramidion.methods.choice import judge_ids
-from pyramidion.methods.columns import is_in, take
+from pyramidion.methods.columns import is_in, present_names, take
 from pyramidion.methods.missing import unscored
 from pyramidion.model import UNMATCHED, Score, ScoreTable, Signature, Study
 
@@ -19,7 +19,7 @@ def score(study: Study, *, measures: Sequence[str] | None = None, judges: str | 
     """The mean rating of every summary, one measure an aspect."""
     judges = judges or "all"
     judgments = take(study.judgments, is_in(study.judgments.judge, judge_ids(study, judges)))
-    rated = sorted({judgments.aspect.names[code] for code in set(judgments.aspect.codes)} - {"", UNMATCHED})
+    rated = [name for name in present_names(judgments.aspect) if name not in {"", UNMATCHED}]
     known = [aspect.id for aspect in study.aspects if aspect.id in rated]
     aspects = list(measures or known or rated)
     if not rated:

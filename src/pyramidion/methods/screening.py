@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyramidion.errors import check_choice
-from pyramidion.methods.columns import Codes, Groups, group, is_in, ranks, take, values
+from pyramidion.methods.columns import Codes, Groups, group, is_in, present_names, ranks, take, values
 from pyramidion.model import Judgments
 
 Agreement = Literal["positional", "sequence"]
@@ -81,13 +81,9 @@ def _tasks(judgments: Judgments) -> Codes:
     return group(ranks(judgments.topic), ranks(judgments.system), ranks(judgments.task)).of_row
 
 
-def _present_judges(judgments: Judgments) -> list[str]:
-    return sorted(judgments.judge.names[code] for code in set(judgments.judge.codes))
-
-
 def _positional(judgments: Judgments) -> Measured:
     answered = take(judgments, ~np.isnan(values(judgments)))
-    found: Measured = {judge: (None, 0) for judge in _present_judges(judgments)}
+    found: Measured = dict.fromkeys(present_names(judgments.judge), (None, 0))
     if not len(answered):
         return found
     task, judge = _tasks(answered), ranks(answered.judge)
@@ -139,7 +135,7 @@ def _sequence(judgments: Judgments) -> Measured:
     for task, judgment in zip(_tasks(judgments).tolist(), judgments, strict=True):
         shown = "?" if judgment.value is None else f"{judgment.value:g}"
         answers[task][judgment.judge].append((judgment.unit, shown))
-    shares: dict[str, list[float]] = {judge: [] for judge in _present_judges(judgments)}
+    shares: dict[str, list[float]] = {judge: [] for judge in present_names(judgments.judge)}
     for by_judge in answers.values():
         for first, second in combinations(sorted(by_judge), 2):
             left, right = ([shown for _, shown in sorted(by_judge[judge])] for judge in (first, second))
