@@ -13,6 +13,7 @@ from tests.strategies import studies
 import pyramidion as pyr
 from pyramidion.errors import Problems
 from pyramidion.formats import jsonl
+from pyramidion.model.records import to_records
 
 SCHEMA = json.loads((Path(jsonl.__file__).parent / "study.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -31,7 +32,7 @@ def test_there_and_back_loses_nothing(tmp_path_factory: pytest.TempPathFactory, 
 
 def test_the_example_obeys_the_schema(example: pyr.Study) -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    for line in list(jsonl.lines(example))[:400]:
+    for line in list(to_records(example))[:400]:
         VALIDATOR.validate(json.loads(json.dumps(line)))
 
 
