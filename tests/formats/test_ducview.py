@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import pyramidion as pyr
 from pyramidion import formats
 from pyramidion.errors import Problems, UsageError
 from pyramidion.formats import ducview, jsonl
@@ -972,10 +973,12 @@ def test_which_pyramid_is_written(tmp_path: Path) -> None:
     ]
     assert [u.id for u in ducview.read(tmp_path / "out", Problems()).pyramids[0].units] == ["1"]
 
-    problems = write(study_of({"A": "one"}, pyramids=(crowd, auto, replace(auto, name="other"))), tmp_path / "none")
-    assert problems == [
-        "warning: topic t: is left out: it has no pyramid named 'expert', nor just one with marked words"
-    ]
+    undecided = study_of({"A": "one"}, pyramids=(crowd, auto, replace(auto, name="other")))
+    with pytest.raises(pyr.UsageError) as caught:
+        pyr.save(undecided, tmp_path / "none", format="ducview")
+    assert "nothing of this study fits" in str(caught.value)
+    assert "topic t: is left out: it has no pyramid named 'expert', nor just one with marked words" in str(caught.value)
+    assert not (tmp_path / "none").exists()
 
 
 def test_crowd_judgments_and_peers_nobody_judged_are_reported(tmp_path: Path) -> None:

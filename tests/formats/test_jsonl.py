@@ -53,7 +53,10 @@ GOOD = '{"type": "topic", "id": "t"}'
         ('{"type": "judgment", "topic": "t", "system": "s", "judge": "j", "unit": "u"}', "'value' is missing"),
         ('{"type": "judgment", "topic": "t", "system": "s", "judge": "j", "unit": "u", "value": NaN}', "NaN is not"),
         ('{"type": "judgment", "topic": "t", "system": "s", "judge": "j", "unit": "u", "value": true}', "a number"),
-        ('{"type": "judgment", "topic": "t", "system": "s", "judge": "j", "unit": "u", "value": 1e999}', "a number"),
+        (
+            '{"type": "judgment", "topic": "t", "system": "s", "judge": "j", "unit": "u", "value": 1e999}',
+            "inf is not a judgment",
+        ),
         ('{"type": "judgment", "topic": "t", "system": "s", "judge": "j", "value": 1}', "either a unit or an aspect"),
         (
             '{"type": "pyramid", "topic": "t", "references": ["A"], "units": [{"id": "u", "label": "", '

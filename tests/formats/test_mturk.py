@@ -391,7 +391,7 @@ def test_files_of_one_folder_are_merged(tmp_path: Path) -> None:
     references = WRITING_INPUT.replace("Rain fell.\nMuch of it.", "Rain fell.")
     study, errors, warnings = read(make(tmp_path, **texts, written=WRITTEN, references=references))
     assert errors == []
-    assert study.problems() == []
+    assert [problem for problem in study.problems() if problem.severity == "error"] == []
     assert warnings == [
         f"{tmp_path / 'results2.csv'}, line 2: assignment A1 was there before; it is read once",
         f"{tmp_path / 'results2.csv'}, line 3: assignment A2 was there before; it is read once",

@@ -62,8 +62,8 @@ def test_aggregated_judgments_score_like_any_others(example: pyr.Study) -> None:
 def test_every_excluded_worker_is_named_with_the_reason(example: pyr.Study) -> None:
     notes = [str(note) for note in pyr.score(example, "lite").notes]
     assert notes == [
-        "judge worker7: excluded in round 1: agreement 0.37 over 76 pairs is below 0.5",
-        "judge worker8: excluded in round 1: agreement 0.15 over 76 pairs is below 0.5",
+        "judge worker7: excluded in round 1: agreement 0.369 over 76 pairs is below 0.5",
+        "judge worker8: excluded in round 1: agreement 0.150 over 76 pairs is below 0.5",
     ]
 
 
@@ -76,9 +76,10 @@ def test_excluding_everybody_leaves_no_score_and_says_so() -> None:
         judges=(pyr.Judge("a"), pyr.Judge("b")),
         judgments=Judgments([Judgment("t", "s", "a", 0, unit="u"), Judgment("t", "s", "b", 1, unit="u")]),
     )
-    table = pyr.score(study, "lite")
-    assert table.scores == ()
-    assert "topic t, system s: not scored: no judgments" in [str(note) for note in table.notes]
+    with pytest.raises(pyr.InputError) as caught:
+        pyr.score(study, "lite")
+    assert "no summary could be scored" in str(caught.value)
+    assert "judge a: excluded in round 1" in str(caught.value)
 
 
 def test_only_judgments_on_the_chosen_pyramid_count(example: pyr.Study) -> None:

@@ -63,7 +63,10 @@ CASES = {
     "topic t, unit u: has two contributors in one reference": {
         "pyramids": pyramid(pyr.ContentUnit("u", "", (contributor("A"), contributor("A"))))
     },
-    "topic t, unit u: has no contributor": {"pyramids": pyramid(pyr.ContentUnit("u", ""))},
+    "topic t, pyramid expert: 1 of 1 units have no contributor": {"pyramids": pyramid(pyr.ContentUnit("u", ""))},
+    "topic t, pyramid expert, reference Z: is not one of the topic's references": {
+        "pyramids": (replace(SOUND.pyramids[0], references=("A", "Z")),)
+    },
     "topic t, pyramid expert, reference A: appears 2 times": {
         "pyramids": (replace(SOUND.pyramids[0], references=("A", "A")),)
     },

@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.table import Table
 
 from pyramidion.cli.output import Output, plain
+from pyramidion.errors import UsageError
 from pyramidion.formats.score_tables import write_scores
 from pyramidion.model import ScoreTable
 from pyramidion.workflows.evaluate import score
@@ -24,7 +25,7 @@ def run(folder: Path, output: Output) -> None:
     with output.busy("Scoring the example"):
         study = example()
         tables = {method: score(study, method) for method, *_ in COLUMNS}
-        folder.mkdir(parents=True, exist_ok=True)
+        _make(folder)
         save(study, folder / "study.jsonl")
         for method, table in tables.items():
             write_scores(table, folder / f"scores-{method}.csv")
@@ -33,6 +34,7 @@ def run(folder: Path, output: Output) -> None:
         {
             "folder": str(folder),
             "scores": {method: tables[method].per_system(measure) for method, measure, *_ in COLUMNS},
+            "notes": [str(note) for note in tables["lite"].notes],
             "signatures": {method: str(table.signature) for method, table in tables.items()},
         }
     )
@@ -49,6 +51,14 @@ def run(folder: Path, output: Output) -> None:
         f"  pyramidion show {plain(str(folder))}/study.jsonl --system paraphrase\n"
         f"  pyramidion score {plain(str(folder))}/study.jsonl --method pyramid --by summary"
     )
+
+
+def _make(folder: Path) -> None:
+    """Only a new folder, or one an earlier demo made: nobody's files are replaced."""
+    made = {"study.jsonl", *(f"scores-{method}.csv" for method, *_ in COLUMNS)}
+    if folder.exists() and (not folder.is_dir() or {entry.name for entry in folder.iterdir()} - made):
+        raise UsageError(f"{folder} holds other files; choose another folder with --output")
+    folder.mkdir(parents=True, exist_ok=True)
 
 
 def _ranking(tables: dict[str, ScoreTable]) -> Table:

@@ -16,6 +16,8 @@ EXTRAS = {
     "pandas": ("pandas", "data frames: ScoreTable.to_pandas()"),
     "parquet": ("pyarrow", "score tables in Parquet"),
     "crowd": ("crowdkit", "Dawid-Skene, MACE and GLAD aggregation"),
+    "server": ("fastapi", "study databases, campaigns and their pages"),
+    "postgres": ("psycopg", "study databases on PostgreSQL"),
 }
 
 

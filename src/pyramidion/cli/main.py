@@ -6,13 +6,17 @@ is not installed; 130 interrupted.
 
 from __future__ import annotations
 
+import io
+import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
+from pyramidion.cli import campaign
 from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError, UsageError
 
@@ -25,11 +29,11 @@ app = typer.Typer(
     epilog="Start with `pyramidion demo`. Every command that reads a study accepts any known format directly.",
 )
 
-StudyPath = Annotated[Path, typer.Argument(metavar="STUDY", help="A study in any readable format.")]
+StudyPath = Annotated[str, typer.Argument(metavar="STUDY", help="A study in any readable format.")]
 From = Annotated[str | None, typer.Option("--from", help="Its format, where it is not recognised.")]
 Lenient = Annotated[bool, typer.Option("--lenient", help="Report errors in the data and go on.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but results and errors.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 
 
 def _version(wanted: bool) -> None:
@@ -49,7 +53,7 @@ def _root(
     pass
 
 
-def _load(path: Path, format: str | None, lenient: bool, output: Output) -> Any:
+def load_study(path: str, format: str | None, lenient: bool, output: Output) -> Any:
     """Read a study or stop with every error; warnings are shown and do not stop anything."""
     from pyramidion.workflows.studies import inspect
 
@@ -58,7 +62,13 @@ def _load(path: Path, format: str | None, lenient: bool, output: Output) -> Any:
     if loaded.errors and not lenient:
         raise InputError(loaded.errors)
     output.warn(loaded.problems)
-    return loaded.study
+    return replace(loaded.study, notes=loaded.problems)
+
+
+def refuse_same(source: str, target: Path) -> None:
+    """No command may destroy what it reads."""
+    if target.exists() and Path(source).exists() and target.samefile(source):
+        raise UsageError(f"{target} is the study itself; choose another name for the result")
 
 
 @app.command()
@@ -86,7 +96,7 @@ def validate(path: StudyPath, format: From = None, json: Json = False, quiet: Qu
         {"format": loaded.format, "valid": not loaded.errors, "counts": counts, "problems": as_json(loaded.problems)}
     )
     if not json:
-        output.problems(loaded.problems)
+        output.problems(loaded.problems, most=None)
     held = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
     warnings = len(loaded.problems) - len(loaded.errors)
     output.show(f"{loaded.format}: {held or 'nothing'}")
@@ -97,10 +107,11 @@ def validate(path: StudyPath, format: From = None, json: Json = False, quiet: Qu
 
 @app.command()
 def convert(
-    source: Annotated[Path, typer.Argument(metavar="SRC", help="The study to read.")],
+    source: Annotated[str, typer.Argument(metavar="SRC", help="The study to read.")],
     target: Annotated[Path, typer.Argument(metavar="DST", help="The file or folder to write.")],
     format: From = None,
     to: Annotated[str | None, typer.Option("--to", help="The format to write, if DST's name does not say it.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace DST if it is an existing file.")] = False,
     lenient: Lenient = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -109,11 +120,14 @@ def convert(
     from pyramidion.workflows.studies import guess_format, save
 
     output = Output(json, quiet)
-    study = _load(source, format, lenient, output)
+    refuse_same(source, target)
+    if target.is_file() and not force:
+        raise UsageError(f"{target} exists already; --force replaces it")
+    study = load_study(source, format, lenient, output)
     chosen = to or guess_format(target)
     with output.busy(f"Writing {target}"):
         lost = save(study, target, format=chosen)
-    output.result({"written": str(target), "format": chosen, "notes": as_json(lost)})
+    output.result({"written": str(target), "format": chosen, "notes": as_json([*study.notes, *lost])})
     output.warn(lost)
     output.show(f"Wrote {plain(str(target))} ({chosen}).")
 
@@ -182,8 +196,10 @@ def score(
         "stem": stem,
     }
     output = Output(json, quiet)
+    for file in target or []:
+        refuse_same(path, file)
     given = {name: value for name, value in choices.items() if value is not None}
-    run(_load(path, format, lenient, output), method, given, target or [], by, output)
+    run(load_study(path, format, lenient, output), method, given, target or [], by, output)
 
 
 @app.command()
@@ -204,7 +220,7 @@ def show(
     from pyramidion.cli.show import run
 
     output = Output(json, quiet)
-    run(_load(path, format, lenient, output), topic, system, pyramid, judges, output)
+    run(load_study(path, format, lenient, output), topic, system, pyramid, judges, output)
 
 
 @app.command()
@@ -213,6 +229,12 @@ def doctor(json: Json = False, quiet: Quiet = False) -> None:
     from pyramidion.cli.doctor import run
 
     run(Output(json, quiet))
+
+
+app.command("init")(campaign.init)
+app.command("import")(campaign.import_)
+app.command("serve")(campaign.serve)
+app.add_typer(campaign.campaign, name="campaign")
 
 
 def _fail(problems: tuple[Problem, ...] | None, message: str, code: int, json: bool) -> int:
@@ -230,20 +252,26 @@ def _fail(problems: tuple[Problem, ...] | None, message: str, code: int, json: b
 def main() -> None:
     """Run the command; a user's mistake becomes a message and an exit code, never a traceback."""
     json = "--json" in sys.argv
+    for stream in (sys.stdout, sys.stderr):  # a terminal that knows only ASCII gets escapes, not a crash
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
-        app()
+        code = app(standalone_mode=False) or 0
     except InputError as error:
         code = _fail(error.problems, str(error), 1, json)
     except MissingExtraError as error:
         code = _fail(None, str(error), 3, json)
-    except UsageError as error:
-        code = _fail(None, str(error), 2, json)
     except PyramidionError as error:
-        code = _fail(None, str(error), 1, json)
+        code = _fail(None, str(error), 2, json)
+    except BrokenPipeError:  # `| head` is no error
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        code = 0
     except OSError as error:
         code = _fail(None, f"{error.filename or ''}: {error.strerror or error}".lstrip(": "), 2, json)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         code = 130
-    else:
-        return
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # not a mistake in the options
+            raise
+        code = _fail(None, f"{error.format_message()} (pyramidion --help tells more)", 2, json)
     sys.exit(code)

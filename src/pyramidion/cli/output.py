@@ -72,16 +72,19 @@ class Output:
         if not self.quiet:
             self.err.print(cell(text))
 
-    def problems(self, problems: Sequence[Problem]) -> None:
-        for problem in problems[:MOST_PROBLEMS]:
+    def problems(self, problems: Sequence[Problem], most: int | None = MOST_PROBLEMS) -> None:
+        """Errors first; a long list is cut where it is a remark beside the result."""
+        ordered = sorted(problems, key=lambda problem: problem.severity != "error")
+        for problem in ordered[:most]:
             style = "red" if problem.severity == "error" else "yellow"
             self.err.print(Text.assemble((f"{problem.severity}: ", style), plain(str(problem))))
-        if len(problems) > MOST_PROBLEMS:
-            self.err.print(f"... and {len(problems) - MOST_PROBLEMS} more (all with --json)")
+        if most is not None and len(ordered) > most:
+            self.err.print(f"... and {len(ordered) - most} more (all with --json)")
 
     def warn(self, problems: Sequence[Problem]) -> None:
-        if not self.quiet and not self.json:
-            self.problems(problems)
+        """Remarks beside a result: with --json they are part of it, with --quiet only errors are worth a word."""
+        if not self.json:
+            self.problems([p for p in problems if p.severity == "error"] if self.quiet else problems)
 
     @contextmanager
     def busy(self, what: str) -> Iterator[None]:

@@ -11,7 +11,7 @@ from rich.table import Table
 from pyramidion import plugins
 from pyramidion.cli.output import Output, cell, plain
 from pyramidion.errors import UsageError
-from pyramidion.formats.score_tables import SUFFIXES, as_json, write_scores
+from pyramidion.formats.score_tables import SUFFIXES, as_json, need_parquet, write_scores
 from pyramidion.model import ScoreTable, Study
 from pyramidion.workflows.evaluate import score
 
@@ -22,6 +22,8 @@ def run(study: Study, method: str, choices: dict[str, Any], targets: list[Path],
     for target in targets:  # before any work is done
         if target.suffix.lower() not in SUFFIXES:
             raise UsageError(f"{target}: scores are written to {', '.join(SUFFIXES)}")
+        if target.suffix.lower() == ".parquet":
+            need_parquet()
     accepted = inspect.signature(plugins.load("methods", method)).parameters
     if strange := [name for name in choices if name not in accepted]:
         raise UsageError(f"method {method} has no option --{strange[0].replace('_', '-')}")
@@ -35,7 +37,7 @@ def run(study: Study, method: str, choices: dict[str, Any], targets: list[Path],
         write_scores(table, target)
     output.result(as_json(table))
     output.show(table if by == "system" else _by_summary(table))
-    output.warn(table.notes)
+    output.warn([note for note in table.notes if note not in study.notes])  # those were shown when it was read
     for target in targets:
         output.show(f"Wrote {plain(str(target))}.")
 

@@ -16,6 +16,8 @@ from pyramidion.model import ContentUnit, Pyramid, Study
 
 TIER_STYLES = ("bold magenta", "bold blue", "cyan", "green", "yellow")
 MISSES_SHOWN = 8
+WIDE = 35
+"""Tiers with more units are drawn without gaps, so that they fit a terminal."""
 
 
 def run(
@@ -41,9 +43,12 @@ def _drawing(pyramid: Pyramid, expressed: set[str] | None = None) -> Text:
     widest = max((len(units) for units in pyramid.tiers.values()), default=0)
     drawing = Text()
     for weight, units in pyramid.tiers.items():
-        blocks = " ".join("■" if expressed is None or unit.id in expressed else "□" for unit in units)
+        gap = " " if widest <= WIDE else ""
+        marks = ["■" if expressed is None or unit.id in expressed else "□" for unit in units[: 2 * WIDE]]
+        more = f" +{len(units) - len(marks)}" if len(units) > len(marks) else ""
+        margin = (min(widest, 2 * WIDE) - len(marks)) * (1 + len(gap)) // 2
         drawing.append(f"  {weight:>3}  ")
-        drawing.append(" " * (widest - len(units)) + blocks + "\n", style=_style(weight, size))
+        drawing.append(" " * margin + gap.join(marks) + more + "\n", style=_style(weight, size))
     return drawing
 
 
@@ -51,7 +56,7 @@ def _show_pyramid(study: Study, pyramid: Pyramid, output: Output) -> None:
     topic = study.topic(pyramid.topic)
     units = [{**_unit(unit), "references": sorted(unit.references)} for unit in pyramid.units]
     output.result({"topic": pyramid.topic, "pyramid": pyramid.name, "units": units})
-    output.show(cell(f"{pyramid.topic}: {topic.title if topic else ''}", "bold"))
+    output.show(cell(": ".join(filter(None, (pyramid.topic, topic.title if topic else ""))), "bold"))
     output.show(
         f"pyramid {plain(pyramid.name)}, {len(pyramid.references)} references, {len(pyramid.units)} units, "
         f"{pyramid.contributor_count} contributors\n"

@@ -166,8 +166,13 @@ def from_file_name(name: str) -> str:
 @contextmanager
 def new_file(path: Path) -> Iterator[IO[str]]:
     """Open a file for writing text exactly; it appears under its name only when the block ends well."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:80]}.", suffix=".part")
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder, not a file")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:80]}.", suffix=".part")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from None
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
             yield file
@@ -189,6 +194,8 @@ def new_folder(path: Path) -> Iterator[Path]:
     temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name[:80]}.", suffix=".part"))
     try:
         yield temporary
+        if not any(temporary.iterdir()):
+            raise UsageError(f"{path} is not written: nothing of this study fits into that format")
         _allow_others_to_read(temporary, executable=True)
         if path.exists():
             path.rmdir()

@@ -42,6 +42,10 @@ def read(path: Path, problems: Problems) -> Study:
     for folder in subfolders(path / "topics"):
         topic = _read_topic(folder, problems)
         topics.append(topic)
+        known = {*_ROLES, "documents", "topic.toml"}
+        for entry in sorted(entry.name for entry in folder.iterdir()):
+            if entry not in known and not entry.startswith("."):
+                problems.warning(str(folder / entry), f"is ignored; a topic has {', '.join(sorted(known))}")
         for name, role in _ROLES.items():
             found = files(folder / name, ".txt")
             if not found:

@@ -16,10 +16,11 @@ from pyramidion.model.records import BadRecordError, Collector, to_records
 
 
 def recognises(path: Path) -> bool:
-    if not path.is_file() or path.suffix.lower() not in {".jsonl", ".ndjson"}:
+    if not path.is_file():
         return False
     with path.open("rb") as file:
-        return b'"type"' in file.readline(1 << 16)
+        first = file.readline(1 << 16).removeprefix(b"\xef\xbb\xbf").lstrip()
+    return first.startswith(b"{") and b'"type"' in first and b'"instance_id"' not in first
 
 
 def read(path: Path, problems: Problems) -> Study:

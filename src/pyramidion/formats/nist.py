@@ -145,4 +145,5 @@ FORMAT = Format(
     title="NIST folder: peers/ and models/ with files named topic.type.length.selector.id",
     recognises=recognises,
     read=read,
+    holds=frozenset({"references", "peers", "source names"}),
 )

@@ -11,10 +11,11 @@ import csv
 import json
 import math
 from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from pyramidion.errors import InputError, MissingExtraError, Problems, UsageError
+from pyramidion.errors import InputError, MissingExtraError, Problem, Problems, UsageError
 from pyramidion.formats.files import new_file, plain_cell, read_lines, write_rows
 from pyramidion.model import Score, ScoreTable, Signature
 
@@ -24,8 +25,9 @@ _TOPIC = {"topic", "eventid", "instance_id", "doc", "document"}
 _SYSTEM = {"system", "systemid", "summarizer_id", "peer"}
 
 
-def write_scores(table: ScoreTable, path: Path) -> None:
+def write_scores(table: ScoreTable, path: str | Path) -> None:
     """Write a table in the form that the file's suffix names."""
+    path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise UsageError(
@@ -53,18 +55,22 @@ def as_json(table: ScoreTable) -> dict[str, Any]:
     }
 
 
+def need_parquet() -> None:
+    """Say early and clearly what is missing: pandas would name pyarrow only when it writes."""
+    if find_spec("pandas") is None or find_spec("pyarrow") is None:
+        raise MissingExtraError("Parquet", "parquet")
+
+
 def _write_parquet(table: ScoreTable, path: Path) -> None:
+    need_parquet()
     frame = table.to_pandas()
-    try:
-        import pyarrow  # noqa: F401  # pandas needs it and would say so less clearly
-    except ImportError:
-        raise MissingExtraError("Writing Parquet", "parquet") from None
     with new_file(path) as file:
         frame.to_parquet(file.buffer, index=False)  # type: ignore[attr-defined]
 
 
-def read_scores(path: Path, *, lenient: bool = False) -> ScoreTable:
+def read_scores(path: str | Path, *, lenient: bool = False) -> ScoreTable:
     """Read a score table in any of the known layouts. A value of -1 or an empty cell is missing, not a score."""
+    path = Path(path)
     if not path.is_file():
         raise UsageError(f"{path} does not exist")
     problems = Problems()
@@ -74,7 +80,21 @@ def read_scores(path: Path, *, lenient: bool = False) -> ScoreTable:
     scores = tuple(_unique(scores, str(path), problems))
     if problems.errors and not lenient:
         raise InputError(problems.errors)
-    return ScoreTable(scores, Signature.of("imported", file=path.name), tuple(problems))
+    signature, notes = _provenance(path)
+    return ScoreTable(scores, signature, (*notes, *problems))
+
+
+def _provenance(path: Path) -> tuple[Signature, tuple[Problem, ...]]:
+    """Our own JSON says how its scores were made and what was missing; other files do not."""
+    imported = Signature.of("imported", file=path.name), ()
+    if path.suffix.lower() != ".json":
+        return imported
+    try:
+        held = json.loads(path.read_bytes())
+        notes = tuple(Problem(str(n["where"]), str(n["what"]), "warning") for n in held.get("notes", []))
+        return Signature.parse(held["signature"]), notes
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return imported
 
 
 def _unique(scores: Iterable[Score], where: str, problems: Problems) -> Iterator[Score]:
@@ -194,11 +214,9 @@ def _flat(metrics: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _from_parquet(path: Path, problems: Problems) -> Iterator[Score]:
-    try:
-        import pandas
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise MissingExtraError("Reading Parquet", "parquet") from None
+    need_parquet()
+    import pandas
+
     frame = pandas.read_parquet(path)
     if missing := [name for name in COLUMNS if name not in frame.columns]:
         problems.error(str(path), f"column {missing[0]!r} is missing")

@@ -25,7 +25,8 @@ class Aggregator(Protocol):
 
 def questions(judgments: Judgments) -> Groups:
     """Judgments that answer the same question about the same summary, in the order of names."""
-    return group(*(ranks(c) for c in (judgments.topic, judgments.system, judgments.unit, judgments.aspect)))
+    asked = (judgments.topic, judgments.system, judgments.other, judgments.unit, judgments.aspect)
+    return group(*map(ranks, asked))
 
 
 def majority(judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Judgments:

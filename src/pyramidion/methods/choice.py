@@ -7,7 +7,7 @@ from typing import get_args
 
 import numpy as np
 
-from pyramidion.errors import UsageError
+from pyramidion.errors import Problem, UsageError
 from pyramidion.methods.columns import group, is_in, ranks, take
 from pyramidion.model import Judgments, Pyramid, Study
 from pyramidion.model.judgments import JudgeKind
@@ -22,6 +22,7 @@ class Choice:
     judges: str
     on_units: Judgments
     on_aspects: Judgments
+    notes: tuple[Problem, ...] = ()
 
 
 def choose(study: Study, *, kind: JudgeKind, pyramid: str | None, judges: str | None) -> Choice:
@@ -34,11 +35,15 @@ def choose(study: Study, *, kind: JudgeKind, pyramid: str | None, judges: str | 
         known = ", ".join(study.pyramid_names) or "none"
         raise UsageError(f"the study has no pyramid called {name!r}; it has: {known}")
     on_units = _on_units(study.judgments, pyramids)
+    notes = []
     if judges is None:
         judges = kind if is_in(on_units.judge, study.judges_of(kind)).any() else "all"
+        if judges == "all" and len(on_units):
+            what = f"no {kind} judged it, so the judgments of all judges are used"
+            notes.append(Problem(f"pyramid {name}", what, "warning"))
     wanted = judge_ids(study, judges)
     on_aspects = take(study.judgments, ~is_in(study.judgments.aspect, {""}) & is_in(study.judgments.judge, wanted))
-    return Choice(name, pyramids, judges, take(on_units, is_in(on_units.judge, wanted)), on_aspects)
+    return Choice(name, pyramids, judges, take(on_units, is_in(on_units.judge, wanted)), on_aspects, tuple(notes))
 
 
 def _default_pyramid(study: Study, kind: JudgeKind) -> str:

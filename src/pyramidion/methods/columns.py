@@ -42,9 +42,10 @@ def present_names(column: Column) -> list[str]:
 
 def levels(value: NDArray[np.float64]) -> tuple[NDArray[np.float64], Codes]:
     """Distinct values from low to high, and which of them each row has. Small counts need no sorting."""
-    counts = value.astype(np.int64)
-    if len(value) and counts.min() >= 0 and counts.max() < 256 and np.array_equal(counts, value):
-        return np.arange(counts.max() + 1, dtype=np.float64), counts
+    if len(value) and value.min() >= 0 and value.max() < 256:
+        counts = value.astype(np.int64)
+        if np.array_equal(counts, value):
+            return np.arange(counts.max() + 1, dtype=np.float64), counts
     distinct, level = np.unique(value, return_inverse=True)
     return distinct, level.astype(np.int64)
 
@@ -104,6 +105,7 @@ def take(judgments: Judgments, rows: NDArray[np.generic]) -> Judgments:
         aspect=_taken(judgments.aspect, index),
         judge=_taken(judgments.judge, index),
         task=_taken(judgments.task, index),
+        other=_taken(judgments.other, index),
         value=array("d", values(judgments)[index].tobytes()),
         evidence=evidence,
     )
@@ -125,5 +127,6 @@ def as_judged_by(name: str, judgments: Judgments, rows: Codes, value: NDArray[np
         aspect=_taken(judgments.aspect, rows),
         judge=Column((name,), zeros),
         task=Column(("",), zeros),
+        other=_taken(judgments.other, rows),
         value=array("d", value.astype(np.float64).tobytes()),
     )

@@ -6,12 +6,13 @@ that are present. A system's score is the mean over its topics.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from pyramidion import plugins
-from pyramidion.errors import Problem, Problems, check_choice
+from pyramidion.errors import Problem, Problems, UsageError, check_choice
 from pyramidion.methods.aggregate import Aggregator, Tie
 from pyramidion.methods.choice import Choice, choose
 from pyramidion.methods.columns import group, ranks, values
@@ -38,8 +39,13 @@ def score(
     """Score peers by crowd judgments. ``min_agreement=None`` keeps every worker."""
     for name in measures or ():
         check_choice("lite measure", name, MEASURES)
+    if min_agreement is not None and not 0 <= min_agreement <= 1:
+        raise UsageError(f"min_agreement is a share from 0 to 1, not {min_agreement}")
+    if rounds < 1:
+        raise UsageError(f"rounds must be at least 1, not {rounds}")
     choice = choose(study, kind="crowd", pyramid=pyramid, judges=judges)
     problems = Problems()
+    problems.extend(choice.notes)
     judgments = choice.on_units
     if min_agreement is not None:
         screening = screen(judgments, minimum=min_agreement, rounds=rounds, agreement=agreement)
@@ -74,7 +80,8 @@ def share_present(aggregated: Judgments) -> Iterator[Score]:
 def _screened(screening: Screening, minimum: float) -> Iterator[Problem]:
     for worker in screening.workers:
         if worker.excluded:
-            found = f"excluded in round {worker.round}: agreement {worker.agreement:.2f} over {worker.pairs} pairs"
+            share = math.floor((worker.agreement or 0.0) * 1000) / 1000  # 0.4996 must not read as 0.500
+            found = f"excluded in round {worker.round}: agreement {share:.3f} over {worker.pairs} pairs"
             yield Problem(f"judge {worker.judge}", f"{found} is below {minimum:g}", "warning")
         elif worker.agreement is None and len(screening.workers) > 1:
             yield Problem(f"judge {worker.judge}", "kept unchecked: shares no task with anyone", "warning")

@@ -9,11 +9,11 @@ from pyramidion.model import Score, Study
 
 
 def unscored(study: Study, scores: Sequence[Score], topics: set[str]) -> Iterator[Problem]:
-    """One warning for each system and topic without a score, so that nobody compares means over different topics."""
+    """What a system-by-topic table lacks, so that nobody compares means over different topics unawares."""
     have = {(score.topic, score.system) for score in scores}
     systems = sorted({system for _, system in have} | set(study.systems))
     for topic in sorted(topics):
-        for system in systems:
-            if (topic, system) not in have:
-                why = "no judgments" if study.summary(topic, system) else "no summary"
-                yield Problem(f"topic {topic}, system {system}", f"not scored: {why}", "warning")
+        for why, wanted in (("no judgments", True), ("no summary", False)):
+            lacking = [s for s in systems if (topic, s) not in have and bool(study.summary(topic, s)) == wanted]
+            if lacking:
+                yield Problem(f"topic {topic}", f"not scored, {why}: {', '.join(lacking)}", "warning")

@@ -184,6 +184,7 @@ def score(
         check_choice("pyramid measure", name, MEASURES)
     choice = choose(study, kind="expert", pyramid=pyramid, judges=judges)
     problems = Problems()
+    problems.extend(choice.notes)
     scores: list[Score] = []
     uncounted = 0
     for topic, system, peer in peer_scores(choice, problems, rounding=rounding, clip=clip):

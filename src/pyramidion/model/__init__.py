@@ -1,6 +1,6 @@
 """The nouns every part speaks: frozen values, standard library only."""
 
-from pyramidion.model.campaigns import Assignment, Task
+from pyramidion.model.campaigns import Assignment, Campaign, Settings, Task
 from pyramidion.model.judgments import UNMATCHED, Aspect, Column, Judge, Judgment, Judgments
 from pyramidion.model.pyramids import ContentUnit, Contributor, Pyramid
 from pyramidion.model.scores import Score, ScoreTable, Signature
@@ -11,6 +11,7 @@ __all__ = [
     "UNMATCHED",
     "Aspect",
     "Assignment",
+    "Campaign",
     "Column",
     "ContentUnit",
     "Contributor",
@@ -21,6 +22,7 @@ __all__ = [
     "Pyramid",
     "Score",
     "ScoreTable",
+    "Settings",
     "Signature",
     "Span",
     "Study",

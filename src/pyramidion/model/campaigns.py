@@ -1,23 +1,43 @@
-"""Who was asked what: a task is one peer summary with units to judge; an assignment is one person doing it."""
+"""Who is asked what. A campaign is a set of tasks of one kind; an assignment is one person working on one task.
+
+write     read a reference and write stand-alone statements      (Shapira et al. 2019)
+judge     read a peer and say of each unit whether it is there   (Shapira et al. 2019)
+rate      read two references and a peer, rate it on scales      (Gillick and Liu 2010)
+compare   read two peers and say which is better                 (Gillick and Liu 2010)
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, get_args
+
+TaskKind = Literal["write", "judge", "rate", "compare"]
+CampaignState = Literal["running", "paused", "closed"]
+KINDS: tuple[TaskKind, ...] = get_args(TaskKind)
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One peer summary and the units shown with it, in the order shown."""
+    """One thing to do: a peer with units to judge, a peer to rate, two peers to compare, a reference to write from.
+
+    ``units`` and ``references`` are in the order shown. ``system`` is empty in a writing task.
+    """
 
     id: str
     topic: str
-    system: str
+    system: str = ""
     units: tuple[str, ...] = ()
+    kind: TaskKind = "judge"
+    other: str = ""
+    references: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """One judge working on one task; at most one assignment per task and judge. Times as the source wrote them."""
+    """One judge working on one task; at most one assignment for each task and judge.
+
+    Times are kept as the source wrote them.
+    """
 
     task: str
     judge: str
@@ -25,3 +45,58 @@ class Assignment:
     accepted: str = ""
     submitted: str = ""
     seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a campaign is run. Each field is a setting of ``campaign plan``; the defaults are the papers'."""
+
+    workers: int = field(default=5, metadata={"help": "Distinct workers for each task."})
+    statements: int = field(default=8, metadata={"help": "Statements wanted in a writing task."})
+    units_per_task: int = field(default=16, metadata={"help": "Units in a judging task."})
+    units_per_topic: int = field(default=32, metadata={"help": "Units sampled for each topic."})
+    pay: float = field(default=0.45, metadata={"help": "Pay for one assignment."})
+    fee: float = field(default=0.2, metadata={"help": "The platform's fee, as a share of the pay."})
+    currency: str = field(default="$", metadata={"help": "Printed before amounts of money."})
+    lease_minutes: float = field(default=60.0, metadata={"help": "How long a task is kept for a worker."})
+    min_seconds: float = field(default=25.0, metadata={"help": "Work done faster than this is flagged."})
+    min_agreement: float = field(default=0.5, metadata={"help": "Workers who agree less with others are flagged."})
+    gold_rate: float = field(default=0.0, metadata={"help": "Share of tasks with an extra unit of known answer."})
+    check: bool = field(default=True, metadata={"help": "Ask comprehension questions first (two tries)."})
+    show_progress: bool = field(default=True, metadata={"help": "Show workers how much they have done."})
+    separate_writers: bool = field(
+        default=True, metadata={"help": "Nobody judges units of a topic they wrote units for."}
+    )
+    deviation_notice: bool = field(
+        default=True, metadata={"help": "Tell raters that their scores are compared with others'."}
+    )
+    most_per_worker: int = field(default=0, metadata={"help": "Most tasks for one worker; 0 is no limit."})
+    completion_url: str = field(default="", metadata={"help": "Where workers go when nothing is left to do."})
+    completion_code: str = field(default="", metadata={"help": "Prolific's completion code."})
+    platform: str = field(default="local", metadata={"help": "local, prolific, connect or simulated."})
+    platform_study: str = field(default="", metadata={"help": "The platform's id of this study."})
+    seed: int = field(default=0, metadata={"help": "For sampling and shuffling."})
+
+    @classmethod
+    def for_kind(cls, kind: TaskKind, **chosen: Any) -> Settings:
+        """The paper's numbers for a kind of task, with some of them changed."""
+        return cls(**{**_PAPER[kind], **chosen})
+
+    def as_dict(self) -> dict[str, Any]:
+        return {part.name: getattr(self, part.name) for part in fields(self)}
+
+
+_PAPER: dict[TaskKind, dict[str, Any]] = {
+    "write": {"workers": 2, "pay": 0.50, "fee": 0.2, "min_seconds": 60.0},
+    "judge": {"workers": 5, "pay": 0.45, "fee": 0.2},
+    "rate": {"workers": 2, "pay": 0.07, "fee": 0.1},
+    "compare": {"workers": 5, "pay": 0.07, "fee": 0.1},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    name: str
+    kind: TaskKind
+    settings: Settings
+    state: CampaignState = "running"

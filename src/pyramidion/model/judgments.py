@@ -44,7 +44,8 @@ class Aspect:
 class Judgment:
     """One answer. Exactly one of ``unit`` and ``aspect`` is set.
 
-    ``evidence`` holds one entry per mention, each made of one or more spans of the peer summary.
+    ``evidence`` holds one entry per mention, each made of one or more spans of the peer summary. ``other`` is the
+    second summary of a head-to-head comparison: value 1 prefers ``system``, 0 ``other``, 0.5 neither.
     """
 
     topic: str
@@ -55,6 +56,7 @@ class Judgment:
     aspect: str = ""
     task: str = ""
     evidence: tuple[Mention, ...] = ()
+    other: str = ""
 
 
 class Column:
@@ -98,7 +100,7 @@ class _ColumnBuilder:
 class Judgments(Sequence[Judgment]):
     """An immutable sequence of judgments, kept as columns. ``value`` is NaN where unanswered."""
 
-    __slots__ = ("aspect", "evidence", "judge", "system", "task", "topic", "unit", "value")
+    __slots__ = ("aspect", "evidence", "judge", "other", "system", "task", "topic", "unit", "value")
 
     def __init__(self, judgments: Iterable[Judgment] = ()) -> None:
         builder = JudgmentsBuilder()
@@ -114,6 +116,7 @@ class Judgments(Sequence[Judgment]):
     aspect: Column
     judge: Column
     task: Column
+    other: Column
     value: array[float]
     evidence: dict[int, tuple[Mention, ...]]
 
@@ -128,12 +131,14 @@ class Judgments(Sequence[Judgment]):
         judge: Column,
         task: Column,
         value: array[float],
+        other: Column | None = None,
         evidence: dict[int, tuple[Mention, ...]] | None = None,
     ) -> Judgments:
         """Build from columns of equal length, without copying."""
         made = cls.__new__(cls)
         made.topic, made.system, made.unit, made.aspect = topic, system, unit, aspect
         made.judge, made.task, made.value, made.evidence = judge, task, value, evidence or {}
+        made.other = other or Column(("",), array("i", bytes(4 * len(value))))
         return made
 
     def take(self, rows: Sequence[int]) -> Judgments:
@@ -146,6 +151,7 @@ class Judgments(Sequence[Judgment]):
             aspect=self.aspect.take(rows),
             judge=self.judge.take(rows),
             task=self.task.take(rows),
+            other=self.other.take(rows),
             value=array("d", [value[row] for row in rows]),
             evidence={new: evidence[old] for new, old in enumerate(rows) if old in evidence} if evidence else {},
         )
@@ -171,6 +177,7 @@ class Judgments(Sequence[Judgment]):
             aspect=self.aspect[row],
             task=self.task[row],
             evidence=self.evidence.get(row, ()),
+            other=self.other[row],
         )
 
     def __add__(self, other: Iterable[Judgment]) -> Judgments:
@@ -186,12 +193,12 @@ class Judgments(Sequence[Judgment]):
 class JudgmentsBuilder:
     """Collects judgments row by row; readers use it to avoid a million intermediate objects."""
 
-    __slots__ = ("_aspect", "_evidence", "_judge", "_system", "_task", "_topic", "_unit", "_value")
+    __slots__ = ("_aspect", "_evidence", "_judge", "_other", "_system", "_task", "_topic", "_unit", "_value")
 
     def __init__(self) -> None:
         self._topic, self._system, self._unit = _ColumnBuilder(), _ColumnBuilder(), _ColumnBuilder()
         self._aspect, self._judge, self._task = _ColumnBuilder(), _ColumnBuilder(), _ColumnBuilder()
-        self._value = array("d")
+        self._other, self._value = _ColumnBuilder(), array("d")
         self._evidence: dict[int, tuple[Mention, ...]] = {}
 
     def add(self, judgment: Judgment) -> None:
@@ -207,6 +214,7 @@ class JudgmentsBuilder:
         self._aspect.append(judgment.aspect)
         self._judge.append(judgment.judge)
         self._task.append(judgment.task)
+        self._other.append(judgment.other)
         self._value.append(math.nan if judgment.value is None else judgment.value)
 
     def build(self) -> Judgments:
@@ -217,6 +225,7 @@ class JudgmentsBuilder:
             aspect=self._aspect.build(),
             judge=self._judge.build(),
             task=self._task.build(),
+            other=self._other.build(),
             value=self._value,
             evidence=self._evidence,
         )

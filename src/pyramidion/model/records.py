@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
 
-from pyramidion.model.campaigns import Assignment, Task
+from pyramidion.model.campaigns import KINDS, Assignment, Task, TaskKind
 from pyramidion.model.judgments import Aspect, Judge, JudgeKind, Judgment, JudgmentsBuilder, Mention
 from pyramidion.model.pyramids import ContentUnit, Contributor, Pyramid
 from pyramidion.model.studies import Study
@@ -176,7 +176,15 @@ def _aspect(fields: dict[str, Any]) -> Aspect:
 
 
 def _task(fields: dict[str, Any]) -> Task:
-    return Task(_text(fields, "id"), _text(fields, "topic"), _text(fields, "system"), _texts(fields, "units"))
+    return Task(
+        id=_text(fields, "id"),
+        topic=_text(fields, "topic"),
+        system=_text(fields, "system", ""),
+        units=_texts(fields, "units"),
+        kind=cast(TaskKind, _choice(fields, "kind", KINDS)) if "kind" in fields else "judge",
+        other=_text(fields, "other", ""),
+        references=_texts(fields, "references"),
+    )
 
 
 def _assignment(fields: dict[str, Any]) -> Assignment:
@@ -191,6 +199,9 @@ def _assignment(fields: dict[str, Any]) -> Assignment:
 
 
 def _judgment(fields: dict[str, Any]) -> Judgment:
+    plain = _plain_judgment(fields)
+    if plain is not None:
+        return plain
     evidence: tuple[Mention, ...] = tuple(map(_spans, _list(fields, "evidence"))) if "evidence" in fields else ()
     return Judgment(
         topic=_text(fields, "topic"),
@@ -201,7 +212,29 @@ def _judgment(fields: dict[str, Any]) -> Judgment:
         aspect=_text(fields, "aspect", ""),
         task=_text(fields, "task", ""),
         evidence=evidence,
+        other=_text(fields, "other", ""),
     )
+
+
+_PLAIN = {"topic", "system", "judge", "value", "unit", "aspect", "task"}
+
+
+def _plain_judgment(fields: dict[str, Any]) -> Judgment | None:
+    """The usual judgment, read at a stroke: files have millions of them. None where anything is unusual."""
+    if not fields.keys() <= _PLAIN:
+        return None
+    value = fields.get("value", "")
+    if value is not None and type(value) is not int and type(value) is not float:
+        return None
+    try:
+        made = Judgment(**fields)
+    except TypeError:
+        return None
+    texts = (made.topic, made.system, made.judge, made.unit, made.aspect, made.task)
+    if not all(type(text) is str for text in texts):
+        return None
+    fields.clear()
+    return made
 
 
 _READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
@@ -257,8 +290,13 @@ def to_records(study: Study) -> Iterator[dict[str, Any]]:
             "type": "task",
             "id": task.id,
             "topic": task.topic,
-            "system": task.system,
-            **_given(units=list(task.units)),
+            **_given(
+                system=task.system,
+                units=list(task.units),
+                kind="" if task.kind == "judge" else task.kind,
+                other=task.other,
+                references=list(task.references),
+            ),
         }
     for work in study.assignments:
         seconds = {} if work.seconds is None else {"seconds": _short(work.seconds)}
@@ -278,7 +316,7 @@ def _judgment_objects(judgments: Iterable[Judgment]) -> Iterator[dict[str, Any]]
             "type": "judgment",
             "topic": judgment.topic,
             "system": judgment.system,
-            **_given(unit=judgment.unit, aspect=judgment.aspect),
+            **_given(other=judgment.other, unit=judgment.unit, aspect=judgment.aspect),
             "judge": judgment.judge,
             "value": _short(judgment.value),
             **_given(task=judgment.task, evidence=[list(map(list, spans)) for spans in judgment.evidence]),

@@ -45,6 +45,15 @@ class Signature:
     def of(cls, method: str, **choices: object) -> Signature:
         return cls(method, tuple((name.replace("_", "-"), _plain(value)) for name, value in choices.items()))
 
+    @classmethod
+    def parse(cls, text: str) -> Signature:
+        """A signature read back from its text; ValueError where it is none."""
+        name, *parts = text.split("|")
+        named = [tuple(part.partition(":")[::2]) for part in parts]
+        if name != "pyramidion" or len(named) < 2 or named[0][0] != "method" or named[-1][0] != "v":
+            raise ValueError(f"{text!r} is not a signature")
+        return cls(named[0][1], tuple((key, value) for key, value in named[1:-1]), named[-1][1])
+
     def __str__(self) -> str:
         parts = [f"{name}:{value}" for name, value in self.choices]
         return "|".join(["pyramidion", f"method:{self.method}", *parts, f"v:{self.version}"])
@@ -58,7 +67,7 @@ def _plain(value: object) -> str:
     return str(value)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ScoreTable:
     """Scores per summary and per system, with their signature and notes on what was missing or excluded."""
 
@@ -117,6 +126,9 @@ class ScoreTable:
     def __len__(self) -> int:
         return len(self.scores)
 
+    def __repr__(self) -> str:
+        return f"<ScoreTable: {len(self.systems)} systems, {len(self.topics)} topics, {', '.join(self.measures)}>"
+
     def __iter__(self) -> Iterator[Score]:
         return iter(self.scores)
 
@@ -151,7 +163,9 @@ class ScoreTable:
         header, rows = self._grid()
         table = Table(caption=escape(str(self.signature)), caption_justify="left", box=SIMPLE_HEAD)
         for i, name in enumerate(header):
-            table.add_column(escape(name), justify="left" if i == 0 else "right", no_wrap=i > 0, overflow="fold")
+            # A long measure's name goes over two lines, so that the table fits a terminal.
+            title = "\n".join(name.rsplit("-", 1)) if i and len(name) > 12 else name
+            table.add_column(escape(title), justify="left" if i == 0 else "right", no_wrap=i > 0, overflow="fold")
         for row in rows:
             table.add_row(*map(escape, row))
         return table
@@ -163,6 +177,7 @@ class ScoreTable:
         return (
             f"<table><caption>{html.escape(str(self.signature))}</caption>"
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            + "".join(f"<p>{html.escape(line)}</p>" for line in _noted(self.notes))
         )
 
     def to_pandas(self) -> pandas.DataFrame:

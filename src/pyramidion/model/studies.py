@@ -16,7 +16,7 @@ from pyramidion.model.pyramids import ContentUnit, Pyramid
 from pyramidion.model.texts import Role, Span, Summary, Topic
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Study:
     """Everything one evaluation knows. Build it freely; ``problems()`` says what does not fit together."""
 
@@ -29,6 +29,12 @@ class Study:
     tasks: tuple[Task, ...] = ()
     assignments: tuple[Assignment, ...] = ()
     title: str = ""
+    notes: tuple[Problem, ...] = field(default=(), compare=False)
+    """What the reader reported about the files; ``score`` passes it on to the table."""
+
+    def __repr__(self) -> str:
+        held = ", ".join(f"{count} {name}" for name, count in self.counts().items() if count)
+        return f"<Study: {held or 'empty'}>"
 
     @cached_property
     def _summaries(self) -> dict[tuple[str, str, str], Summary]:
@@ -68,7 +74,9 @@ class Study:
 
     def counts(self) -> dict[str, int]:
         """How much of everything there is, for people and for tests."""
-        found = {part.name: len(getattr(self, part.name)) for part in fields(self) if part.name != "title"}
+        found = {
+            part.name: len(getattr(self, part.name)) for part in fields(self) if part.name not in {"title", "notes"}
+        }
         del found["summaries"]
         return {
             "topics": found.pop("topics"),
@@ -92,6 +100,7 @@ class _Rules:
         self.study = study
         self.topics = {topic.id for topic in study.topics}
         self.units = {(pyramid.topic, unit.id) for pyramid in study.pyramids for unit in pyramid.units}
+        self.with_references = {summary.topic for summary in study.references}
         self.judges = {judge.id for judge in study.judges}
         self.tasks = {task.id for task in study.tasks}
 
@@ -146,12 +155,20 @@ class _Rules:
             yield from _duplicates((id, f"{where} {id}") for id in pyramid.references)
             for unit in pyramid.units:
                 yield from self._unit(pyramid, unit)
+            if bare := sum(not unit.contributors for unit in pyramid.units):
+                yield Problem(
+                    f"topic {pyramid.topic}, pyramid {pyramid.name}",
+                    f"{bare} of {len(pyramid.units)} units have no contributor, so they weigh 0",
+                    "warning",
+                )
+            for reference in pyramid.references:
+                here = pyramid.topic in self.with_references
+                if here and self.study.summary(pyramid.topic, reference, "reference") is None:
+                    yield Problem(f"{where} {reference}", "is not one of the topic's references", "warning")
 
     def _unit(self, pyramid: Pyramid, unit: ContentUnit) -> Iterator[Problem]:
         where = f"topic {pyramid.topic}, unit {unit.id}"
         yield from _bad_id(f"topic {pyramid.topic}, unit", unit.id)
-        if not unit.contributors:
-            yield Problem(where, "has no contributor, so its weight is 0", "warning")
         for number, contributor in enumerate(unit.contributors, 1):
             here = f"{where}, contributor {number}"
             if contributor.reference not in pyramid.references:
@@ -171,8 +188,12 @@ class _Rules:
 
     def _tasks(self) -> Iterator[Problem]:
         for task in self.study.tasks:
-            if self.study.summary(task.topic, task.system) is None:
-                yield Problem(f"task {task.id}", f"no peer {task.system!r} in topic {task.topic!r}")
+            for system in filter(None, (task.system, task.other)):
+                if self.study.summary(task.topic, system) is None:
+                    yield Problem(f"task {task.id}", f"no peer {system!r} in topic {task.topic!r}")
+            for reference in task.references:
+                if self.study.summary(task.topic, reference, "reference") is None:
+                    yield Problem(f"task {task.id}", f"no reference {reference!r} in topic {task.topic!r}")
             for unit in task.units:
                 if (task.topic, unit) not in self.units:
                     yield Problem(f"task {task.id}", f"topic {task.topic!r} has no unit {unit!r}")
@@ -203,6 +224,7 @@ class _Rules:
             judgments.aspect.codes,
             judgments.judge.codes,
             judgments.task.codes,
+            judgments.other.codes,
             strict=True,
         )
         seen: set[tuple[int, ...]] = set()
@@ -214,8 +236,12 @@ class _Rules:
     def _judged_summaries(self) -> Iterator[Problem]:
         judgments = self.study.judgments
         topics, systems = judgments.topic.names, judgments.system.names
-        pairs = set(zip(judgments.topic.codes, judgments.system.codes, strict=True))
-        for topic, system in sorted((topics[t], systems[s]) for t, s in pairs):
+        pairs = {
+            (topics[t], systems[s]) for t, s in set(zip(judgments.topic.codes, judgments.system.codes, strict=True))
+        }
+        others = set(zip(judgments.topic.codes, judgments.other.codes, strict=True))
+        pairs |= {(topics[t], judgments.other.names[o]) for t, o in others if judgments.other.names[o]}
+        for topic, system in sorted(pairs):
             if topic not in self.topics:
                 yield Problem(f"judgments on system {system}", f"unknown topic {topic!r}")
             elif self.study.summary(topic, system) is None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from pyramidion import plugins
-from pyramidion.errors import UsageError
+from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.model import ScoreTable, Study
 
 
@@ -16,6 +17,8 @@ def score(study: Study, method: str = "lite", **choices: Any) -> ScoreTable:
     names the ones it was made with.
     """
     run = plugins.load("methods", method)
+    if isinstance(choices.get("measures"), str):
+        choices["measures"] = [choices["measures"]]
     try:
         table = run(study, **choices)
     except TypeError as error:
@@ -23,4 +26,7 @@ def score(study: Study, method: str = "lite", **choices: Any) -> ScoreTable:
             raise UsageError(f"method {method}: {str(error).split(') ')[-1]}") from None
         raise
     assert isinstance(table, ScoreTable)
-    return table
+    notes = (*study.notes, *table.notes)
+    if not table.scores:
+        raise InputError([Problem("study", f"no summary could be scored by method {method}"), *notes])
+    return replace(table, notes=notes)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 
 from pyramidion import formats
 from pyramidion.errors import InputError, Problem, Problems, UsageError
 from pyramidion.model import Study
+from pyramidion.workflows import database
 
 
 @dataclass(frozen=True)
@@ -26,15 +27,19 @@ class Loaded:
 
 def inspect(path: str | Path, *, format: str | None = None) -> Loaded:
     """Read a study and list every problem with it, without stopping at any."""
+    problems = Problems()
+    if database.is_url(path):
+        study = database.read(path, problems)
+        problems.extend(study.problems())
+        return Loaded(study, database.FORMAT.name, tuple(problems))
     path = Path(path)
     if not path.exists():
         raise UsageError(f"{path} does not exist")
     reader = formats.get(format) if format else formats.detect(path)
-    problems = Problems()
     try:
         study = reader.read(path, problems)
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise UsageError(f"{error.filename or path} cannot be read: {error.strerror or error}") from error
     problems.extend(study.problems())
     return Loaded(study, reader.name, tuple(problems))
 
@@ -44,20 +49,22 @@ def load(path: str | Path, *, format: str | None = None, lenient: bool = False) 
     loaded = inspect(path, format=format)
     if loaded.errors and not lenient:
         raise InputError(loaded.errors)
-    return loaded.study
+    return replace(loaded.study, notes=loaded.problems)
 
 
-def save(study: Study, path: str | Path, *, format: str = "jsonl") -> tuple[Problem, ...]:
-    """Write a study; returns what the format could not hold."""
-    target = formats.get(format)
+def save(study: Study, path: str | Path, *, format: str | None = None) -> tuple[Problem, ...]:
+    """Write a study in a format, or the one that the path suggests; returns what it could not hold."""
+    target = formats.get(format or guess_format(Path(path)))
     if target.write is None:
-        raise UsageError(f"format {format} can be read but not written")
+        raise UsageError(f"format {target.name} can be read but not written")
     problems = Problems()
     problems.extend(formats.losses(study, target))
     try:
         target.write(study, Path(path), problems)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
+    except UsageError as error:
+        raise UsageError("\n".join([str(error), *map(str, problems)][:20])) from None
     return tuple(problems)
 
 

@@ -226,6 +226,9 @@ def _read_peer(
     name: PeerName, content: Annotated, text: str, loaded: _Loaded, file: Path, problems: Problems
 ) -> Iterator[Judgment]:
     """How often each unit is expressed, and how much matches none: one mention for every contributor."""
+    if _of_another_pyramid(content, loaded):
+        problems.error(str(file), "is left out: most of its labels are not those of the pyramid's units")
+        return
     passage = Passage(text)
     judged: set[str] = set()
     for unit in content.units:
@@ -254,12 +257,24 @@ def _judgment(name: PeerName, question: str, count: int, evidence: tuple[Mention
     return Judgment(name.topic, name.system, name.judge, float(count), unit=question, aspect=aspect, evidence=evidence)
 
 
+def _of_another_pyramid(content: Annotated, loaded: _Loaded) -> bool:
+    """Numbers alone would match any pyramid with any annotation: the labels must mostly agree."""
+    units = [unit for unit in content.units if unit.uid != UNMATCHED_UID]
+    strange = sum(not _labels(unit) & loaded.labels.keys() for unit in units)
+    return strange > len(units) / 2
+
+
+def _labels(unit: Unit) -> set[str]:
+    """A peerscu's label as it stands and without the weight in front of it."""
+    return {_comparable(unit.label), _comparable(_WEIGHT.sub("", unit.label, count=1))}
+
+
 def _question(unit: Unit, loaded: _Loaded, where: str, problems: Problems) -> str | None:
     """The id of the unit a peerscu is about, nothing for unmatched content, None where there is no such unit.
 
     In some years the uids of peer and pyramid differ, so the label has to agree, or decides.
     """
-    labels = {_comparable(unit.label), _comparable(_WEIGHT.sub("", unit.label, count=1))}
+    labels = _labels(unit)
     expected = loaded.label_of.get(unit.uid)
     if expected in labels:
         return unit.uid

@@ -1,0 +1,5 @@
+"""`python -m pyramidion` is the `pyramidion` command."""
+
+from pyramidion.cli.main import main
+
+main()

@@ -1,0 +1,429 @@
+"""`pyramidion init`, `import`, `serve` and `campaign ...`: a campaign from the command line."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pyramidion.cli.output import Output, cell, plain
+from pyramidion.errors import MissingExtraError, UsageError
+
+campaign = typer.Typer(
+    no_args_is_help=True, rich_markup_mode="markdown", help="Run a crowd campaign: plan, watch, decide, collect."
+)
+
+Place = Annotated[str, typer.Argument(metavar="STUDY", help="A study database: a .db file or a PostgreSQL URL.")]
+Name = Annotated[str, typer.Argument(metavar="CAMPAIGN", help="The campaign's name.")]
+Worker = Annotated[str, typer.Argument(metavar="WORKER", help="The worker's id, as `campaign status` shows it.")]
+Reason = Annotated[str, typer.Option("--reason", help="Why; kept with the decision.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but results and errors.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+ACTOR = "command line"
+
+
+def open_desk(place: str) -> Any:
+    try:
+        from pyramidion.workflows.campaign import Desk
+    except ImportError:
+        raise MissingExtraError("Running campaigns", "server") from None
+    return Desk.open(place)
+
+
+def init(
+    place: Place,
+    title: Annotated[str, typer.Option(help="What the study is about.")] = "",
+    manager: Annotated[str, typer.Option(help="The first manager's name.")] = "manager",
+    password: Annotated[
+        str, typer.Option(envvar="PYRAMIDION_PASSWORD", help="Their password; made up and shown once by default.")
+    ] = "",
+    quiet: Quiet = False,
+) -> None:
+    """Make a new study database, with a manager who can log in."""
+    try:
+        from pyramidion.store import Accounts, Database
+    except ImportError:
+        raise MissingExtraError("A study database", "server") from None
+    import secrets
+
+    output = Output(quiet=quiet)
+    made_up = password or secrets.token_urlsafe(12)
+    database = Database.create(place, title=title)
+    Accounts(database).add(manager, made_up)
+    database.close()
+    output.show(f"Made {plain(place)}. Next: pyramidion import {plain(place)} YOUR-STUDY")
+    if not password:
+        output.out.print(cell(f"Log in as {manager} with the password {made_up} (shown only now)."))
+
+
+def import_(
+    place: Place,
+    source: Annotated[str, typer.Argument(metavar="SRC", help="A study in any readable format.")],
+    format: Annotated[str | None, typer.Option("--from", help="Its format, where it is not recognised.")] = None,
+    lenient: Annotated[bool, typer.Option("--lenient", help="Report errors in the data and go on.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Put topics, references, peers and whatever else a study has into a study database."""
+    from pyramidion.cli.main import load_study
+
+    output = Output(json, quiet)
+    study = load_study(source, format, lenient, output)
+    desk = open_desk(place)
+    added = desk.import_study(study)
+    counts = desk.studies.load().counts()
+    output.result({"added": added, "counts": counts})
+    held = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+    output.show(f"Added {added} records. {plain(place)} now holds {held}.")
+
+
+def serve(
+    place: Place,
+    host: Annotated[str, typer.Option(help="Where to listen; 127.0.0.1 is reachable from this machine only.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(help="The port.", min=0, max=65535)] = 8000,
+    processes: Annotated[int, typer.Option(help="Server processes on the same database.", min=1, max=64)] = 1,
+    base_url: Annotated[
+        str, typer.Option(help="How people reach the server, for links. [default: http://HOST:PORT]")
+    ] = "",
+    webhook_secret: Annotated[
+        str, typer.Option(envvar="PYRAMIDION_PROLIFIC_WEBHOOK_SECRET", help="Prolific's webhook secret.")
+    ] = "",
+) -> None:
+    """Serve the worker and manager pages of a study database."""
+    desk = open_desk(place)  # errors now, not in a child process
+    desk.database.close()
+    import uvicorn
+
+    from pyramidion.workflows.serving import APPLICATION, BASE_URL, PLACE, WEBHOOK
+
+    url = base_url or f"http://{host}:{port}"
+    os.environ.update({PLACE: place, BASE_URL: url, WEBHOOK: webhook_secret})
+    Output().say(f"Serving {plain(place)}: managers at {url}/manage, workers by invitation. Stop with Ctrl-C.")
+    uvicorn.run(
+        APPLICATION,
+        factory=True,
+        host=host,
+        port=port,
+        workers=processes,
+        log_level="warning",
+        timeout_graceful_shutdown=5,
+    )
+
+
+@campaign.command("plan")
+def plan_(
+    place: Place,
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="write, judge, rate or compare.")],
+    name: Annotated[str, typer.Option("--name", help="The campaign's name. [default: KIND]")] = "",
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="SETTING=VALUE", help="Change a setting; repeatable.")
+    ] = None,
+    topic: Annotated[list[str] | None, typer.Option("--topic", help="Only this topic; repeatable.")] = None,
+    system: Annotated[list[str] | None, typer.Option("--system", help="Only this system; repeatable.")] = None,
+    pyramid: Annotated[str | None, typer.Option(help="judge: which pyramid, where there are several.")] = None,
+    yes: Yes = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make the tasks of a campaign: prints counts and cost, asks, then starts it."""
+    from pyramidion.errors import check_choice
+    from pyramidion.model.campaigns import KINDS, Settings
+    from pyramidion.workflows.planning import plan
+
+    output = Output(json, quiet)
+    check_choice("kind of campaign", kind, KINDS)
+    desk = open_desk(place)
+    settings = Settings.for_kind(kind, **_settings(set_ or []))  # type: ignore[arg-type]
+    made = plan(
+        desk.studies.load(),
+        kind,  # type: ignore[arg-type]
+        name or kind,
+        settings,
+        pyramid=pyramid,
+        topics=topic or (),
+        systems=system or (),
+    )
+    output.show(
+        f"Campaign {plain(made.campaign.name)} ({kind}): {len(made.tasks)} tasks for {settings.workers} workers each, "
+        f"{made.assignments} assignments."
+    )
+    output.show(f"Cost: {made.cost}")
+    output.warn(made.notes)
+    if not yes and not typer.confirm("Start it?", default=False, err=True):
+        raise typer.Exit(2)
+    desk.start(made)
+    output.result({"campaign": made.campaign.name, "tasks": len(made.tasks), "cost": str(made.cost)})
+    output.show(f"Started. Serve it: pyramidion serve {plain(place)}")
+
+
+def _settings(chosen: list[str]) -> dict[str, Any]:
+    from pyramidion.model.campaigns import Settings
+
+    kinds = {part.name: type(getattr(Settings(), part.name)) for part in fields(Settings)}
+    found: dict[str, Any] = {}
+    for text in chosen:
+        name, equals, value = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals or name not in kinds:
+            raise UsageError(f"--set {text}: there is no such setting; there are: {', '.join(kinds)}")
+        found[name] = _value(text, value.strip(), kinds[name])
+    return found
+
+
+def _value(text: str, value: str, kind: type) -> Any:
+    if kind is bool:
+        words = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
+        if value.lower() not in words:
+            raise UsageError(f"--set {text}: say yes or no")
+        return words[value.lower()]
+    try:
+        return kind(value)
+    except ValueError:
+        raise UsageError(f"--set {text}: {value!r} is not a number") from None
+
+
+@campaign.command("status")
+def status(
+    place: Place,
+    name: Annotated[str, typer.Argument(metavar="[CAMPAIGN]", help="One campaign; all by default.")] = "",
+    json: Json = False,
+) -> None:
+    """Progress, agreement, time, flagged workers and cost so far."""
+    from rich.table import Table
+
+    from pyramidion.workflows.monitor import overview
+
+    output = Output(json)
+    desk = open_desk(place)
+    found = [overview(desk, name)] if name else [overview(desk, c.name) for c in desk.campaigns.all()]
+    output.result([one.as_dict() for one in found])
+    if not found:
+        output.show("No campaigns yet. Next: pyramidion campaign plan")
+    for one in found:
+        p = one.progress
+        agreed = "undefined" if one.alpha is None else f"{one.alpha:.3f}"
+        output.show(f"{plain(one.campaign.name)} ({one.campaign.kind}, {one.campaign.state})")
+        output.show(
+            f"  {p['submitted']} of {p['wanted']} assignments, {p['tasks_full']} of {p['tasks']} tasks done, "
+            f"{p['leased']} in work, {p['surplus']} surplus; alpha {agreed}; {one.cost}"
+        )
+        table = Table("worker", "done", "median s", "agreement", "flags", "excluded")
+        for worker in one.workers:
+            table.add_row(
+                cell(worker.worker),
+                str(worker.submitted),
+                "-" if worker.median_seconds is None else f"{worker.median_seconds:.0f}",
+                "-" if worker.agreement is None else f"{worker.agreement:.2f}",
+                cell("; ".join(flag.detail for flag in worker.flags)),
+                cell(worker.excluded or ""),
+            )
+        if one.workers:
+            output.show(table)
+
+
+def _change_state(place: str, name: str, state: str) -> None:
+    open_desk(place).campaigns.set_state(name, state)
+    Output().show(f"Campaign {plain(name)} is {state}.")
+
+
+@campaign.command("pause")
+def pause(place: Place, name: Name) -> None:
+    """Give out no more tasks; work in progress is still taken in."""
+    _change_state(place, name, "paused")
+
+
+@campaign.command("resume")
+def resume(place: Place, name: Name) -> None:
+    """Give out tasks again."""
+    _change_state(place, name, "running")
+
+
+@campaign.command("close")
+def close(place: Place, name: Name, yes: Yes = False) -> None:
+    """End a campaign for good; work in progress is still taken in."""
+    if not yes and not typer.confirm(f"Close {name} for good?", default=False, err=True):
+        raise typer.Exit(2)
+    _change_state(place, name, "closed")
+
+
+def _review(place: str, action: str, worker: str, reason: str, amount: float | None = None) -> None:
+    from pyramidion.workflows.decisions import decide
+
+    decide(open_desk(place), action, worker=worker, actor=ACTOR, reason=reason, amount=amount)
+    Output().show(f"{action}: {plain(worker)} ({plain(reason)})")
+
+
+@campaign.command("approve")
+def approve(place: Place, worker: Worker, reason: Reason = "good work") -> None:
+    """Approve a worker's submissions that are not decided yet."""
+    _review(place, "approve", worker, reason)
+
+
+@campaign.command("reject")
+def reject(place: Place, worker: Worker, reason: Reason) -> None:
+    """Reject a worker's submissions that are not decided yet."""
+    _review(place, "reject", worker, reason)
+
+
+@campaign.command("exclude")
+def exclude(place: Place, worker: Worker, reason: Reason) -> None:
+    """Leave a worker's answers out of scoring."""
+    _review(place, "exclude", worker, reason)
+
+
+@campaign.command("include")
+def include(place: Place, worker: Worker, reason: Reason) -> None:
+    """Undo an exclusion."""
+    _review(place, "include", worker, reason)
+
+
+@campaign.command("block")
+def block(place: Place, worker: Worker, reason: Reason) -> None:
+    """Give a worker no more tasks."""
+    _review(place, "block", worker, reason)
+
+
+@campaign.command("unblock")
+def unblock(place: Place, worker: Worker, reason: Reason) -> None:
+    """Undo a block."""
+    _review(place, "unblock", worker, reason)
+
+
+@campaign.command("bonus")
+def bonus(
+    place: Place,
+    worker: Worker,
+    amount: Annotated[float, typer.Argument(help="How much, in the campaign's currency.", min=0.01)],
+    reason: Reason = "thoughtful work",
+) -> None:
+    """Put a worker on the bonus list."""
+    _review(place, "bonus", worker, reason, amount)
+
+
+@campaign.command("invite")
+def invite(
+    place: Place,
+    name: Name,
+    count: Annotated[int, typer.Option(help="How many people.", min=1, max=100_000)] = 1,
+    base_url: Annotated[str, typer.Option(help="How people reach the server.")] = "http://127.0.0.1:8000",
+    json: Json = False,
+) -> None:
+    """Make personal invitation links, one a person."""
+    desk = open_desk(place)
+    desk.campaigns.get(name)
+    from pyramidion.platforms.local import invite as token
+
+    links = [f"{base_url.rstrip('/')}/join/{token(desk.database.secret, name)}" for _ in range(count)]
+    output = Output(json)
+    output.result({"links": links})
+    for link in links:
+        output.show(link)
+
+
+@campaign.command("units")
+def units(
+    place: Place,
+    name: Name,
+    seed: Annotated[int, typer.Option(help="For sampling.")] = 0,
+    yes: Yes = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """After writing: filter the statements, sample, and keep them as the crowd pyramid."""
+    output = Output(json, quiet)
+    desk = open_desk(place)
+    made = desk.make_units(name, seed=seed)
+    output.result(
+        {
+            "kept": made.kept,
+            "topics": {p.topic: [u.label for u in p.sampled] for p in made.pyramids},
+            "notes": [{"where": note.where, "what": note.what} for note in made.notes],
+        }
+    )
+    output.warn(made.notes)
+    sampled = sum(len(pyramid.sampled) for pyramid in made.pyramids)
+    output.show(f"{made.kept} statements kept in {len(made.pyramids)} topics, {sampled} sampled for judging.")
+    if not yes and not typer.confirm("Keep them as the crowd pyramid?", default=False, err=True):
+        raise typer.Exit(2)
+    desk.store_units(made)
+    output.show(f"Stored. Next: pyramidion campaign plan {plain(place)} judge")
+
+
+@campaign.command("export")
+def export(
+    place: Place,
+    target: Annotated[Path, typer.Argument(metavar="DST", help="The file or folder to write.")],
+    to: Annotated[str | None, typer.Option("--to", help="The format, if DST's name does not say it.")] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write the study with all answers in any format; workers are pseudonyms."""
+    from pyramidion.workflows.studies import guess_format, save
+
+    output = Output(quiet=quiet)
+    lost = save(open_desk(place).study(keep_excluded=True), target, format=to or guess_format(target))
+    output.warn(lost)
+    output.show(f"Wrote {plain(str(target))}.")
+
+
+@campaign.command("pay")
+def pay(
+    place: Place,
+    name: Name,
+    token: Annotated[str, typer.Option(envvar="PROLIFIC_TOKEN", help="The platform's API token.")],
+    json: Json = False,
+) -> None:
+    """Carry approvals and rejections over to the platform, and free the places of people who left it."""
+    from pyramidion.workflows.platforms import pay_decisions, platform_of, release_who_left
+
+    desk = open_desk(place)
+    platform = platform_of(desk.campaigns.get(name), desk.database.secret, token)
+    done = pay_decisions(desk, name, platform)
+    freed = release_who_left(desk, platform)
+    output = Output(json)
+    output.result({"done": done, "freed": freed})
+    for line in done:
+        output.show(plain(line))
+    output.show(f"{len(done)} carried over, {freed} places freed.")
+
+
+@campaign.command("rehearse")
+def rehearse(
+    place: Place,
+    name: Name,
+    workers: Annotated[int, typer.Option(help="Simulated people.", min=1, max=100_000)] = 30,
+    careless: Annotated[float, typer.Option(help="Share of careless ones.", min=0, max=1)] = 0.2,
+    adversarial: Annotated[float, typer.Option(help="Share of adversarial ones.", min=0, max=1)] = 0.05,
+    abandon: Annotated[float, typer.Option(help="How often a task is left.", min=0, max=1)] = 0.05,
+    seed: Annotated[int, typer.Option(help="For everything random.")] = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Let simulated workers do a campaign to its end, to see how it would go. Use a copy of the study."""
+    from pyramidion.workflows.rehearsal import rehearse_campaign
+
+    output = Output(json, quiet)
+    desk = open_desk(place)
+    with output.busy("Rehearsing"):
+        done = rehearse_campaign(
+            desk, name, workers=workers, careless=careless, adversarial=adversarial, abandon=abandon, seed=seed
+        )
+    output.result({"submitted": done.total, "workers": len(done.submitted), "abandoned": done.abandoned})
+    output.show(f"{done.total} tasks by {len(done.submitted)} simulated workers, {done.abandoned} left.")
+    output.show(f"Look: pyramidion campaign status {plain(place)} {plain(name)}")
+
+
+@campaign.command("forget-worker")
+def forget_worker(place: Place, worker: Worker, yes: Yes = False) -> None:
+    """Remove a person: their ids and the link to their answers."""
+    from pyramidion.store import Workers
+
+    if not yes and not typer.confirm(f"Forget {worker} for good?", default=False, err=True):
+        raise typer.Exit(2)
+    Workers(open_desk(place).database).forget(worker)
+    Output().show(f"Forgot {plain(worker)}.")

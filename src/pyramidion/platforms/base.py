@@ -1,0 +1,158 @@
+"""The port: who came, where they go when they are done, and what the platform does about money.
+
+local       people invited by signed links; whoever invited them pays them
+prolific    Prolific participants; its API approves, rejects and pays bonuses
+connect     CloudResearch Connect and services like it: entry parameters only
+simulated   nobody real: rehearse a campaign without paying
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any, NoReturn, Protocol, runtime_checkable
+from urllib.parse import urlsplit
+
+from pyramidion.errors import InputError, MissingExtraError, Problem, Problems, PyramidionError, UsageError
+
+Amount = Decimal | float | str
+"""Money. A float means what it looks like: 0.1 is one tenth."""
+
+MAX_ID = 100
+_ID = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_ID}}}")
+
+
+class PlatformError(PyramidionError):
+    """A platform refused, or could not be reached. ``status`` is its HTTP status, None where no answer came."""
+
+    def __init__(self, what: str, status: int | None = None) -> None:
+        self.status = status
+        super().__init__(what)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """Somebody at the door: the platform's own names for the person, their session and the study."""
+
+    platform: str
+    external: str
+    session: str = ""
+    study: str = ""
+
+
+@runtime_checkable
+class Platform(Protocol):
+    """``pays`` says whether the last four methods do something here; where not, they raise UsageError."""
+
+    name: str
+    pays: bool
+
+    def arrival(self, params: Mapping[str, str], /) -> Arrival:
+        """Who came, by the query parameters of the entry URL; raises InputError where these are not as they should."""
+        ...
+
+    def completion_url(self, session: str, /) -> str | None:
+        """Where the worker goes when nothing is left to do; None: nowhere."""
+        ...
+
+    def approve(self, sessions: Sequence[str], /) -> None:
+        """Pay for these sessions. Doing it twice pays once."""
+        ...
+
+    def reject(self, session: str, reason: str, /) -> None: ...
+
+    def bonus(self, external: str, amount: Amount, reason: str, /) -> None:
+        """Pay a person more. Doing it twice pays twice."""
+        ...
+
+    def states(self) -> dict[str, str]:
+        """What the platform says of every session: ACTIVE, AWAITING REVIEW, APPROVED, RETURNED, TIMED-OUT, ..."""
+        ...
+
+
+class WithoutMoney:
+    """For platforms that only bring people."""
+
+    name: str
+    pays = False
+
+    def approve(self, _sessions: Sequence[str], /) -> None:
+        self._cannot("approve work")
+
+    def reject(self, _session: str, _reason: str, /) -> None:
+        self._cannot("reject work")
+
+    def bonus(self, _external: str, _amount: Amount, _reason: str, /) -> None:
+        self._cannot("pay a bonus")
+
+    def states(self) -> dict[str, str]:
+        self._cannot("tell the state of a session")
+
+    def _cannot(self, what: str) -> NoReturn:
+        raise UsageError(f"the platform {self.name} cannot {what} from here; do it where these workers are paid")
+
+
+# -- what every platform checks ------------------------------------------------------------------------------
+
+
+def is_id(text: str) -> bool:
+    return _ID.fullmatch(text) is not None
+
+
+def check_id(what: str, text: str) -> str:
+    """A platform's id, safe to put into a URL or a line of CSV."""
+    if not is_id(text):
+        raise UsageError(f"{what} must be 1 to {MAX_ID} letters, digits, - and _")
+    return text
+
+
+def read_ids(params: Mapping[str, str], names: Iterable[str]) -> list[str]:
+    """The values of these query parameters; everything that is missing or malformed is named."""
+    problems = Problems()
+    for name in names:
+        if not params.get(name):
+            problems.error(f"parameter {name}", "is missing from the link")
+        elif not is_id(params[name]):
+            problems.error(f"parameter {name}", f"must be 1 to {MAX_ID} letters, digits, - and _")
+    if problems.errors:
+        raise InputError(problems.errors)
+    return [params[name] for name in names]
+
+
+def check_study(given: str, expected: str) -> None:
+    if given != expected:
+        raise InputError(Problem("study", "this link belongs to another study"))
+
+
+def check_web_address(what: str, url: str) -> str:
+    """An absolute http(s) address, so that nobody is sent to a script or to a path of our own."""
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # half an IPv6 address, a port of letters
+        sound = False
+    if not sound or re.search(r"[\s\\\x00-\x1f]", url):
+        raise UsageError(f"{what} must be a full web address such as https://example.org/done, not {url!r}")
+    return url
+
+
+def cents(amount: Amount) -> Decimal:
+    """An amount of money somebody can be paid: above zero, in whole cents."""
+    try:
+        exact = Decimal(str(amount))
+        rounded = exact.quantize(Decimal("0.01"))
+    except InvalidOperation:
+        raise UsageError(f"{amount!r} is not an amount of money") from None
+    if rounded != exact or exact <= 0:
+        raise UsageError(f"an amount of money is above 0 and has at most two decimals, not {amount}")
+    return rounded
+
+
+def load_httpx(purpose: str) -> Any:
+    try:
+        import httpx
+    except ImportError:
+        raise MissingExtraError(purpose, "server") from None
+    return httpx

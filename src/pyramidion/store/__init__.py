@@ -1,0 +1,27 @@
+"""A study in a database: SQLite for one machine, PostgreSQL for several. Appended to, never overwritten."""
+
+from pyramidion.store.accounts import Account, Accounts
+from pyramidion.store.assignments import Assignments, Lease, Receipt, SubmissionConflictError
+from pyramidion.store.campaigns import Campaigns, StoredAnswer, StoredTask
+from pyramidion.store.database import Database
+from pyramidion.store.reviews import Review, Reviews
+from pyramidion.store.studies import Studies
+from pyramidion.store.workers import Worker, Workers
+
+__all__ = [
+    "Account",
+    "Accounts",
+    "Assignments",
+    "Campaigns",
+    "Database",
+    "Lease",
+    "Receipt",
+    "Review",
+    "Reviews",
+    "StoredAnswer",
+    "StoredTask",
+    "Studies",
+    "SubmissionConflictError",
+    "Worker",
+    "Workers",
+]

@@ -1,0 +1,136 @@
+"""One database, two kinds. SQLite: WAL, synchronous=FULL, immediate transactions. PostgreSQL: row locks.
+
+Either way a write is acknowledged only after it is on disk, and several processes may use the same database.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, make_url, select
+from sqlalchemy.exc import ArgumentError, OperationalError
+
+from pyramidion.errors import UsageError
+from pyramidion.store import schema
+from pyramidion.store.migrations import migrate
+
+SQLITE_HEADER = b"SQLite format 3\x00"
+BUSY_SECONDS = 30
+
+
+def is_database(place: str | Path) -> bool:
+    """Whether a place is a PostgreSQL URL or an SQLite file."""
+    if isinstance(place, str) and "://" in place:
+        return place.startswith(("postgresql", "postgres", "sqlite"))
+    path = Path(place)
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(16) == SQLITE_HEADER
+
+
+class Database:
+    """An open study database. Use ``create`` once, ``open`` afterwards."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.sqlite = engine.dialect.name == "sqlite"
+        with self.read() as connection:
+            rows = connection.execute(select(schema.meta.c.key, schema.meta.c.value)).all()
+        self.meta: dict[str, str] = {row.key: row.value for row in rows}
+
+    @classmethod
+    def create(cls, place: str | Path, *, title: str = "") -> Database:
+        """Make a new study database, with a secret of its own."""
+        if "://" not in str(place):
+            path = Path(place)
+            if path.exists():
+                raise UsageError(f"{path} exists already")
+            path.parent.mkdir(parents=True, exist_ok=True)
+        engine = _engine(place)
+        with _transaction(engine, write=True) as connection:
+            if inspect(connection).has_table("meta"):
+                raise UsageError(f"{_shown(place)} holds a study already")
+            migrate(connection)
+            values = {"title": title, "secret": secrets.token_hex(32)}
+            connection.execute(insert(schema.meta), [{"key": k, "value": v} for k, v in values.items()])
+        return cls(engine)
+
+    @classmethod
+    def open(cls, place: str | Path) -> Database:
+        """Open a study database and bring its tables up to date."""
+        if "://" not in str(place) and not is_database(place):
+            raise UsageError(f"{place} is not a study database; make one with: pyramidion init {place}")
+        engine = _engine(place)
+        with _transaction(engine, write=True) as connection:
+            if not inspect(connection).has_table("meta"):
+                raise UsageError(f"{_shown(place)} holds no study; make one with: pyramidion init")
+            migrate(connection)
+        return cls(engine)
+
+    @property
+    def secret(self) -> bytes:
+        return bytes.fromhex(self.meta["secret"])
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        with _transaction(self.engine, write=False) as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction that holds SQLite's write lock from its start; on PostgreSQL rows are locked as needed."""
+        with _transaction(self.engine, write=True) as connection:
+            yield connection
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+
+def _shown(place: str | Path) -> str:
+    return make_url(str(place)).render_as_string() if "://" in str(place) else str(place)
+
+
+def _engine(place: str | Path) -> Engine:
+    text = str(place)
+    if "://" not in text:
+        text = f"sqlite:///{Path(text).absolute()}"
+    text = text.replace("postgres://", "postgresql://", 1)
+    try:
+        url = make_url(text)
+    except ArgumentError:
+        raise UsageError(f"{text} is not a database URL") from None
+    if url.drivername == "postgresql":
+        url = url.set(drivername="postgresql+psycopg")
+    if url.get_backend_name() == "sqlite":
+        engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False})
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    else:
+        engine = create_engine(url, pool_size=20, max_overflow=20, pool_pre_ping=True)
+    try:
+        engine.connect().close()
+    except OperationalError as error:
+        raise UsageError(f"{_shown(place)} cannot be opened: {str(error.orig).splitlines()[0]}") from None
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _record: object) -> None:
+    connection.isolation_level = None  # transactions are begun by us, below, not guessed by the driver
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    immediate = connection.get_execution_options().get("write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+
+
+@contextmanager
+def _transaction(engine: Engine, *, write: bool) -> Iterator[Connection]:
+    with engine.connect().execution_options(write=write) as connection, connection.begin():
+        yield connection

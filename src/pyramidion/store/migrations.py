@@ -1,0 +1,34 @@
+"""Named steps that bring a database up to date, each recorded in the same transaction that takes it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from sqlalchemy import Column, Connection, Float, MetaData, String, Table, insert, select
+
+from pyramidion.errors import UsageError
+from pyramidion.store import schema
+
+_history = Table(
+    "migrations", MetaData(), Column("name", String, primary_key=True), Column("applied", Float, nullable=False)
+)
+
+
+def first_tables(connection: Connection) -> None:
+    schema.metadata.create_all(connection)
+
+
+STEPS: tuple[Callable[[Connection], None], ...] = (first_tables,)
+
+
+def migrate(connection: Connection) -> None:
+    """Take the steps this database has not seen. A database from a newer release is refused, not guessed at."""
+    _history.create(connection, checkfirst=True)
+    done = set(connection.execute(select(_history.c.name)).scalars())
+    if unknown := done - {step.__name__ for step in STEPS}:
+        raise UsageError(f"the database is from a newer pyramidion (it has {', '.join(sorted(unknown))}); update first")
+    for step in STEPS:
+        if step.__name__ not in done:
+            step(connection)
+            connection.execute(insert(_history).values(name=step.__name__, applied=time.time()))

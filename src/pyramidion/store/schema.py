@@ -1,0 +1,140 @@
+"""The tables. The rule the whole product leans on is in the schema itself: UNIQUE(task, worker)."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    false,
+)
+
+metadata = MetaData()
+
+meta = Table("meta", metadata, Column("key", String, primary_key=True), Column("value", Text, nullable=False))
+
+records = Table(
+    "records",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("type", String, nullable=False, index=True),
+    Column("body", JSON, nullable=False),
+    Column("added", Float, nullable=False),
+)
+"""The study itself, as pyramidion.model.records has it: topics, summaries, pyramids, judges, imported judgments."""
+
+campaigns = Table(
+    "campaigns",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String, nullable=False, unique=True),
+    Column("kind", String, nullable=False),
+    Column("state", String, nullable=False),
+    Column("settings", JSON, nullable=False),
+    Column("created", Float, nullable=False),
+)
+
+tasks = Table(
+    "tasks",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("campaign_id", ForeignKey("campaigns.id"), nullable=False),
+    Column("name", String, nullable=False, unique=True),
+    Column("topic", String, nullable=False),
+    Column("body", JSON, nullable=False),
+    Column("gold", JSON),
+    Column("wanted", Integer, nullable=False),
+    Column("full", Boolean, nullable=False, server_default=false()),
+    Index("open_tasks", "campaign_id", "full", "id"),
+)
+"""``full`` is true once enough counted submissions are in; it only saves looking at finished tasks again."""
+
+workers = Table(
+    "workers",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("platform", String, nullable=False),
+    Column("joined", Float, nullable=False),
+    Column("blocked", Text),
+)
+"""``id`` is a pseudonym: a keyed hash of the platform's id, which cannot be turned back without the study's secret."""
+
+identities = Table(
+    "identities",
+    metadata,
+    Column("worker_id", ForeignKey("workers.id"), primary_key=True),
+    Column("external", String, nullable=False),
+    Column("session", String, nullable=False, server_default=""),
+)
+"""What paying people needs and nothing else reads: the platform's own ids. Never exported; forgetting deletes it."""
+
+qualifications = Table(
+    "qualifications",
+    metadata,
+    Column("campaign_id", ForeignKey("campaigns.id"), primary_key=True),
+    Column("worker_id", ForeignKey("workers.id"), primary_key=True),
+    Column("tries", Integer, nullable=False),
+    Column("passed", Boolean, nullable=False),
+)
+
+assignments = Table(
+    "assignments",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("task_id", ForeignKey("tasks.id"), nullable=False),
+    Column("worker_id", ForeignKey("workers.id"), nullable=False),
+    Column("state", String, nullable=False),
+    Column("leased", Float, nullable=False),
+    Column("expires", Float, nullable=False),
+    Column("submitted", Float),
+    Column("surplus", Boolean, nullable=False, server_default=false()),
+    Column("key", String),
+    Column("answer", JSON),
+    Column("draft", JSON),
+    UniqueConstraint("task_id", "worker_id", name="one_assignment_per_task_and_worker"),
+    Index("work_of_worker", "worker_id", "state"),
+)
+"""``state`` is leased, submitted or returned. A surplus submission is kept, but is not one of those wanted."""
+
+reviews = Table(
+    "reviews",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("actor", String, nullable=False),
+    Column("action", String, nullable=False),
+    Column("worker_id", ForeignKey("workers.id"), index=True),
+    Column("assignment_id", ForeignKey("assignments.id"), index=True),
+    Column("amount", Float),
+    Column("reason", Text, nullable=False),
+)
+"""What managers decided, appended: the last word on a worker or an assignment holds."""
+
+accounts = Table(
+    "accounts",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String, nullable=False, unique=True),
+    Column("password", String, nullable=False),
+    Column("role", String, nullable=False),
+    Column("created", Float, nullable=False),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("account_id", ForeignKey("accounts.id"), nullable=False),
+    Column("csrf", String, nullable=False),
+    Column("expires", Float, nullable=False),
+)
+"""``id`` is a hash of the cookie, so that a stolen database logs nobody in."""

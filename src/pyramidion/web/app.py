@@ -1,0 +1,75 @@
+"""The server: one ASGI application over one study database. Several processes may serve the same database."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.staticfiles import StaticFiles
+
+from pyramidion.errors import InputError, PyramidionError, UsageError
+from pyramidion.store import SubmissionConflictError
+from pyramidion.web import manager_api, pages, webhooks, worker_api
+from pyramidion.web.context import Context
+from pyramidion.web.security import Guard
+from pyramidion.workflows.campaign import Desk
+from pyramidion.workflows.serving import BASE_URL, PLACE, WEBHOOK
+
+
+def create_app(place: str | Path, *, base_url: str = "", webhook_secret: str = "") -> FastAPI:
+    """The application for a study database. ``base_url`` is how people reach it; https makes cookies secure."""
+    app = FastAPI(title="pyramidion", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
+    app.state.context = Context(
+        Desk.open(place), base_url=base_url, secure_cookies=base_url.startswith("https:"), webhook_secret=webhook_secret
+    )
+    app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static")
+    for module in (worker_api, manager_api, webhooks, pages):
+        app.include_router(module.router)
+    _explain_errors(app)
+    app.add_middleware(Guard)
+    return app
+
+
+def from_environment() -> FastAPI:
+    """For several server processes, which cannot be handed an object."""
+    return create_app(
+        os.environ[PLACE], base_url=os.environ.get(BASE_URL, ""), webhook_secret=os.environ.get(WEBHOOK, "")
+    )
+
+
+def _error(status: int, message: str, problems: list[dict[str, Any]] | None = None) -> JSONResponse:
+    """The one shape of an error."""
+    return JSONResponse({"error": message, "problems": problems or []}, status)
+
+
+def _explain_errors(app: FastAPI) -> None:
+    def conflict(_: Request, error: Exception) -> JSONResponse:
+        return _error(409, str(error))
+
+    def bad_input(_: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, InputError)
+        return _error(422, str(error).split("\n")[0], [{"where": p.where, "what": p.what} for p in error.problems])
+
+    def usage(_: Request, error: Exception) -> JSONResponse:
+        return _error(404 if "is called" in str(error) else 409, str(error))
+
+    def plain(_: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, HTTPException)
+        return _error(error.status_code, str(error.detail))
+
+    def invalid(_: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)
+        problems = [{"where": ".".join(map(str, e["loc"])), "what": e["msg"]} for e in error.errors()]
+        return _error(422, "the request is not valid", problems)
+
+    app.add_exception_handler(SubmissionConflictError, conflict)
+    app.add_exception_handler(InputError, bad_input)
+    app.add_exception_handler(UsageError, usage)
+    app.add_exception_handler(PyramidionError, usage)
+    app.add_exception_handler(HTTPException, plain)
+    app.add_exception_handler(RequestValidationError, invalid)

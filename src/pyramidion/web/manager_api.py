@@ -1,0 +1,227 @@
+"""What the managers' pages talk to: plan, watch, decide, export, score."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, HTTPException, Path, Query
+from pydantic import BaseModel, Field
+
+from pyramidion.errors import UsageError
+from pyramidion.model import Settings
+from pyramidion.model.campaigns import KINDS, CampaignState, TaskKind
+from pyramidion.platforms.local import invite
+from pyramidion.web.context import Ctx, Manager, Viewer
+from pyramidion.workflows.decisions import decide, reopen
+from pyramidion.workflows.evaluate import score
+from pyramidion.workflows.monitor import overview
+from pyramidion.workflows.planning import plan
+
+router = APIRouter(prefix="/api/manage", tags=["manage"])
+MOST_INVITATIONS = 1000
+
+
+class PlanRequest(BaseModel):
+    kind: TaskKind
+    name: str = Field(min_length=1, max_length=60, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    settings: dict[str, int | float | bool | str] = Field(default_factory=dict)
+    topics: list[str] = Field(default_factory=list)
+    systems: list[str] = Field(default_factory=list)
+    pyramid: str | None = None
+    start: bool = False
+
+
+class StateRequest(BaseModel):
+    state: CampaignState
+
+
+class WorkerReview(BaseModel):
+    action: Literal["approve", "reject", "exclude", "include", "block", "unblock", "bonus"]
+    reason: str = Field(min_length=1, max_length=2000)
+    amount: float | None = Field(default=None, gt=0, le=10_000)
+
+
+class AssignmentReview(BaseModel):
+    action: Literal["approve", "reject", "reopen"]
+    reason: str = Field(min_length=1, max_length=2000)
+
+
+class UnitsRequest(BaseModel):
+    store: bool = False
+    seed: int = 0
+
+
+class InvitationRequest(BaseModel):
+    campaign: str
+    count: int = Field(ge=1, le=MOST_INVITATIONS)
+
+
+@router.get("")
+def study_overview(ctx: Ctx, _: Viewer) -> dict[str, Any]:
+    study, campaigns = ctx.study(), ctx.desk.campaigns
+    return {
+        "title": study.title,
+        "counts": study.counts(),
+        "topics": [{"id": topic.id, "title": topic.title} for topic in study.topics],
+        "systems": list(study.systems),
+        "campaigns": [
+            {"name": c.name, "kind": c.kind, "state": c.state, "progress": campaigns.progress(c.name)}
+            for c in campaigns.all()
+        ],
+        "settings": [_setting(part.name, str(part.metadata["help"])) for part in fields(Settings)],
+    }
+
+
+def _setting(name: str, text: str) -> dict[str, Any]:
+    defaults = {kind: getattr(Settings.for_kind(kind), name) for kind in KINDS}
+    kind_of_value = type(defaults["judge"]).__name__
+    return {"name": name, "help": text, "default_by_kind": defaults, "type": kind_of_value}
+
+
+@router.post("/plan")
+def plan_campaign(body: PlanRequest, ctx: Ctx, _: Manager) -> dict[str, Any]:
+    """Counts and cost of a campaign; with ``start`` it begins."""
+    try:
+        settings = Settings.for_kind(body.kind, **body.settings)
+    except TypeError:
+        known = {part.name for part in fields(Settings)}
+        raise UsageError(f"unknown setting {sorted(set(body.settings) - known)[0]!r}") from None
+    study = ctx.study()
+    made = plan(study, body.kind, body.name, settings, pyramid=body.pyramid, topics=body.topics, systems=body.systems)
+    if body.start:
+        ctx.desk.start(made)
+    return {
+        "tasks": len(made.tasks),
+        "assignments": made.assignments,
+        "cost": str(made.cost),
+        "notes": [{"where": note.where, "what": note.what} for note in made.notes],
+        "started": body.start,
+    }
+
+
+@router.get("/campaigns/{name}")
+def watch(name: str, ctx: Ctx, _: Viewer) -> dict[str, Any]:
+    blocked = {worker.id: worker.blocked for worker in ctx.workers.all() if worker.blocked}
+    found = overview(ctx.desk, name, blocked)
+    mine = {worker.worker for worker in found.workers}
+    reviews = [r for r in ctx.desk.reviews.all() if r.worker is None or r.worker in mine]
+    return {
+        **found.as_dict(),
+        "seconds": sorted(found.seconds),
+        "reviews": [
+            {
+                "at": r.at,
+                "actor": r.actor,
+                "action": r.action,
+                "worker": r.worker,
+                "assignment": r.assignment,
+                "amount": r.amount,
+                "reason": r.reason,
+            }
+            for r in reviews
+        ],
+        "chain": {
+            "can_make_units": found.campaign.kind == "write" and found.progress["submitted"] > 0,
+            "can_score": found.campaign.kind in {"judge", "rate"} and found.progress["submitted"] > 0,
+        },
+    }
+
+
+@router.post("/campaigns/{name}/state")
+def change_state(name: str, body: StateRequest, ctx: Ctx, _: Manager) -> dict[str, Any]:
+    ctx.desk.campaigns.set_state(name, body.state)
+    return {"state": body.state}
+
+
+@router.get("/campaigns/{name}/answers")
+def answers(name: str, ctx: Ctx, _: Viewer, worker: Annotated[str, Query(max_length=100)] = "") -> dict[str, Any]:
+    decisions = ctx.desk.reviews.decisions()
+    ctx.desk.campaigns.get(name)
+    return {
+        "answers": [
+            {
+                "id": a.id,
+                "task": a.task.id,
+                "topic": a.task.topic,
+                "system": a.task.system,
+                "worker": a.worker,
+                "state": a.state,
+                "seconds": a.seconds,
+                "submitted": a.submitted,
+                "counted": a.counted,
+                "decision": decisions.get(a.id),
+                "answer": a.answer,
+            }
+            for a in ctx.desk.campaigns.answers(name)
+            if not worker or a.worker == worker
+        ]
+    }
+
+
+@router.post("/workers/{worker}/review")
+def review_worker(worker: str, body: WorkerReview, ctx: Ctx, account: Manager) -> dict[str, Any]:
+    if body.action == "bonus" and body.amount is None:
+        raise HTTPException(422, "a bonus needs an amount")
+    decide(ctx.desk, body.action, worker=worker, actor=account.name, reason=body.reason, amount=body.amount)
+    return {}
+
+
+@router.post("/assignments/{assignment}/review")
+def review_assignment(
+    assignment: Annotated[int, Path(ge=1, le=2**53)], body: AssignmentReview, ctx: Ctx, account: Manager
+) -> dict[str, Any]:
+    if body.action == "reopen":
+        reopen(ctx.desk, assignment, actor=account.name, reason=body.reason)
+    else:
+        ctx.desk.reviews.add(body.action, actor=account.name, reason=body.reason, assignment=assignment)
+    return {}
+
+
+@router.post("/campaigns/{name}/units")
+def make_units(name: str, body: UnitsRequest, ctx: Ctx, _: Manager) -> dict[str, Any]:
+    """Filter and sample what was written; with ``store`` it becomes the crowd pyramid."""
+    made = ctx.desk.make_units(name, seed=body.seed)
+    if body.store:
+        ctx.desk.store_units(made)
+    return {
+        "kept": made.kept,
+        "pyramids": [
+            {
+                "topic": p.topic,
+                "units": [{"id": u.id, "label": u.label, "author": u.author, "group": u.group} for u in p.units],
+            }
+            for p in made.pyramids
+        ],
+        "notes": [{"where": note.where, "what": note.what} for note in made.notes],
+    }
+
+
+@router.get("/scores")
+def scores(ctx: Ctx, _: Viewer, method: Annotated[str, Query(max_length=40)] = "lite") -> dict[str, Any]:
+    try:
+        table = score(ctx.desk.study(), method)
+    except UsageError as error:
+        raise HTTPException(409, str(error)) from None
+    excluded = [f"worker {worker}: excluded: {why}" for worker, why in ctx.desk.reviews.excluded().items()]
+    rows = [
+        {"system": system, **{m: table.per_system(m).get(system) for m in table.measures}}
+        for system, _value in (table.ranking(table.measures[0]) if table.measures else [])
+    ]
+    return {
+        "signature": str(table.signature),
+        "notes": [
+            *({"where": "", "what": line} for line in excluded),
+            *({"where": note.where, "what": note.what} for note in table.notes),
+        ],
+        "measures": list(table.measures),
+        "systems": rows,
+    }
+
+
+@router.post("/invitations")
+def invitations(body: InvitationRequest, ctx: Ctx, _: Manager) -> dict[str, Any]:
+    """Personal links; each is good for one person."""
+    ctx.desk.campaigns.get(body.campaign)
+    tokens = [invite(ctx.secret, body.campaign) for _ in range(body.count)]
+    return {"links": [f"{ctx.base_url}/join/{token}" for token in tokens]}

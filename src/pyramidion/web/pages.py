@@ -1,0 +1,193 @@
+"""HTML pages: the way in for workers, log-in and overview for managers, downloads."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, HTTPException, Request
+from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from jinja2 import Environment, FileSystemLoader, select_autoescape
+
+from pyramidion.errors import InputError, UsageError
+from pyramidion.formats.files import write_rows
+from pyramidion.model.records import to_records
+from pyramidion.platforms.local import open_token, sign_worker
+from pyramidion.store import Account, Worker
+from pyramidion.web.context import (
+    SESSION_COOKIE,
+    WORKER_COOKIE,
+    WORKER_SECONDS,
+    Context,
+    Ctx,
+    Viewer,
+    current_account,
+)
+from pyramidion.web.security import safe_path
+from pyramidion.workflows.campaign import with_answers
+from pyramidion.workflows.platforms import platform_of
+
+router = APIRouter(include_in_schema=False)
+HERE = Path(__file__).parent
+_templates = Environment(loader=FileSystemLoader(HERE / "templates"), autoescape=select_autoescape(["html"]))
+
+
+def render(name: str, status: int = 200, **values: Any) -> HTMLResponse:
+    return HTMLResponse(_templates.get_template(name).render(**values), status)
+
+
+# -- workers come in -----------------------------------------------------------------------------------------
+
+
+@router.get("/join/{token}")
+def join(token: str, ctx: Ctx) -> Response:
+    """A personal invitation link."""
+    try:
+        campaign, person = open_token(ctx.secret, token)
+        ctx.desk.campaigns.get(campaign)
+    except (InputError, UsageError):
+        return PlainTextResponse("This invitation link is not valid. Ask whoever sent it for a new one.", 404)
+    return _welcome(ctx, ctx.workers.join("local", person), campaign)
+
+
+@router.get("/enter/{campaign}")
+def enter(campaign: str, request: Request, ctx: Ctx) -> Response:
+    """The way in from a platform, whose ids come as query parameters."""
+    found = ctx.desk.campaigns.get(campaign)
+    try:
+        arrival = platform_of(found, ctx.secret).arrival(dict(request.query_params))
+    except (InputError, UsageError) as error:
+        return PlainTextResponse(str(error), 400)
+    return _welcome(ctx, ctx.workers.join(arrival.platform, arrival.external, arrival.session), campaign)
+
+
+def _welcome(ctx: Context, worker: Worker, campaign: str) -> Response:
+    response = RedirectResponse(f"/work/{campaign}", 303)
+    _set_cookie(ctx, response, WORKER_COOKIE, sign_worker(ctx.secret, worker.id, time.time()), WORKER_SECONDS, "lax")
+    return response
+
+
+def _set_cookie(ctx: Context, response: Response, name: str, value: str, seconds: int, site: Any) -> None:
+    response.set_cookie(name, value, max_age=seconds, httponly=True, samesite=site, secure=ctx.secure_cookies)
+
+
+@router.get("/work/{campaign}")
+def work(campaign: str, ctx: Ctx) -> Response:
+    return render("worker.html", campaign=ctx.desk.campaigns.get(campaign).name)
+
+
+# -- managers ------------------------------------------------------------------------------------------------
+
+
+@router.get("/")
+def root() -> Response:
+    return RedirectResponse("/manage", 303)
+
+
+@router.get("/login")
+def login_page(next: str = "/manage") -> Response:
+    return render("login.html", error=None, next=safe_path(next))
+
+
+@router.post("/login")
+def log_in(
+    request: Request,
+    ctx: Ctx,
+    name: Annotated[str, Form(max_length=200)] = "",
+    password: Annotated[str, Form(max_length=1000)] = "",
+    next: Annotated[str, Form(max_length=500)] = "/manage",
+) -> Response:
+    """A new session each time, so that nobody can plant one beforehand."""
+    address = request.client.host if request.client else ""
+    if not (ctx.log_ins.allows(f"name {name}") and ctx.log_ins.allows(f"address {address}")):
+        return render("login.html", 429, error="Too many tries. Wait a minute.", next=safe_path(next))
+    token = ctx.accounts.log_in(name, password)
+    if token is None:
+        return render("login.html", 401, error="Name or password is wrong.", next=safe_path(next))
+    response = RedirectResponse(safe_path(next), 303)
+    _set_cookie(ctx, response, SESSION_COOKIE, token, 12 * 3600, "strict")
+    return response
+
+
+@router.post("/logout")
+def log_out(request: Request, ctx: Ctx, csrf: Annotated[str, Form(max_length=200)] = "") -> Response:
+    account = current_account(request, ctx)
+    if csrf != account.csrf:
+        raise HTTPException(403, "the page is out of date; reload it")
+    ctx.accounts.log_out(request.cookies[SESSION_COOKIE])
+    response = RedirectResponse("/login", 303)
+    response.delete_cookie(SESSION_COOKIE)
+    return response
+
+
+def _account_or_login(request: Request, ctx: Context) -> Account | Response:
+    try:
+        return current_account(request, ctx)
+    except HTTPException:
+        return RedirectResponse(f"/login?next={safe_path(request.url.path)}", 303)
+
+
+@router.get("/manage")
+def manage(request: Request, ctx: Ctx) -> Response:
+    account = _account_or_login(request, ctx)
+    if isinstance(account, Response):
+        return account
+    return render("manage.html", account=account, csrf=account.csrf, title=ctx.study().title)
+
+
+@router.get("/manage/campaigns/{name}")
+def campaign_page(name: str, request: Request, ctx: Ctx) -> Response:
+    account = _account_or_login(request, ctx)
+    if isinstance(account, Response):
+        return account
+    return render("campaign.html", account=account, csrf=account.csrf, campaign=ctx.desk.campaigns.get(name).name)
+
+
+# -- downloads -----------------------------------------------------------------------------------------------
+
+
+@router.get("/manage/campaigns/{name}/export.csv")
+def export_csv(name: str, ctx: Ctx, _: Viewer) -> Response:
+    """One row an answer: worker, start, submit, duration. Safe to open in a spreadsheet."""
+    study = with_answers(ctx.desk.studies.load(), [a for a in ctx.desk.campaigns.answers(name) if a.counted])
+    work = {(a.task, a.judge): a for a in study.assignments}
+    header = (
+        "campaign",
+        "task",
+        "topic",
+        "system",
+        "other",
+        "unit",
+        "aspect",
+        "worker",
+        "value",
+        "start",
+        "submit",
+        "seconds",
+    )
+    mine = {a.task.id for a in ctx.desk.campaigns.answers(name)}
+    rows = []
+    for j in study.judgments:
+        if j.task in mine:
+            done = work[j.task, j.judge]
+            about = (name, j.task, j.topic, j.system, j.other, j.unit, j.aspect, j.judge)
+            rows.append((*about, j.value, done.accepted, done.submitted, done.seconds))
+    file = io.StringIO()
+    write_rows(file, header, rows)
+    return _download(file.getvalue(), "text/csv; charset=utf-8", f"{name}.csv")
+
+
+@router.get("/manage/campaigns/{name}/export.jsonl")
+def export_jsonl(name: str, ctx: Ctx, _: Viewer) -> Response:
+    """The study with this campaign's answers, as every command reads it."""
+    study = with_answers(ctx.desk.studies.load(), [a for a in ctx.desk.campaigns.answers(name) if a.counted])
+    lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in to_records(study))
+    headers = {"Content-Disposition": f'attachment; filename="{name}.jsonl"'}
+    return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
+
+
+def _download(text: str, media_type: str, name: str) -> Response:
+    return Response(text, media_type=media_type, headers={"Content-Disposition": f'attachment; filename="{name}"'})

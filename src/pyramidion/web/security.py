@@ -1,0 +1,105 @@
+"""What every response carries and every request must satisfy."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict, deque
+from collections.abc import Awaitable, Callable
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MAX_BODY = 256 * 1024
+"""The largest answer (8 statements, pasted texts, a comment) is far smaller."""
+
+CSP = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "font-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    ]
+)
+HEADERS = {
+    "Content-Security-Policy": CSP,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",  # invitation links must not leak to anyone
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
+
+
+class Guard:
+    """ASGI middleware: security headers on everything, no caching of what is personal, bounded bodies."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        static = scope["path"].startswith("/static/")
+
+        async def guarded_send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+                headers["Cache-Control"] = "public, max-age=300" if static else "no-store"
+            await send(message)
+
+        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        if not declared.isdigit() or int(declared) > MAX_BODY:
+            await _refuse(guarded_send)
+            return
+        await self.app(scope, _bounded(receive), guarded_send)
+
+
+def _bounded(receive: Receive) -> Callable[[], Awaitable[Message]]:
+    """A body without a declared length is counted as it comes; past the limit it ends like a lost connection."""
+    seen = 0
+
+    async def counted() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        return {"type": "http.disconnect"} if seen > MAX_BODY else message
+
+    return counted
+
+
+async def _refuse(send: Send) -> None:
+    body = b'{"error": "the request is too large"}'
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 413, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+class Throttle:
+    """At most so many tries in a window, by key: slows down password guessing on one process."""
+
+    def __init__(self, tries: int = 8, seconds: float = 60.0, clock: Callable[[], float] = time.monotonic) -> None:
+        self._tries, self._seconds, self._clock = tries, seconds, clock
+        self._seen: dict[str, deque[float]] = defaultdict(deque)
+
+    def allows(self, key: str) -> bool:
+        now = self._clock()
+        if len(self._seen) > 10_000:  # an attacker must not fill the memory with keys
+            self._seen.clear()
+        seen = self._seen[key]
+        while seen and seen[0] < now - self._seconds:
+            seen.popleft()
+        seen.append(now)
+        return len(seen) <= self._tries
+
+
+def safe_path(target: str) -> str:
+    """A path on this server to go to after logging in; anything else becomes the overview."""
+    ok = target.startswith("/") and not target.startswith(("//", "/\\")) and "\\" not in target and target.isprintable()
+    return target if ok else "/manage"

@@ -1,0 +1,162 @@
+// What the pages call things: kinds of campaigns, states, settings, decisions.
+
+import { capital, el } from "./manager-dom.js";
+
+export const KINDS = {
+  write: {
+    title: "Write",
+    line: "Workers read a reference and write short statements, which become the units of a crowd pyramid.",
+    paper: "Shapira et al. 2019",
+  },
+  judge: {
+    title: "Judge",
+    line: "Workers read a system’s summary and say of each unit whether the summary expresses it.",
+    paper: "Shapira et al. 2019",
+  },
+  rate: {
+    title: "Rate",
+    line: "Workers read two references and a summary, and rate the summary on scales.",
+    paper: "Gillick and Liu 2010",
+  },
+  compare: {
+    title: "Compare",
+    line: "Workers read two summaries of one topic and say which is better.",
+    paper: "Gillick and Liu 2010",
+  },
+};
+
+export const kindTitle = (kind) => (Object.hasOwn(KINDS, kind) ? KINDS[kind].title : kind);
+
+const STATES = { running: ["Running", "good"], paused: ["Paused", "warn"], closed: ["Closed", ""] };
+
+export function statePill(state) {
+  const [title, tone] = Object.hasOwn(STATES, state) ? STATES[state] : [state, ""];
+  return el("span", { class: `badge ${tone}` }, title);
+}
+
+export const kindPill = (kind) => el("span", { class: "badge" }, kindTitle(kind));
+
+// -- settings ------------------------------------------------------------------------------------------------
+
+const LABELS = {
+  workers: "Workers per task",
+  statements: "Statements per task",
+  units_per_task: "Units per judging task",
+  units_per_topic: "Units per topic",
+  pay: "Pay per assignment",
+  fee: "Platform fee",
+  lease_minutes: "Time for a task (minutes)",
+  min_seconds: "Too fast below (seconds)",
+  min_agreement: "Least agreement",
+  gold_rate: "Share of tasks with a known answer",
+  check: "Comprehension check",
+  show_progress: "Show progress to workers",
+  separate_writers: "Writers do not judge their topics",
+  deviation_notice: "Tell raters about comparison",
+  most_per_worker: "Most tasks per worker",
+  completion_url: "Address when done",
+  platform_study: "Id of the study on the platform",
+  seed: "Random seed",
+};
+
+/** Settings that matter only to some kinds; the others matter to all. */
+const ONLY_FOR = {
+  statements: ["write"],
+  units_per_task: ["write", "judge"],
+  units_per_topic: ["write", "judge"],
+  gold_rate: ["judge", "rate"],
+  min_agreement: ["judge"],
+  separate_writers: ["judge"],
+  deviation_notice: ["rate"],
+};
+
+const MAIN = ["workers", "statements", "units_per_topic", "units_per_task", "pay", "fee"];
+
+const GROUPS = [
+  ["Quality", ["check", "gold_rate", "min_seconds", "min_agreement", "separate_writers"]],
+  ["Workers", ["lease_minutes", "most_per_worker", "show_progress", "deviation_notice"]],
+  ["Platform and money", ["platform", "platform_study", "completion_url", "currency"]],
+];
+
+export const settingLabel = (name) =>
+  Object.hasOwn(LABELS, name) ? LABELS[name] : capital(name.replaceAll("_", " "));
+
+export const isFor = (name, kind) => !Object.hasOwn(ONLY_FOR, name) || ONLY_FOR[name].includes(kind);
+
+/** Settings in groups: the main ones (title ""), then the advanced ones; whatever is new comes under "More". */
+export function settingGroups(settings) {
+  const byName = new Map(settings.map((setting) => [setting.name, setting]));
+  const take = (names) => names.map((name) => byName.get(name)).filter(Boolean);
+  const known = new Set([...MAIN, ...GROUPS.flatMap(([, names]) => names)]);
+  const more = settings.filter(({ name }) => !known.has(name));
+  return [["", take(MAIN)], ...GROUPS.map(([title, names]) => [title, take(names)]), ["More", more]];
+}
+
+export const PLATFORMS = ["local", "prolific", "connect", "simulated"];
+
+// -- scores --------------------------------------------------------------------------------------------------
+
+export const METHODS = {
+  lite: "Lightweight Pyramid: share of the crowd’s units that a summary expresses",
+  pyramid: "Pyramid: weighted units, judged by experts",
+  responsiveness: "Responsiveness: ratings on scales",
+  pairwise: "Pairwise: which of two summaries is better",
+  rouge: "ROUGE: overlap of words with the references",
+};
+
+export const DEFAULT_METHODS = ["lite", "pyramid", "responsiveness", "rouge"];
+
+// -- decisions -----------------------------------------------------------------------------------------------
+
+export const WORKER_ACTIONS = {
+  exclude: {
+    title: "Exclude from scores",
+    help: "Their answers no longer count in scores and units. They can go on working.",
+    confirm: "Exclude worker",
+    danger: true,
+  },
+  include: { title: "Include in scores again", help: "Their answers count again.", confirm: "Include worker" },
+  block: {
+    title: "Block",
+    help: "They get no more tasks and lose the one in work. What they submitted stays as it is.",
+    confirm: "Block worker",
+    danger: true,
+  },
+  unblock: { title: "Unblock", help: "They can take tasks again.", confirm: "Unblock worker" },
+  bonus: { title: "Pay a bonus", help: "An amount on top of their pay.", confirm: "Record bonus", amount: true },
+  approve: { title: "Approve all work", help: "Every submission of theirs that is not decided yet is to be paid.", confirm: "Approve all" },
+  reject: {
+    title: "Reject all work",
+    help: "No submission of theirs that is not decided yet is to be paid. The answers are kept.",
+    confirm: "Reject all",
+    danger: true,
+  },
+};
+
+export const ANSWER_ACTIONS = {
+  approve: { title: "Approve", help: "This answer is to be paid." },
+  reject: { title: "Reject", help: "This answer is not to be paid. It is kept.", danger: true },
+  reopen: {
+    title: "Re-open",
+    help: "This answer no longer counts, and somebody else gets the task. The answer is kept.",
+    danger: true,
+  },
+};
+
+const DONE = {
+  approve: "approved",
+  reject: "rejected",
+  exclude: "excluded",
+  include: "included",
+  block: "blocked",
+  unblock: "unblocked",
+  bonus: "bonus",
+  reopen: "re-opened",
+};
+
+export const done = (action) => (Object.hasOwn(DONE, action) ? DONE[action] : action);
+
+const GOOD = ["approve", "include", "unblock", "bonus"];
+
+export const actionPill = (action) =>
+  el("span", { class: `badge ${GOOD.includes(action) ? "good" : "bad"}` }, done(action));

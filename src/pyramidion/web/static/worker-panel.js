@@ -1,0 +1,47 @@
+// Texts to read beside the work: a column on wide screens, on phones a panel at the top that can be folded away.
+
+import { el, setText, uniqueId, written } from "./worker-dom.js";
+
+/** ``texts`` are [title, text or node] pairs; ``extra`` stands above them and stays in view. */
+export function readingPanel(title, texts, { sticky = true, extra = null } = {}) {
+  const id = uniqueId("panel");
+  const single = texts.length === 1;
+  const body = el(
+    "div",
+    // Only what can be focused can be scrolled by keyboard.
+    { class: "panel-body", id: `${id}-body`, tabindex: "0", role: "region", "aria-labelledby": id },
+    texts.map(([name, text]) => el("div", { class: "panel-text" }, !single && el("h3", {}, name), typeof text === "string" ? written(text) : text)),
+  );
+  const fold = el("button", { type: "button", class: "button small quiet fold", "aria-expanded": "true", "aria-controls": body.id }, "Hide");
+  const node = el(
+    "section",
+    { class: `panel card ${sticky ? "sticky" : ""}`, "aria-labelledby": id },
+    el("div", { class: "panel-head" }, el("h2", { id }, title), fold),
+    extra,
+    body,
+  );
+  fold.addEventListener("click", () => {
+    const folded = node.classList.toggle("folded");
+    fold.setAttribute("aria-expanded", String(!folded));
+    setText(fold, folded ? "Show" : "Hide");
+  });
+  return node;
+}
+
+/** On phones the panel sticks to the top; nothing may scroll behind it when it is jumped to. */
+export function followPanel(panel) {
+  if (!panel) return () => {};
+  const root = document.documentElement;
+  const measure = () => {
+    const sticks = getComputedStyle(panel).getPropertyValue("--sticks-above").trim() === "yes";
+    root.style.setProperty("--stuck", sticks ? `${panel.offsetHeight}px` : "0px");
+  };
+  const observer = new ResizeObserver(measure);
+  observer.observe(panel);
+  addEventListener("resize", measure);
+  return () => {
+    observer.disconnect();
+    removeEventListener("resize", measure);
+    root.style.removeProperty("--stuck");
+  };
+}

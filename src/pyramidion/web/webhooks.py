@@ -1,0 +1,31 @@
+"""Calls from a platform: verified over the raw bytes before anything is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request
+from starlette.concurrency import run_in_threadpool
+
+from pyramidion.errors import InputError
+from pyramidion.platforms.prolific.webhooks import SIGNATURE_HEADER, TIMESTAMP_HEADER
+from pyramidion.web.context import Ctx
+from pyramidion.workflows.platforms import release_sessions
+
+router = APIRouter(tags=["webhooks"])
+
+
+@router.post("/webhooks/prolific")
+async def prolific(request: Request, ctx: Ctx) -> dict[str, Any]:
+    """A submission changed its state; whoever returned it or timed out gives their task back to the pool."""
+    if ctx.webhooks is None:
+        raise HTTPException(404, "no webhook is set up")
+    raw = await request.body()
+    stamp, signature = request.headers.get(TIMESTAMP_HEADER, ""), request.headers.get(SIGNATURE_HEADER, "")
+    try:
+        event = ctx.webhooks.receive(raw, stamp, signature)
+    except InputError as error:
+        raise HTTPException(401, str(error)) from None
+    if event is None or not event.left:
+        return {"freed": 0}
+    return {"freed": await run_in_threadpool(release_sessions, ctx.desk, [event.left])}

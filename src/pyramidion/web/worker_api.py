@@ -1,0 +1,128 @@
+"""What a worker's page talks to: the next task, drafts, submissions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, HTTPException, Path
+from pydantic import BaseModel, Field
+
+from pyramidion.model import Campaign
+from pyramidion.store import SubmissionConflictError, Worker
+from pyramidion.store.workers import CHECK_TRIES
+from pyramidion.web.content import instructions, right_answers
+from pyramidion.web.context import Context, Ctx, CurrentWorker, own_page
+from pyramidion.workflows.platforms import platform_of
+from pyramidion.workflows.tasks import check_answer, live_checks, task_page
+
+router = APIRouter(tags=["work"])
+OwnPage = Depends(own_page)
+AssignmentId = Annotated[int, Path(ge=1, le=2**53)]
+
+
+class CheckAnswers(BaseModel):
+    answers: dict[str, str] = Field(max_length=20)
+
+
+class Draft(BaseModel):
+    draft: dict[str, Any]
+
+
+class Submission(BaseModel):
+    key: str = Field(min_length=8, max_length=100)
+    answer: dict[str, Any]
+
+
+class Statements(BaseModel):
+    statements: list[Annotated[str, Field(max_length=2000)]] = Field(max_length=50)
+
+
+@router.get("/api/work/{campaign}")
+def next_work(campaign: str, ctx: Ctx, worker: CurrentWorker) -> dict[str, Any]:
+    """What this worker should see now."""
+    found = ctx.desk.campaigns.get(campaign)
+    if worker.blocked:
+        return {"state": "blocked"}
+    if found.settings.check:
+        tries, passed = ctx.workers.check_state(campaign, worker.id)
+        if not passed:
+            return _check_state(found, tries)
+    lease = ctx.assignments.lease(campaign, worker.id)
+    if lease is None:
+        return _nothing_left(ctx, found)
+    return {
+        "state": "task",
+        "assignment": lease.id,
+        "page": task_page(ctx.study(), found, lease.task, lease.gold),
+        "expires": lease.expires,
+        "draft": lease.draft,
+        "progress": _progress(ctx, found, worker),
+        "content": instructions(found.kind, with_questions=False),
+    }
+
+
+def _check_state(campaign: Campaign, tries: int) -> dict[str, Any]:
+    if tries >= CHECK_TRIES:
+        return {"state": "failed-check"}
+    content = instructions(campaign.kind, with_questions=True)
+    return {
+        "state": "instructions-and-check",
+        "kind": campaign.kind,
+        "content": content,
+        "tries_left": CHECK_TRIES - tries,
+        "check": True,
+    }
+
+
+def _nothing_left(ctx: Context, campaign: Campaign) -> dict[str, Any]:
+    if campaign.state != "running":
+        return {"state": campaign.state}
+    url = platform_of(campaign, ctx.secret).completion_url("")
+    return {"state": "done", "completion_url": url or "", "code": campaign.settings.completion_code}
+
+
+def _progress(ctx: Context, campaign: Campaign, worker: Worker) -> dict[str, int] | None:
+    if not campaign.settings.show_progress:
+        return None
+    return {"done": ctx.assignments.done_by(campaign.name, worker.id)}
+
+
+@router.post("/api/work/{campaign}/check", dependencies=[OwnPage])
+def answer_check(campaign: str, body: CheckAnswers, ctx: Ctx, worker: CurrentWorker) -> dict[str, Any]:
+    """One of two tries at the comprehension questions."""
+    found = ctx.desk.campaigns.get(campaign)
+    right = right_answers(found.kind)
+    wrong = [question for question, answer in right.items() if body.answers.get(question) != answer]
+    tries, passed = ctx.workers.record_check(campaign, worker.id, not wrong)
+    return {"passed": passed, "tries_left": max(0, CHECK_TRIES - tries), "wrong": [] if passed else wrong}
+
+
+@router.put("/api/assignments/{assignment}/draft", dependencies=[OwnPage])
+def save_draft(assignment: AssignmentId, body: Draft, ctx: Ctx, worker: CurrentWorker) -> dict[str, Any]:
+    return {"expires": ctx.assignments.save_draft(assignment, worker.id, body.draft)}
+
+
+@router.post("/api/assignments/{assignment}/submit", dependencies=[OwnPage])
+def submit(assignment: AssignmentId, body: Submission, ctx: Ctx, worker: CurrentWorker) -> dict[str, Any]:
+    """Take an answer in. It is on disk before this returns; sending it again changes nothing."""
+    found = ctx.assignments.of_worker(assignment, worker.id)
+    if found is None:
+        raise SubmissionConflictError("this is not your task")
+    campaign = ctx.desk.campaigns.get(found.campaign)
+    page = task_page(ctx.study(), campaign, found.task, found.gold)
+    receipt = ctx.assignments.submit(assignment, worker.id, body.key, check_answer(page, body.answer))
+    return {"counted": receipt.counted, "replayed": receipt.replayed}
+
+
+@router.post("/api/assignments/{assignment}/return", dependencies=[OwnPage])
+def give_back(assignment: AssignmentId, ctx: Ctx, worker: CurrentWorker) -> dict[str, Any]:
+    ctx.assignments.give_back(assignment, worker.id)
+    return {}
+
+
+@router.post("/api/statement-checks", dependencies=[OwnPage])
+def check_statements(body: Statements, worker: CurrentWorker) -> dict[str, Any]:
+    """What is wrong with statements, while they are being written."""
+    if worker.blocked:
+        raise HTTPException(403, "blocked")
+    return {"problems": live_checks(body.statements)}

@@ -1,0 +1,170 @@
+"""How a campaign is going: progress, agreement, time, flagged workers, money. For the command line and the pages."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from pyramidion.methods.cost import Cost, campaign_cost
+from pyramidion.methods.quality import Flag, WorkRecord, flag_workers
+from pyramidion.methods.screening import screen
+from pyramidion.model import Campaign, Judgments, Study
+from pyramidion.stats.alpha import alpha
+from pyramidion.store import StoredAnswer
+from pyramidion.workflows.campaign import Desk, judgments_of
+from pyramidion.workflows.planning import ATTENTION
+
+GOLD_TOLERANCE = 2
+"""A rating counts as right if it is at most this far from the experts' mean."""
+
+
+@dataclass(frozen=True)
+class WorkerReport:
+    worker: str
+    submitted: int
+    surplus: int
+    median_seconds: float | None
+    agreement: float | None
+    flags: tuple[Flag, ...]
+    excluded: str | None
+    blocked: str | None
+
+
+@dataclass(frozen=True)
+class Overview:
+    campaign: Campaign
+    progress: dict[str, int]
+    by_topic: dict[str, dict[str, int]]
+    by_system: dict[str, dict[str, int]]
+    workers: tuple[WorkerReport, ...]
+    alpha: float | None
+    seconds: list[float] = field(repr=False)
+    cost: Cost
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for --json and for the manager's page."""
+        return {
+            "campaign": self.campaign.name,
+            "kind": self.campaign.kind,
+            "state": self.campaign.state,
+            "progress": self.progress,
+            "by_topic": self.by_topic,
+            "by_system": self.by_system,
+            "alpha": self.alpha,
+            "median_seconds": median(self.seconds) if self.seconds else None,
+            "cost": str(self.cost),
+            "workers": [
+                {
+                    "worker": w.worker,
+                    "submitted": w.submitted,
+                    "surplus": w.surplus,
+                    "median_seconds": w.median_seconds,
+                    "agreement": w.agreement,
+                    "flags": [{"reason": f.reason, "detail": f.detail} for f in w.flags],
+                    "excluded": w.excluded,
+                    "blocked": w.blocked,
+                }
+                for w in self.workers
+            ],
+        }
+
+
+def overview(desk: Desk, name: str, blocked: dict[str, str] | None = None) -> Overview:
+    """Everything a manager wants to see about one campaign, now."""
+    campaign = desk.campaigns.get(name)
+    answers = desk.campaigns.answers(name)
+    study = desk.studies.load()
+    tasks = desk.campaigns.tasks(name)
+    submitted = [answer for answer in answers if answer.state == "submitted"]
+    counted = [answer for answer in submitted if answer.counted]
+    judgments = Judgments(j for answer in counted for j in judgments_of(answer))
+    agreement = {w.judge: w.agreement for w in screen(judgments).workers} if campaign.kind == "judge" else {}
+    flags = flag_workers(
+        [_record(study, answer) for answer in submitted],
+        agreement=agreement,
+        min_agreement=campaign.settings.min_agreement,
+        min_seconds=campaign.settings.min_seconds,
+    )
+    settings = campaign.settings
+    return Overview(
+        campaign=campaign,
+        progress=desk.campaigns.progress(name),
+        by_topic=_tally([(t.task.topic, t.wanted) for t in tasks], [a.task.topic for a in counted]),
+        by_system=_tally([(t.task.system or "-", t.wanted) for t in tasks], [a.task.system or "-" for a in counted]),
+        workers=_workers(submitted, agreement, flags, desk.reviews.excluded(), blocked or {}),
+        alpha=_alpha(judgments) if campaign.kind in {"judge", "rate"} else None,
+        seconds=[answer.seconds for answer in submitted if answer.seconds is not None],
+        cost=campaign_cost(len(submitted), pay=str(settings.pay), fee=str(settings.fee), currency=settings.currency),
+    )
+
+
+def _tally(wanted: list[tuple[str, int]], done: list[str]) -> dict[str, dict[str, int]]:
+    total: Counter[str] = Counter()
+    for key, places in wanted:
+        total[key] += places
+    have = Counter(done)
+    return {key: {"wanted": total[key], "submitted": have[key]} for key in sorted(total)}
+
+
+def _alpha(judgments: Judgments) -> float | None:
+    items = [(j.topic, j.system, j.unit, j.aspect) for j in judgments]
+    numbers = {item: number for number, item in enumerate(dict.fromkeys(items))}
+    distance = "nominal" if any(judgments.unit) else "interval"
+    return alpha([numbers[item] for item in items], judgments.value, distance=distance).value  # type: ignore[arg-type]
+
+
+def _record(study: Study, answer: StoredAnswer) -> WorkRecord:
+    given = answer.answer or {}
+    values = [*given.get("units", {}).values(), *given.get("aspects", {}).values()]
+    right, asked = _gold(answer)
+    references = [study.summary(answer.task.topic, name, "reference") for name in answer.task.references]
+    return WorkRecord(
+        judge=answer.worker,
+        task=answer.task.id,
+        seconds=answer.seconds,
+        values=tuple(values),
+        gold_right=right,
+        gold_asked=asked,
+        pasted=tuple(given.get("pasted", ())),
+        source="\n".join(r.text for r in references if r),
+    )
+
+
+def _gold(answer: StoredAnswer) -> tuple[int, int]:
+    """How many known answers were asked, and how many were given right."""
+    if not answer.gold:
+        return 0, 0
+    given = answer.answer or {}
+    if "value" in answer.gold:
+        return int(given.get("units", {}).get(ATTENTION) == answer.gold["value"]), 1
+    expected: dict[str, float] = answer.gold.get("aspects", {})
+    rated = given.get("aspects", {})
+    near = [abs(rated[aspect] - value) <= GOLD_TOLERANCE for aspect, value in expected.items() if aspect in rated]
+    return sum(near), len(near)
+
+
+def _workers(
+    submitted: list[StoredAnswer],
+    agreement: dict[str, float | None],
+    flags: tuple[Flag, ...],
+    excluded: dict[str, str],
+    blocked: dict[str, str],
+) -> tuple[WorkerReport, ...]:
+    by_worker: dict[str, list[StoredAnswer]] = defaultdict(list)
+    for answer in submitted:
+        by_worker[answer.worker].append(answer)
+    return tuple(
+        WorkerReport(
+            worker=worker,
+            submitted=len(answers),
+            surplus=sum(answer.surplus for answer in answers),
+            median_seconds=median(answer.seconds for answer in answers if answer.seconds is not None),
+            agreement=agreement.get(worker),
+            flags=tuple(flag for flag in flags if flag.judge == worker),
+            excluded=excluded.get(worker),
+            blocked=blocked.get(worker),
+        )
+        for worker, answers in sorted(by_worker.items())
+    )

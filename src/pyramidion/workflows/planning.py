@@ -1,0 +1,205 @@
+"""From a study to tasks: what a campaign asks, of how many people, and what it costs. Nothing is written here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from pyramidion.errors import Problem, Problems, UsageError, check_choice
+from pyramidion.methods.cost import Cost, campaign_cost
+from pyramidion.methods.sampling import sample_units, split_into_groups
+from pyramidion.model import Aspect, Campaign, ContentUnit, Pyramid, Settings, Study, Summary, Task
+from pyramidion.model.campaigns import TaskKind
+
+SCALES = (
+    Aspect("overall", 1, 10, "Overall quality"),
+    Aspect("linguistic", 1, 10, "Linguistic quality"),
+    Aspect("content", 1, 10, "Information content"),
+)
+"""The three scales of Gillick and Liu 2010, used where a study declares none."""
+
+ATTENTION = "attention-check"
+"""The id under which a judging task shows its unit of known answer."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A campaign that is ready to start: ``gold`` holds known answers by task id, ``aspects`` scales to add."""
+
+    campaign: Campaign
+    tasks: tuple[Task, ...]
+    cost: Cost
+    gold: dict[str, dict[str, Any]]
+    aspects: tuple[Aspect, ...] = ()
+    notes: tuple[Problem, ...] = ()
+
+    @property
+    def assignments(self) -> int:
+        return len(self.tasks) * self.campaign.settings.workers
+
+
+def plan(
+    study: Study,
+    kind: TaskKind,
+    name: str,
+    settings: Settings | None = None,
+    *,
+    pyramid: str | None = None,
+    topics: Sequence[str] = (),
+    systems: Sequence[str] = (),
+) -> Plan:
+    """Plan a campaign over all topics and systems, or some of them. The same seed gives the same plan."""
+    chosen = settings or Settings.for_kind(kind)
+    rng = np.random.default_rng(chosen.seed)
+    problems = Problems()
+    wanted = _wanted(study, topics, systems)
+    maker = _Drafts(wanted, chosen, rng, problems)
+    maker.pyramid = pyramid
+    makers = {"write": maker.write, "judge": maker.judge, "rate": maker.rate, "compare": maker.compare}
+    check_choice("kind of campaign", kind, makers)
+    drafts = list(makers[kind]())
+    if not drafts:
+        raise UsageError(f"there is nothing to {kind}; {_lacking(kind)}")
+    order = rng.permutation(len(drafts))
+    tasks = tuple(replace(drafts[i], id=f"{name}-{n:0{len(str(len(drafts)))}}") for n, i in enumerate(order, 1))
+    gold = _gold(wanted, tasks, chosen, rng) if chosen.gold_rate else {}
+    aspects = SCALES if kind == "rate" and not study.aspects else ()
+    cost = campaign_cost(
+        len(tasks) * chosen.workers, pay=str(chosen.pay), fee=str(chosen.fee), currency=chosen.currency
+    )
+    return Plan(Campaign(name, kind, chosen), tasks, cost, gold, aspects, tuple(problems))
+
+
+def _wanted(study: Study, topics: Sequence[str], systems: Sequence[str]) -> Study:
+    known_topics, known_systems = [topic.id for topic in study.topics], study.systems
+    for what, asked, known in (("topic", topics, known_topics), ("system", systems, known_systems)):
+        for id in asked:
+            if id not in known:
+                raise UsageError(f"no {what} is called {id!r}; there are: {', '.join(known)}")
+    return replace(
+        study,
+        topics=tuple(t for t in study.topics if not topics or t.id in topics),
+        summaries=tuple(
+            s
+            for s in study.summaries
+            if (not topics or s.topic in topics) and (s.role == "reference" or not systems or s.system in systems)
+        ),
+    )
+
+
+def _lacking(kind: TaskKind) -> str:
+    return {
+        "write": "the study has no references",
+        "judge": "it needs peers and a pyramid with units (after writing: pyramidion campaign units)",
+        "rate": "the study has no peers",
+        "compare": "a topic needs at least two peers",
+    }[kind]
+
+
+def _peers(study: Study, topic: str) -> list[Summary]:
+    return sorted((p for p in study.peers if p.topic == topic), key=lambda p: p.system)
+
+
+def _references(study: Study, topic: str) -> list[str]:
+    return sorted(r.system for r in study.references if r.topic == topic)
+
+
+class _Drafts:
+    """Tasks of each kind, not yet named or shuffled."""
+
+    def __init__(self, study: Study, settings: Settings, rng: np.random.Generator, problems: Problems) -> None:
+        self.study, self.settings, self.rng, self.problems = study, settings, rng, problems
+        self.pyramid: str | None = None
+
+    def write(self) -> Iterator[Task]:
+        for topic in self.study.topics:
+            for reference in _references(self.study, topic.id):
+                yield Task("", topic.id, kind="write", references=(reference,))
+
+    def judge(self) -> Iterator[Task]:
+        names = self.study.pyramid_names
+        name = self.pyramid or ("crowd" if "crowd" in names else names[0] if len(names) == 1 else "")
+        if names and name not in names:
+            raise UsageError(f"which pyramid? There are: {', '.join(names)}")
+        for topic in self.study.topics:
+            found = self.study.pyramid(topic.id, name)
+            groups = self._groups(found) if found else []
+            if not groups:
+                self.problems.warning(f"topic {topic.id}", "has no units to judge, so it is left out")
+            for peer in _peers(self.study, topic.id):
+                for units in groups:
+                    yield Task("", topic.id, peer.system, units)
+
+    def _groups(self, found: Pyramid) -> list[tuple[str, ...]]:
+        """Units by judging group: as sampled before, or sampled now."""
+        units: tuple[ContentUnit, ...] = tuple(unit for unit in found.units if unit.group)
+        if not units and found.units:
+            size = min(self.settings.units_per_topic, len(found.units))
+            sample = sample_units(found.units, size=size, rng=self.rng)
+            self.problems.extend(replace(p, where=f"topic {found.topic}, {p.where}") for p in sample.shortfalls)
+            units = split_into_groups(sample.units, group_size=self.settings.units_per_task, rng=self.rng)
+        names = sorted({unit.group for unit in units})
+        return [tuple(unit.id for unit in units if unit.group == name) for name in names]
+
+    def rate(self) -> Iterator[Task]:
+        for topic in self.study.topics:
+            if len(references := _references(self.study, topic.id)) < 2:
+                self.problems.warning(f"topic {topic.id}", f"has {len(references)} references; raters should see two")
+            for peer in _peers(self.study, topic.id):
+                yield Task("", topic.id, peer.system, kind="rate", references=self._two(references))
+
+    def compare(self) -> Iterator[Task]:
+        for topic in self.study.topics:
+            references = _references(self.study, topic.id)
+            for pair in combinations(_peers(self.study, topic.id), 2):
+                first, second = (pair[i].system for i in self.rng.permutation(2))  # neither is always on the left
+                shown = self._two(references)
+                yield Task("", topic.id, first, kind="compare", other=second, references=shown)
+
+    def _two(self, references: list[str]) -> tuple[str, ...]:
+        return tuple(references[i] for i in self.rng.permutation(len(references))[:2])
+
+
+# -- items of known answer -----------------------------------------------------------------------------------
+
+
+def _gold(study: Study, tasks: Sequence[Task], settings: Settings, rng: Any) -> dict[str, dict[str, Any]]:
+    """Known answers for a share of the tasks: a sentence of the summary itself, a unit of another topic, or ratings
+    that experts have given.
+    """
+    chosen = sorted(rng.permutation(len(tasks))[: round(len(tasks) * settings.gold_rate)])
+    found = {}
+    for place in chosen:
+        task = tasks[place]
+        known = _attention(study, task, rng) if task.kind == "judge" else _expert_ratings(study, task)
+        if known:
+            found[task.id] = known
+    return found
+
+
+def _attention(study: Study, task: Task, rng: Any) -> dict[str, Any] | None:
+    elsewhere = [u.label for p in study.pyramids if p.topic != task.topic for u in p.units]
+    peer = study.summary(task.topic, task.system)
+    sentences = [s for s in re.split(r"(?<=[.!?])\s+", peer.text) if len(s.split()) > 3] if peer else []
+    position = int(rng.integers(0, len(task.units) + 1))
+    if sentences and (not elsewhere or rng.integers(2)):
+        return {"label": sentences[int(rng.integers(len(sentences)))], "value": 1, "position": position}
+    if elsewhere:
+        return {"label": elsewhere[int(rng.integers(len(elsewhere)))], "value": 0, "position": position}
+    return None
+
+
+def _expert_ratings(study: Study, task: Task) -> dict[str, Any] | None:
+    experts = study.judges_of("expert")
+    known: dict[str, list[float]] = {}
+    scales = {aspect.id for aspect in study.aspects}
+    for j in study.judgments:
+        known_summary = (j.topic, j.system) == (task.topic, task.system)
+        if known_summary and j.judge in experts and j.aspect in scales and j.value is not None:
+            known.setdefault(j.aspect, []).append(j.value)
+    return {"aspects": {aspect: sum(v) / len(v) for aspect, v in known.items()}} if known else None

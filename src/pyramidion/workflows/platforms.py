@@ -1,0 +1,73 @@
+"""Which platform a campaign's workers come from, and what is done there on a manager's decision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyramidion.errors import UsageError
+from pyramidion.model import Campaign
+from pyramidion.platforms import Platform
+from pyramidion.platforms.connect import Connect
+from pyramidion.platforms.local import Local
+from pyramidion.platforms.prolific import Client, Prolific
+from pyramidion.platforms.prolific.platform import reconcile
+from pyramidion.platforms.simulated import Simulated
+from pyramidion.store import Assignments, Workers
+from pyramidion.workflows.campaign import Desk
+
+NAMES = ("local", "prolific", "connect", "simulated")
+
+
+def platform_of(campaign: Campaign, secret: bytes, api_token: str = "") -> Platform:
+    """The platform a campaign is set up for. ``api_token`` is needed only to pay people there."""
+    settings = campaign.settings
+    if settings.platform == "local":
+        return Local(secret, campaign.name, settings.completion_url)
+    if settings.platform == "prolific":
+        client = Client(api_token) if api_token else None
+        return Prolific(settings.platform_study, settings.completion_code, client)
+    if settings.platform == "connect":
+        return Connect(settings.platform_study, settings.completion_url)
+    if settings.platform == "simulated":
+        return Simulated(campaign.name, settings.completion_url)
+    raise UsageError(f"platform {settings.platform!r} is unknown; there are: {', '.join(NAMES)}")
+
+
+def pay_decisions(desk: Desk, campaign: str, platform: Platform) -> list[str]:
+    """Carry approvals, rejections and bonuses over to the platform; returns what was done, in words.
+
+    A worker's session there is approved once all their work here is approved, rejected if any of it is.
+    """
+    decisions, workers = desk.reviews.decisions(), Workers(desk.database)
+    by_worker: dict[str, list[str]] = {}
+    for answer in desk.campaigns.answers(campaign):
+        if answer.state == "submitted":
+            by_worker.setdefault(answer.worker, []).append(decisions.get(answer.id, ""))
+    done = []
+    for worker, decided in sorted(by_worker.items()):
+        identity = workers.identity(worker)
+        if identity is None or not identity.session or "" in decided:
+            continue
+        if "reject" in decided:
+            reasons = [r.reason for r in desk.reviews.all() if r.worker == worker and r.action == "reject"]
+            platform.reject(identity.session, reasons[-1])
+            done.append(f"rejected {worker}")
+        else:
+            platform.approve([identity.session])
+            done.append(f"approved {worker}")
+    return done
+
+
+def release_who_left(desk: Desk, platform: Platform) -> int:
+    """Poll the platform: whoever returned or timed out there gives their places back here."""
+    left = set(reconcile(platform.states()))
+    return sum(_release(desk, session) for session in sorted(left))
+
+
+def _release(desk: Desk, session: str) -> int:
+    worker = Workers(desk.database).of_session(session)
+    return Assignments(desk.database).release_worker(worker) if worker else 0
+
+
+def release_sessions(desk: Desk, sessions: Iterable[str]) -> int:
+    return sum(_release(desk, session) for session in sessions)

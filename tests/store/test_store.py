@@ -1,0 +1,325 @@
+"""What a store must do, on both databases."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+import pyramidion as pyr
+from pyramidion.model import Campaign, Settings, Task
+from pyramidion.store import (
+    Accounts,
+    Assignments,
+    Campaigns,
+    Database,
+    Reviews,
+    Studies,
+    SubmissionConflictError,
+    Workers,
+)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def campaign(database: Database, tasks: int = 2, name: str = "judge", kind: str = "judge", **settings: object) -> None:
+    chosen = Settings.for_kind(kind, **{"workers": 2, "lease_minutes": 10, **settings})  # type: ignore[arg-type]
+    made = [Task(f"{name}-{i}", f"t{i}", "s", ("u1", "u2"), kind=kind) for i in range(tasks)]  # type: ignore[arg-type]
+    Campaigns(database).add(Campaign(name, kind, chosen), made)  # type: ignore[arg-type]
+
+
+def worker(database: Database, name: str) -> str:
+    return Workers(database).join("local", name).id
+
+
+# -- the study -----------------------------------------------------------------------------------------------
+
+
+def test_a_study_survives_the_store(database: Database, example: pyr.Study) -> None:
+    Studies(database).add(example)
+    assert Studies(database).load() == replace(example, title="A study")
+
+
+def test_a_database_is_made_once_and_opened_later(place: str) -> None:
+    Database.create(place).close()
+    with pytest.raises(pyr.UsageError, match="already"):
+        Database.create(place)
+    first, second = Database.open(place), Database.open(place)
+    assert first.secret == second.secret
+    assert len(first.secret) == 32
+    first.close()
+    second.close()
+
+
+def test_only_study_databases_open(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "x.db").write_text("not a database")
+    with pytest.raises(pyr.UsageError, match="pyramidion init"):
+        Database.open(tmp_path / "x.db")
+    with pytest.raises(pyr.UsageError, match="cannot be opened"):
+        Database.open("postgresql://nobody@127.0.0.1:1/nothing")
+
+
+# -- leases --------------------------------------------------------------------------------------------------
+
+
+def test_a_task_is_given_to_exactly_as_many_workers_as_wanted(database: Database) -> None:
+    campaign(database, tasks=1)
+    assignments = Assignments(database)
+    a, b, c = (worker(database, name) for name in "abc")
+    first, second = assignments.lease("judge", a), assignments.lease("judge", b)
+    assert first is not None
+    assert second is not None
+    assert first.task == second.task
+    assert assignments.lease("judge", c) is None
+
+
+def test_a_reload_gives_the_same_task_back_with_its_draft(database: Database) -> None:
+    campaign(database)
+    assignments = Assignments(database)
+    a = worker(database, "a")
+    lease = assignments.lease("judge", a)
+    assert lease is not None
+    assignments.save_draft(lease.id, a, {"units": {"u1": 1}})
+    again = assignments.lease("judge", a)
+    assert again is not None
+    assert (again.id, again.draft) == (lease.id, {"units": {"u1": 1}})
+
+
+def test_an_expired_lease_frees_its_place_and_late_work_is_surplus(database: Database) -> None:
+    clock = Clock()
+    campaign(database, tasks=1, workers=1)
+    assignments = Assignments(database, clock)
+    slow, quick = worker(database, "slow"), worker(database, "quick")
+    late = assignments.lease("judge", slow)
+    assert late is not None
+    clock.now += 601
+    taken = assignments.lease("judge", quick)
+    assert taken is not None
+    assert assignments.lease("judge", slow) is None  # never the same task twice
+    assert assignments.submit(late.id, slow, "k1", {"units": {}}).counted is False
+    assert assignments.submit(taken.id, quick, "k2", {"units": {}}).counted is True
+    progress = Campaigns(database).progress("judge")
+    assert (progress["submitted"], progress["surplus"], progress["tasks_full"]) == (1, 1, 1)
+
+
+def test_late_work_counts_where_a_place_is_free(database: Database) -> None:
+    clock = Clock()
+    campaign(database, tasks=1, workers=1)
+    assignments = Assignments(database, clock)
+    slow = worker(database, "slow")
+    late = assignments.lease("judge", slow)
+    assert late is not None
+    clock.now += 10_000
+    assert assignments.submit(late.id, slow, "k", {}).counted is True
+
+
+def test_a_draft_renews_the_lease_but_not_a_place_that_is_gone(database: Database) -> None:
+    clock = Clock()
+    campaign(database, tasks=1, workers=1)
+    assignments = Assignments(database, clock)
+    a, b = worker(database, "a"), worker(database, "b")
+    lease = assignments.lease("judge", a)
+    assert lease is not None
+    clock.now += 500
+    assert assignments.save_draft(lease.id, a, {"n": 1}) == clock.now + 600
+    clock.now += 500
+    assert assignments.lease("judge", b) is None
+    clock.now += 200
+    assert assignments.lease("judge", b) is not None
+    assert assignments.save_draft(lease.id, a, {"n": 2}) is None
+
+
+def test_replayed_submissions_give_the_same_receipt_and_others_conflict(database: Database) -> None:
+    campaign(database)
+    assignments = Assignments(database)
+    a, b = worker(database, "a"), worker(database, "b")
+    lease = assignments.lease("judge", a)
+    assert lease is not None
+    first = assignments.submit(lease.id, a, "key", {"units": {"u1": 1}})
+    again = assignments.submit(lease.id, a, "key", {"units": {"u1": 1}})
+    assert (first.counted, first.replayed) == (True, False)
+    assert (again.counted, again.replayed) == (True, True)
+    with pytest.raises(SubmissionConflictError, match="another answer"):
+        assignments.submit(lease.id, a, "key", {"units": {"u1": 0}})
+    with pytest.raises(SubmissionConflictError, match="another answer"):
+        assignments.submit(lease.id, a, "other", {"units": {"u1": 1}})
+    with pytest.raises(SubmissionConflictError, match="not your task"):
+        assignments.submit(lease.id, b, "key", {"units": {"u1": 1}})
+    assert [x.answer for x in Campaigns(database).answers("judge")] == [{"units": {"u1": 1}}]
+
+
+def test_given_back_tasks_go_to_others(database: Database) -> None:
+    campaign(database, tasks=1, workers=1)
+    assignments = Assignments(database)
+    a, b = worker(database, "a"), worker(database, "b")
+    lease = assignments.lease("judge", a)
+    assert lease is not None
+    assignments.give_back(lease.id, a)
+    assert assignments.lease("judge", a) is None
+    assert assignments.lease("judge", b) is not None
+    assert assignments.release_worker(b) == 1
+
+
+def test_reopening_asks_somebody_else_and_keeps_the_answer(database: Database) -> None:
+    campaign(database, tasks=1, workers=1)
+    assignments = Assignments(database)
+    a, b = worker(database, "a"), worker(database, "b")
+    lease = assignments.lease("judge", a)
+    assert lease is not None
+    assignments.submit(lease.id, a, "k", {"n": 1})
+    assert assignments.lease("judge", b) is None
+    assignments.reopen(lease.id)
+    assert assignments.lease("judge", b) is not None
+    assert Campaigns(database).answers()[0].answer == {"n": 1}
+    assert not Campaigns(database).answers()[0].counted
+
+
+def test_writers_do_not_judge_their_own_topics(database: Database) -> None:
+    campaign(database, tasks=2, name="write", kind="write")
+    campaign(database, tasks=2)
+    campaign(database, tasks=2, name="open", separate_writers=False)
+    assignments = Assignments(database)
+    a = worker(database, "a")
+    written = assignments.lease("write", a)
+    judged, anyhow = assignments.lease("judge", a), assignments.lease("open", a)
+    assert written is not None
+    assert judged is not None
+    assert anyhow is not None
+    assert (written.task.topic, judged.task.topic, anyhow.task.topic) == ("t0", "t1", "t0")
+
+
+def test_a_worker_can_be_limited(database: Database) -> None:
+    campaign(database, tasks=3, most_per_worker=1)
+    assignments = Assignments(database)
+    a = worker(database, "a")
+    lease = assignments.lease("judge", a)
+    assert lease is not None
+    assignments.submit(lease.id, a, "k", {})
+    assert assignments.lease("judge", a) is None
+
+
+def test_paused_campaigns_give_out_nothing_and_take_everything_in(database: Database) -> None:
+    campaign(database)
+    assignments, campaigns = Assignments(database), Campaigns(database)
+    a, b = worker(database, "a"), worker(database, "b")
+    lease = assignments.lease("judge", a)
+    assert lease is not None
+    campaigns.set_state("judge", "paused")
+    assert assignments.lease("judge", b) is None
+    assert assignments.submit(lease.id, a, "k", {}).counted
+    campaigns.set_state("judge", "running")
+    assert assignments.lease("judge", b) is not None
+    campaigns.set_state("judge", "closed")
+    with pytest.raises(pyr.UsageError, match="closed for good"):
+        campaigns.set_state("judge", "running")
+
+
+def test_many_threads_share_out_every_place_exactly_once(database: Database) -> None:
+    campaign(database, tasks=10, workers=3)
+    assignments = Assignments(database)
+    names = [worker(database, f"w{i}") for i in range(12)]
+    failures: list[BaseException] = []
+
+    def work(name: str) -> None:
+        try:
+            while (lease := assignments.lease("judge", name)) is not None:
+                assignments.submit(lease.id, name, f"{lease.id}", {"by": name})
+        except BaseException as error:  # shown in the main thread
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    answers = Campaigns(database).answers("judge")
+    per_task = Counter(answer.task.id for answer in answers if answer.counted)
+    assert per_task == {f"judge-{i}": 3 for i in range(10)}
+    assert len({(answer.task.id, answer.worker) for answer in answers}) == len(answers) == 30
+
+
+# -- people --------------------------------------------------------------------------------------------------
+
+
+def test_worker_ids_are_pseudonyms_of_this_study_only(database: Database, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    workers = Workers(database)
+    here = workers.join("prolific", "5f3a")
+    assert workers.join("prolific", "5f3a", session="s2") == here
+    assert "5f3a" not in here.id
+    other = Database.create(tmp_path / "other.db")
+    assert Workers(other).join("prolific", "5f3a").id != here.id
+    other.close()
+    identity = workers.identity(here.id)
+    assert identity is not None
+    assert (identity.external, identity.session) == ("5f3a", "s2")
+
+
+def test_forgetting_a_worker_keeps_the_answers_and_nothing_of_the_person(database: Database) -> None:
+    campaign(database)
+    workers, assignments = Workers(database), Assignments(database)
+    a = worker(database, "a")
+    lease = assignments.lease("judge", a)
+    assert lease is not None
+    assignments.submit(lease.id, a, "k", {"n": 1})
+    Reviews(database).add("bonus", actor="m", reason="good", worker=a, amount=1.0)
+    workers.forget(a)
+    assert workers.get(a) is None
+    assert workers.identity(a) is None
+    left = Campaigns(database).answers()[0]
+    assert left.answer == {"n": 1}
+    assert left.worker.startswith("forgotten-")
+    with pytest.raises(pyr.UsageError, match="no worker"):
+        workers.forget(a)
+
+
+def test_the_comprehension_check_has_two_tries(database: Database) -> None:
+    campaign(database)
+    workers = Workers(database)
+    a = worker(database, "a")
+    assert workers.check_state("judge", a) == (0, False)
+    assert workers.record_check("judge", a, False) == (1, False)
+    assert workers.record_check("judge", a, False) == (2, False)
+    assert workers.record_check("judge", a, True) == (2, False)
+    b = worker(database, "b")
+    assert workers.record_check("judge", b, True) == (1, True)
+    assert workers.record_check("judge", b, False) == (1, True)
+
+
+def test_reviews_are_appended_and_the_last_word_holds(database: Database) -> None:
+    a = worker(database, "a")
+    reviews = Reviews(database)
+    reviews.add("exclude", actor="m", reason="agrees with nobody", worker=a)
+    assert reviews.excluded() == {a: "agrees with nobody"}
+    reviews.add("include", actor="m", reason="was right after all", worker=a)
+    assert reviews.excluded() == {}
+    assert [review.action for review in reviews.all()] == ["exclude", "include"]
+    with pytest.raises(pyr.UsageError, match="no worker"):
+        reviews.add("exclude", actor="m", reason="", worker="w0")
+    with pytest.raises(pyr.UsageError, match="no assignment 9"):
+        reviews.add("approve", actor="m", reason="", assignment=9)
+
+
+def test_accounts_log_in_and_out(database: Database) -> None:
+    accounts = Accounts(database)
+    with pytest.raises(pyr.UsageError, match="at least 10"):
+        accounts.add("ann", "short")
+    accounts.add("ann", "correct horse battery", "manager")
+    assert accounts.log_in("ann", "wrong") is None
+    assert accounts.log_in("bob", "correct horse battery") is None
+    token = accounts.log_in("ann", "correct horse battery")
+    assert token is not None
+    account = accounts.of_session(token)
+    assert account is not None
+    assert (account.name, account.role) == ("ann", "manager")
+    assert accounts.of_session(token + "x") is None
+    accounts.log_out(token)
+    assert accounts.of_session(token) is None
