@@ -43,6 +43,7 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 $(VENV)/.test-installed: pyproject.toml | $(BIN)/python
 	@echo "Installing what the tests need into $(VENV) (once, a few minutes) ..."
 	@$(PIP) --editable '.[test]'
+	@sh scripts/browser.sh
 	@touch $@ $(VENV)/.installed
 
 clean:

@@ -59,8 +59,8 @@ def settings_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-_SETTINGS = """Change them with `pyramidion campaign plan ... --set NAME=VALUE` or on the manager's page. The defaults are
-the papers' numbers where a paper gives one.
+_SETTINGS = """Change them with `pyramidion campaign plan ... --set NAME=VALUE` or on the manager's page. The defaults
+are the papers' numbers where a paper gives one.
 """
 
 _EXIT_CODES = """Exit codes: 0 done; 1 the data has errors; 2 the command was wrong (an unknown name, a missing file); 3

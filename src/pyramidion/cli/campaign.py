@@ -34,6 +34,18 @@ def open_desk(place: str) -> Any:
     return Desk.open(place)
 
 
+def ask(question: str, yes: bool) -> None:
+    """Go on only with a yes: typed, or given as --yes."""
+    if yes:
+        return
+    try:
+        agreed = typer.confirm(question, default=False, err=True)
+    except typer.Abort:
+        raise UsageError("nobody answered; --yes goes on without asking") from None
+    if not agreed:
+        raise typer.Exit(2)
+
+
 def init(
     place: Place,
     title: Annotated[str, typer.Option(help="What the study is about.")] = "",
@@ -155,8 +167,7 @@ def plan_(
     )
     output.show(f"Cost: {made.cost}")
     output.warn(made.notes)
-    if not yes and not typer.confirm("Start it?", default=False, err=True):
-        raise typer.Exit(2)
+    ask("Start it?", yes)
     desk.start(made)
     output.result({"campaign": made.campaign.name, "tasks": len(made.tasks), "cost": str(made.cost)})
     output.show(f"Started. Serve it: pyramidion serve {plain(place)}")
@@ -247,8 +258,7 @@ def resume(place: Place, name: Name) -> None:
 @campaign.command("close")
 def close(place: Place, name: Name, yes: Yes = False) -> None:
     """End a campaign for good; work in progress is still taken in."""
-    if not yes and not typer.confirm(f"Close {name} for good?", default=False, err=True):
-        raise typer.Exit(2)
+    ask(f"Close {name} for good?", yes)
     _change_state(place, name, "closed")
 
 
@@ -349,8 +359,7 @@ def units(
     output.warn(made.notes)
     sampled = sum(len(pyramid.sampled) for pyramid in made.pyramids)
     output.show(f"{made.kept} statements kept in {len(made.pyramids)} topics, {sampled} sampled for judging.")
-    if not yes and not typer.confirm("Keep them as the crowd pyramid?", default=False, err=True):
-        raise typer.Exit(2)
+    ask("Keep them as the crowd pyramid?", yes)
     desk.store_units(made)
     output.show(f"Stored. Next: pyramidion campaign plan {plain(place)} judge")
 
@@ -423,7 +432,6 @@ def forget_worker(place: Place, worker: Worker, yes: Yes = False) -> None:
     """Remove a person: their ids and the link to their answers."""
     from pyramidion.store import Workers
 
-    if not yes and not typer.confirm(f"Forget {worker} for good?", default=False, err=True):
-        raise typer.Exit(2)
+    ask(f"Forget {worker} for good?", yes)
     Workers(open_desk(place).database).forget(worker)
     Output().show(f"Forgot {plain(worker)}.")

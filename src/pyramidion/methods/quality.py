@@ -128,7 +128,7 @@ def _too_fast(judge: str, done: Sequence[WorkRecord], minimum: float) -> Iterato
     fast = [record for record in done if record.seconds is not None and record.seconds < minimum]
     if fast:
         least = min(record.seconds for record in fast if record.seconds is not None)
-        detail = f"{len(fast)} of {_count('task', done)} in under {minimum:g} seconds, the fastest in {least:g}"
+        detail = f"{len(fast)} of {_count('task', done)} in under {minimum:g} seconds, the fastest in {least:.3g}"
         yield Flag(judge, "too fast", detail, _tasks(fast))
 
 

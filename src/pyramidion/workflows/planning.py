@@ -14,7 +14,7 @@ from pyramidion.errors import Problem, Problems, UsageError, check_choice
 from pyramidion.methods.cost import Cost, campaign_cost
 from pyramidion.methods.sampling import sample_units, split_into_groups
 from pyramidion.model import Aspect, Campaign, ContentUnit, Pyramid, Settings, Study, Summary, Task
-from pyramidion.model.campaigns import TaskKind
+from pyramidion.model.campaigns import KINDS, TaskKind
 
 SCALES = (
     Aspect("overall", 1, 10, "Overall quality"),
@@ -54,6 +54,7 @@ def plan(
     systems: Sequence[str] = (),
 ) -> Plan:
     """Plan a campaign over all topics and systems, or some of them. The same seed gives the same plan."""
+    check_choice("kind of campaign", kind, KINDS)
     chosen = settings or Settings.for_kind(kind)
     rng = np.random.default_rng(chosen.seed)
     problems = Problems()
@@ -61,7 +62,6 @@ def plan(
     maker = _Drafts(wanted, chosen, rng, problems)
     maker.pyramid = pyramid
     makers = {"write": maker.write, "judge": maker.judge, "rate": maker.rate, "compare": maker.compare}
-    check_choice("kind of campaign", kind, makers)
     drafts = list(makers[kind]())
     if not drafts:
         raise UsageError(f"there is nothing to {kind}; {_lacking(kind)}")
@@ -138,6 +138,8 @@ class _Drafts:
     def _groups(self, found: Pyramid) -> list[tuple[str, ...]]:
         """Units by judging group: as sampled before, or sampled now."""
         units: tuple[ContentUnit, ...] = tuple(unit for unit in found.units if unit.group)
+        if not units and any(len(unit.contributors) != 1 for unit in found.units):
+            return self._of_merged(found)
         if not units and found.units:
             size = min(self.settings.units_per_topic, len(found.units))
             sample = sample_units(found.units, size=size, rng=self.rng)
@@ -145,6 +147,13 @@ class _Drafts:
             units = split_into_groups(sample.units, group_size=self.settings.units_per_task, rng=self.rng)
         names = sorted({unit.group for unit in units})
         return [tuple(unit.id for unit in units if unit.group == name) for name in names]
+
+    def _of_merged(self, found: Pyramid) -> list[tuple[str, ...]]:
+        """Units that belong to several references cannot be balanced over them: a plain sample."""
+        order = self.rng.permutation(len(found.units))[: self.settings.units_per_topic]
+        ids = [found.units[i].id for i in order]
+        size = self.settings.units_per_task
+        return [tuple(ids[i : i + size]) for i in range(0, len(ids), size)]
 
     def rate(self) -> Iterator[Task]:
         for topic in self.study.topics:

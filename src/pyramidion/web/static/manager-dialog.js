@@ -3,9 +3,11 @@
 import { errorBox } from "./manager-api.js";
 import { el, put, uniqueId } from "./manager-dom.js";
 
-/** An open modal dialog that removes itself when it is closed. */
+/** An open modal dialog that removes itself when it is closed. The focus goes back to where it was, or near it. */
 export function openDialog({ title, wide = false, onClose = null }, ...content) {
   const heading = uniqueId("dialog");
+  const opener = document.activeElement;
+  const near = opener?.closest("td, dialog, section");
   const close = el("button", { type: "button", class: "m-close", "aria-label": "Close" }, "×");
   const dialog = el(
     "dialog",
@@ -16,6 +18,7 @@ export function openDialog({ title, wide = false, onClose = null }, ...content) 
   close.addEventListener("click", () => dialog.close());
   dialog.addEventListener("close", () => {
     dialog.remove();
+    if (!opener?.isConnected) near?.querySelector("button")?.focus();
     onClose?.();
   });
   document.body.append(dialog);

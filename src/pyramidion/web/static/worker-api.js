@@ -22,7 +22,8 @@ export class Unreachable extends Error {
 
 export async function call(method, path, body, { keepalive = false, signal } = {}) {
   const headers = { Accept: "application/json" };
-  if (method !== "GET") Object.assign(headers, { "X-Requested-With": "pyramidion", "Content-Type": "application/json" });
+  if (method !== "GET")
+    Object.assign(headers, { "X-Requested-With": "pyramidion", "Content-Type": "application/json" });
   const stop = new AbortController();
   const abort = () => stop.abort();
   const timer = setTimeout(abort, TIMEOUT);

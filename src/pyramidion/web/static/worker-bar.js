@@ -5,6 +5,7 @@ import { button, el, setText } from "./worker-dom.js";
 const SAVE_STATES = {
   saving: "Saving ...",
   saved: "Saved",
+  sending: "Sending ...",
   offline: "Offline - kept on this device, will be sent when the network is back",
   lost: "Offline - not saved yet, please keep this page open",
   refused: "Kept on this device",
@@ -17,7 +18,13 @@ export function taskBar(view, review) {
   const node = el(
     "footer",
     { class: "task-bar" },
-    el("div", { class: "task-bar-inner" }, el("div", { class: "count" }, counter, meter), saved, button("Review", review, "small")),
+    el(
+      "div",
+      { class: "task-bar-inner" },
+      el("div", { class: "count" }, counter, meter),
+      saved,
+      button("Review", review, "small"),
+    ),
   );
   return {
     node,
@@ -44,7 +51,12 @@ export function leaseNote(expires) {
   function set(until) {
     clearTimeout(timer);
     const over = until === null;
-    setText(gone, over ? "The time for this task ran out and it was passed on to somebody else. You can still finish and submit it: your work is kept." : "");
+    setText(
+      gone,
+      over
+        ? "The time for this task ran out and it was passed on to somebody else. You can still finish and submit it: your work is kept."
+        : "",
+    );
     setText(node, over ? "" : held(until));
     const left = until * 1000 - Date.now();
     if (left > 0 && left < 2 ** 31) timer = setTimeout(() => set(until), left + 500);
@@ -59,5 +71,5 @@ function held(until) {
   if (left <= 0) return "The time for this task has run out, but you can still finish and submit it.";
   if (left > 12 * 3600_000) return ""; // of no interest yet, and a time without a day would mislead
   const clock = new Date(until * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-  return `Held for you until ${clock}, longer while you work`;
+  return `Held for you until ${clock} at least`; // working on it makes it longer
 }

@@ -44,9 +44,14 @@ export function compareView({ page, answer, changed }) {
     verb: "answered",
     total: 1,
     answer: () => (value() ? { winner: value() } : {}),
-    open: () => (value() ? [] : [{ label: "Which summary is better?", go: () => focusOn(inputs[0], { block: "center" }) }]),
+    open: () =>
+      value() ? [] : [{ label: "Which summary is better?", go: () => focusOn(inputs[0], { block: "center" }) }],
     tally: () => CHOICES.find((choice) => choice.value === value()).tally,
-    keys: [[["1"], "the first is better"], [["2"], "the second is better"], [["0"], "no difference"]],
+    keys: [
+      [["1"], "the first is better"],
+      [["2"], "the second is better"],
+      [["0"], "no difference"],
+    ],
     onkey(event) {
       const input = inputs[CHOICES.findIndex(({ digit }) => digit === event.key)];
       if (!input) return false;
@@ -65,6 +70,10 @@ function references(texts) {
     "details",
     { class: "references card", open: true },
     el("summary", {}, el("h2", {}, many ? "Reference summaries" : "Reference summary")),
-    el("div", { class: "pair" }, texts.map((text, index) => el("div", {}, many && el("h3", {}, `Reference ${index + 1}`), written(text)))),
+    el(
+      "div",
+      { class: "pair" },
+      texts.map((text, index) => el("div", {}, many && el("h3", {}, `Reference ${index + 1}`), written(text))),
+    ),
   );
 }

@@ -26,7 +26,8 @@ export function setText(node, text) {
 /** A text that somebody wrote: it keeps its own direction and line breaks. */
 export const written = (text, tag = "div") => el(tag, { class: "text", dir: "auto" }, String(text ?? ""));
 
-export const button = (label, onclick, kind = "") => el("button", { type: "button", class: `button ${kind}`, onclick }, label);
+export const button = (label, onclick, kind = "") =>
+  el("button", { type: "button", class: `button ${kind}`, onclick }, label);
 
 export const key = (name) => el("kbd", { "aria-hidden": "true" }, name);
 

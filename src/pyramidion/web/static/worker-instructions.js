@@ -11,7 +11,11 @@ export function guide(content, level) {
     (content.intro ?? []).map((text) => el("p", { class: "lead", dir: "auto" }, text)),
     content.steps?.length && [
       heading(level, "How to do it"),
-      el("ol", { class: "steps" }, content.steps.map((text) => el("li", { dir: "auto" }, text))),
+      el(
+        "ol",
+        { class: "steps" },
+        content.steps.map((text) => el("li", { dir: "auto" }, text)),
+      ),
     ],
     content.example && [heading(level, "An example"), example(content.example)],
   ];
@@ -32,7 +36,13 @@ function exampleItem({ text, answer, why }) {
     "li",
     {},
     el("p", { dir: "auto", class: "example-text" }, text),
-    el("p", {}, el("span", { class: "badge", dir: "auto" }, String(answer)), " ", el("span", { class: "muted", dir: "auto" }, why ?? "")),
+    el(
+      "p",
+      {},
+      el("span", { class: "badge", dir: "auto" }, String(answer)),
+      " ",
+      el("span", { class: "muted", dir: "auto" }, why ?? ""),
+    ),
   );
 }
 
@@ -40,7 +50,11 @@ export function showInstructions(shell, { content, tries_left: triesLeft }) {
   const questions = (content.questions ?? []).map(question);
   const result = el("div", { class: "check-result", tabindex: "-1", hidden: true });
   const tries = el("p", { class: "muted" });
-  const send = el("button", { type: "submit", class: "button primary" }, questions.length ? "Check my answers" : "Start");
+  const send = el(
+    "button",
+    { type: "submit", class: "button primary" },
+    questions.length ? "Check my answers" : "Start",
+  );
   const form = el(
     "form",
     { class: "check card", novalidate: true, onsubmit: check },
@@ -50,7 +64,9 @@ export function showInstructions(shell, { content, tries_left: triesLeft }) {
     el("div", { class: "actions" }, send),
   );
   showTries(triesLeft);
-  shell.show(content.title, [el("h1", { tabindex: "-1", dir: "auto" }, content.title), guide(content, 2), form], { page: "narrow" });
+  shell.show(content.title, [el("h1", { tabindex: "-1", dir: "auto" }, content.title), guide(content, 2), form], {
+    page: "narrow",
+  });
 
   function showTries(left) {
     const times = left === 1 ? "This is your last try, so take your time." : `You have ${count(left, "try", "tries")}.`;
@@ -86,11 +102,19 @@ export function showInstructions(shell, { content, tries_left: triesLeft }) {
   // Tasks are held for a limited time, so the first one is only asked for when the person is ready.
   function passed() {
     const start = button("Start with the first task", () => shell.next(), "primary");
-    shell.show("Ready", [
-      el("h1", { tabindex: "-1" }, questions.length ? "All correct" : "Ready"),
-      el("p", { class: "lead" }, "Thank you for reading carefully. The instructions stay within reach while you work."),
-      el("div", { class: "actions" }, start),
-    ], { page: "message", focus: start });
+    shell.show(
+      "Ready",
+      [
+        el("h1", { tabindex: "-1" }, questions.length ? "All correct" : "Ready"),
+        el(
+          "p",
+          { class: "lead" },
+          "Thank you for reading carefully. The instructions stay within reach while you work.",
+        ),
+        el("div", { class: "actions" }, start),
+      ],
+      { page: "message", focus: start },
+    );
     announce("All answers are correct.");
   }
 
@@ -102,8 +126,12 @@ export function showInstructions(shell, { content, tries_left: triesLeft }) {
     const reread = el("details", {}, el("summary", {}, "The rules and the example again"), guide(content, 3).slice(1));
     tell(
       "warn",
-      el("p", {}, el("strong", {}, `${count(wrong.length, "answer was", "answers were")} not right. `),
-        "They are marked below. Look at the rules and at the reasons in the example again, then change them."),
+      el(
+        "p",
+        {},
+        el("strong", {}, `${count(wrong.length, "answer was", "answers were")} not right. `),
+        "They are marked below. Look at the rules and at the reasons in the example again, then change them.",
+      ),
       reread,
     );
     reread.open = [...reasons.values()].some((why) => !why);
@@ -126,13 +154,17 @@ function reason(content, text) {
 function question({ id, text, options }) {
   const name = uniqueId("question");
   const note = el("p", { class: "wrong-note", id: `${name}-note`, hidden: true });
-  const inputs = options.map(({ value }) => el("input", { type: "radio", name, value, "aria-describedby": `${name}-note` }));
+  const inputs = options.map(({ value }) =>
+    el("input", { type: "radio", name, value, "aria-describedby": `${name}-note` }),
+  );
   const node = el(
     "fieldset",
     { class: "question" },
     el("legend", { dir: "auto" }, text),
     note,
-    options.map(({ label }, index) => el("label", { class: "choice" }, inputs[index], el("span", { dir: "auto" }, label))),
+    options.map(({ label }, index) =>
+      el("label", { class: "choice" }, inputs[index], el("span", { dir: "auto" }, label)),
+    ),
   );
   node.addEventListener("change", () => node.classList.remove("is-wrong"));
   return {

@@ -27,7 +27,12 @@ export function judgeView({ page, answer, changed }) {
       el(
         "div",
         { class: "statement-text" },
-        el("span", { class: "number", id: `${name}-number`, "aria-label": `Statement ${index + 1} of ${page.units.length}:` }, String(index + 1)),
+        el(
+          "span",
+          { class: "number", id: `${name}-number` },
+          el("span", { class: "visually-hidden" }, "Statement "),
+          String(index + 1),
+        ),
         el("span", { class: "text", dir: "auto", id: name }, label),
       ),
       el("div", { class: "answers" }, buttons),
@@ -117,7 +122,11 @@ export function judgeView({ page, answer, changed }) {
     panel: readingPanel("Summary", [["Summary", page.summary]]),
     work: [
       el("h2", { class: "visually-hidden" }, "Statements"),
-      el("ol", { class: "statements" }, statements.map(({ node }) => el("li", {}, node))),
+      el(
+        "ol",
+        { class: "statements" },
+        statements.map(({ node }) => el("li", {}, node)),
+      ),
     ],
     verb: "answered",
     total: page.units.length,

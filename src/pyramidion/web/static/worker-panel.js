@@ -9,10 +9,21 @@ export function readingPanel(title, texts, { sticky = true, extra = null } = {})
   const body = el(
     "div",
     // Only what can be focused can be scrolled by keyboard.
-    { class: "panel-body", id: `${id}-body`, tabindex: "0", role: "region", "aria-labelledby": id },
-    texts.map(([name, text]) => el("div", { class: "panel-text" }, !single && el("h3", {}, name), typeof text === "string" ? written(text) : text)),
+    { class: "panel-body", id: `${id}-body`, tabindex: "0", role: "group", "aria-labelledby": id },
+    texts.map(([name, text]) =>
+      el(
+        "div",
+        { class: "panel-text" },
+        !single && el("h3", {}, name),
+        typeof text === "string" ? written(text) : text,
+      ),
+    ),
   );
-  const fold = el("button", { type: "button", class: "button small quiet fold", "aria-expanded": "true", "aria-controls": body.id }, "Hide");
+  const fold = el(
+    "button",
+    { type: "button", class: "button small quiet fold", "aria-expanded": "true", "aria-controls": body.id },
+    "Hide",
+  );
   const node = el(
     "section",
     { class: `panel card ${sticky ? "sticky" : ""}`, "aria-labelledby": id },

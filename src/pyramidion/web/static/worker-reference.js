@@ -6,13 +6,18 @@ const STEM = 6;
 
 function segments(text, granularity) {
   if (globalThis.Intl?.Segmenter) return [...new Intl.Segmenter(undefined, { granularity }).segment(text)];
-  const pattern = granularity === "word" ? /[\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+/gu : /[^.!?。！？]*[.!?。！？]*\s*/gu;
-  return (text.match(pattern) ?? []).filter(Boolean).map((segment) => ({ segment, isWordLike: /[\p{L}\p{N}]/u.test(segment) }));
+  const pattern =
+    granularity === "word" ? /[\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+/gu : /[^.!?。！？]*[.!?。！？]*\s*/gu;
+  return (text.match(pattern) ?? [])
+    .filter(Boolean)
+    .map((segment) => ({ segment, isWordLike: /[\p{L}\p{N}]/u.test(segment) }));
 }
 
 /** Words that carry content, roughly: long ones, numbers, and whatever is not written in Latin letters. */
 function contentWords(text) {
-  const words = segments(text, "word").filter((part) => part.isWordLike).map((part) => part.segment.toLowerCase());
+  const words = segments(text, "word")
+    .filter((part) => part.isWordLike)
+    .map((part) => part.segment.toLowerCase());
   const telling = words.filter((word) => word.length > 3 || /[^a-z]/.test(word));
   return new Set((telling.length ? telling : words).map((word) => word.slice(0, STEM)));
 }
@@ -30,7 +35,11 @@ export function referenceText(text) {
     length: segment.length,
   }));
   for (const { bit, length } of sentences) bit.style.setProperty("flex-grow", String(length));
-  const node = el("div", { class: "text reference", dir: "auto" }, sentences.map((sentence) => [sentence.node, sentence.space]));
+  const node = el(
+    "div",
+    { class: "text reference", dir: "auto" },
+    sentences.map((sentence) => [sentence.node, sentence.space]),
+  );
   const telling = sentences.filter((sentence) => sentence.telling);
 
   /** Mark the sentences that these statements come from; returns how many. */

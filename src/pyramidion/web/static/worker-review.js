@@ -9,7 +9,13 @@ export function reviewSection({ view, comment, changed, submit }) {
   const heading = el("h2", { tabindex: "-1", id }, "Review and submit");
   const status = el("div", { class: "review-status" });
   const trouble = el("div", { class: "notice bad", role: "alert", hidden: true });
-  const note = el("textarea", { id: `${id}-comment`, rows: "2", dir: "auto", maxlength: MAX_COMMENT, oninput: changed });
+  const note = el("textarea", {
+    id: `${id}-comment`,
+    rows: "2",
+    dir: "auto",
+    maxlength: MAX_COMMENT,
+    oninput: changed,
+  });
   note.value = comment;
   const send = button("Submit", submit, "primary");
   const hint = el("p", { class: "muted small send-hint" });
@@ -28,7 +34,9 @@ export function reviewSection({ view, comment, changed, submit }) {
 
   function problems(text, list = []) {
     trouble.hidden = false;
-    put(trouble, el("p", { dir: "auto" }, text), list.length > 0 && el("ul", {}, list.map(({ where, what }) => el("li", { dir: "auto" }, `${where}: ${what}`))));
+    const items = list.map(({ where, what }) => el("li", { dir: "auto" }, `${where}: ${what}`));
+    put(trouble, el("p", { dir: "auto" }, text), items.length > 0 && el("ul", {}, items));
+    bringIntoView(send);
     bringIntoView(trouble);
   }
 
@@ -56,6 +64,7 @@ export function reviewSection({ view, comment, changed, submit }) {
       trouble.hidden = true;
       note.readOnly = true;
       setText(send, "Sending ...");
+      bringIntoView(send); // it may have been sent by a key from elsewhere on the page
       announce("Sending your answers.");
     },
     waiting(seconds, kept) {
@@ -68,7 +77,9 @@ export function reviewSection({ view, comment, changed, submit }) {
       };
       ticking = setInterval(tick, 250);
       tick();
-      const safe = kept ? "Your answers are kept on this device and will be sent once, even if you close this page and come back later. " : "Please keep this page open. ";
+      const safe = kept
+        ? "Your answers are kept on this device and will be sent once, even if you close this page and come back later. "
+        : "Please keep this page open. ";
       if (!hint.textContent.startsWith(safe)) announce(`No connection. ${safe}`);
       setText(hint, `${safe}Press the button to try at once.`);
     },

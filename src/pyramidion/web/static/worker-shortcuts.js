@@ -19,7 +19,9 @@ export const shortcuts = {
   /** Whether a key press is meant as a command. */
   takes(event) {
     const modified = event.ctrlKey || event.metaKey || event.altKey;
-    return shortcuts.on && !modified && !event.isComposing && !event.defaultPrevented && !event.target.closest?.(TYPING);
+    return (
+      shortcuts.on && !modified && !event.isComposing && !event.defaultPrevented && !event.target.closest?.(TYPING)
+    );
   },
 
   /** The letter pressed: by the place on the keyboard where it types letters other than a to z. */

@@ -31,11 +31,20 @@ export function showTask(shell, state) {
 
   draft.addEventListener("state", ({ detail }) => saveState(detail), { signal: over.signal });
   document.addEventListener("keydown", onkey, { signal: over.signal });
-  shell.show(title, [
-    header(),
-    el("div", { class: `task-grid ${page.kind} ${view.panel ? "" : "alone"}` }, view.panel, el("div", { class: "work" }, view.work, review.node)),
-    bar.node,
-  ], { page: "task", leave });
+  shell.show(
+    title,
+    [
+      header(),
+      el(
+        "div",
+        { class: `task-grid ${page.kind} ${view.panel ? "" : "alone"}` },
+        view.panel,
+        el("div", { class: "work" }, view.work, review.node),
+      ),
+      bar.node,
+    ],
+    { page: "task", leave },
+  );
   const unfollow = followPanel(view.panel);
   refresh();
   view.ready?.();
@@ -55,9 +64,11 @@ export function showTask(shell, state) {
   function header() {
     const { title: topic, description } = page.topic ?? {};
     // Judging needs the summary only, and on a phone every line above it is in the way.
-    const about = description && (page.kind === "judge"
-      ? el("details", { class: "about" }, el("summary", {}, "About the topic"), written(description))
-      : el("div", { class: "about" }, written(description)));
+    const about =
+      description &&
+      (page.kind === "judge"
+        ? el("details", { class: "about" }, el("summary", {}, "About the topic"), written(description))
+        : el("div", { class: "about" }, written(description)));
     const done = state.progress?.done;
     return el(
       "header",
@@ -71,9 +82,19 @@ export function showTask(shell, state) {
           topic && el("p", { class: "topic" }, el("bdi", { dir: "auto" }, topic)),
           el("h1", { tabindex: "-1" }, el("bdi", { dir: "auto" }, title)),
         ),
-        el("div", { class: "actions tools" }, button("Instructions", help, "small"), button("I cannot do this one", giveBack, "small")),
+        el(
+          "div",
+          { class: "actions tools" },
+          button("Instructions", help, "small"),
+          button("I cannot do this one", giveBack, "small"),
+        ),
       ),
-      el("p", { class: "meta muted small" }, state.progress && el("span", {}, done ? `${count(done, "task")} done` : "Your first task"), lease.node),
+      el(
+        "p",
+        { class: "meta muted small" },
+        state.progress && el("span", {}, done ? `${count(done, "task")} done` : "Your first task"),
+        lease.node,
+      ),
       lease.gone,
       about,
     );
@@ -105,7 +126,10 @@ export function showTask(shell, state) {
 
   function elsewhere(finished) {
     if (sending || document.hasFocus()) return;
-    if (finished) shell.between("Finished in another tab", "This task was sent or given back in another tab of this browser.", { explained: true });
+    if (finished)
+      shell.between("Finished in another tab", "This task was sent or given back in another tab of this browser.", {
+        explained: true,
+      });
     else showTask(shell, state);
   }
 
@@ -127,17 +151,48 @@ export function showTask(shell, state) {
   }
 
   function help() {
-    const rows = [...(view.keys ?? []), [["Ctrl", "Enter"], "submit, once everything is answered"], [["?"], "show this help"]];
-    const list = rows.map(([keys, meaning]) => el("li", {}, el("span", { class: "keys" }, keys.map((name) => el("kbd", {}, name))), el("span", {}, meaning)));
+    const rows = [
+      ...(view.keys ?? []),
+      [["Ctrl", "Enter"], "submit, once everything is answered"],
+      [["?"], "show this help"],
+    ];
+    const list = rows.map(([keys, meaning]) =>
+      el(
+        "li",
+        {},
+        el(
+          "span",
+          { class: "keys" },
+          keys.map((name) => el("kbd", {}, name)),
+        ),
+        el("span", {}, meaning),
+      ),
+    );
     dialog(title, [
       el("div", { class: "guide" }, content && guide(content, 3)),
-      el("div", { class: "keyboard" }, el("h3", {}, "Keys, if you like"), el("ul", { class: "key-list" }, list), shortcuts.toggle()),
+      el(
+        "div",
+        { class: "keyboard" },
+        el("h3", {}, "Keys, if you like"),
+        el("ul", { class: "key-list" }, list),
+        shortcuts.toggle(),
+      ),
     ]);
   }
 
   async function giveBack() {
-    const text = el("p", {}, "Somebody else will get this task. What you have answered here is thrown away, and you get another task if there is one.");
-    if ((await dialog("Give this task back?", text, [["Give it back", "yes", "danger"], ["Keep working on it", "", "primary"]])) !== "yes") return;
+    const text = el(
+      "p",
+      {},
+      "Somebody else will get this task. What you have answered here is thrown away, and you get another task if there is one.",
+    );
+    if (
+      (await dialog("Give this task back?", text, [
+        ["Give it back", "yes", "danger"],
+        ["Keep working on it", "", "primary"],
+      ])) !== "yes"
+    )
+      return;
     try {
       await untilAnswered(() => call("POST", assignmentPath(assignment, "return"), {}), {
         onwait: () => review.problems("No connection. The task will be given back as soon as there is one."),
@@ -160,11 +215,15 @@ export function showTask(shell, state) {
     draft.close();
     draft.submitting(given);
     review.sending();
+    bar.save("sending");
     for (const part of [view.work].flat()) part.inert = true;
     try {
       const path = assignmentPath(assignment, "submit");
       const receipt = await untilAnswered(() => call("POST", path, { key: draft.key, answer: given }), {
-        onwait: (seconds) => review.waiting(seconds, draft.kept),
+        onwait(seconds) {
+          review.waiting(seconds, draft.kept);
+          bar.save(draft.kept ? "offline" : "lost");
+        },
         nudge: review.nudge,
       });
       draft.forget();
@@ -192,7 +251,8 @@ export function showTask(shell, state) {
     }
     // The draft was closed for the submission: open the page anew, with the answers as they are and what is wrong.
     const reopened = showTask(shell, state);
-    reopened.problems(error.message, error.problems);
+    const listed = error.problems.length > 0;
+    reopened.problems(listed ? "This could not be taken in yet. Please look again at:" : error.message, error.problems);
   }
 
   return { problems: review.problems };

@@ -15,7 +15,11 @@ export function writeView({ page, answer, changed }) {
   const pasted = (Array.isArray(answer.pasted) ? answer.pasted : []).filter((text) => typeof text === "string");
   const own = new Set();
   const fields = Array.from({ length: page.statements }, (_, index) => field(index, answer.statements?.[index]));
-  const bar = el("div", { class: "spread-bar", "aria-hidden": "true" }, references.map(({ bits }) => bits));
+  const bar = el(
+    "div",
+    { class: "spread-bar", "aria-hidden": "true" },
+    references.map(({ bits }) => bits),
+  );
   const spread = el("p", { class: "spread-text small muted" });
   const copier = button("", copySelection, "primary small copier");
   copier.hidden = true;
@@ -25,11 +29,28 @@ export function writeView({ page, answer, changed }) {
 
   function field(index, before) {
     const id = uniqueId("statement");
-    const input = el("textarea", { id, rows: "2", dir: "auto", maxlength: MAX_STATEMENT, "aria-describedby": `${id}-problems` });
+    const input = el("textarea", {
+      id,
+      rows: "2",
+      dir: "auto",
+      maxlength: MAX_STATEMENT,
+      "aria-describedby": `${id}-problems`,
+    });
     input.value = typeof before === "string" ? before : "";
     const problems = el("ul", { class: "problems small", id: `${id}-problems` });
-    const foreign = el("p", { class: "problems small", hidden: true }, "This came from elsewhere, which is noted. Please use only what the text says.");
-    const node = el("li", { class: "field" }, el("label", { for: id }, `Statement ${index + 1}`), input, problems, foreign);
+    const foreign = el(
+      "p",
+      { class: "problems small", hidden: true },
+      "This came from elsewhere, which is noted. Please use only what the text says.",
+    );
+    const node = el(
+      "li",
+      { class: "field" },
+      el("label", { for: id }, `Statement ${index + 1}`),
+      input,
+      problems,
+      foreign,
+    );
     input.addEventListener("focus", () => (current = index));
     input.addEventListener("input", edited);
     // A statement is one line; Enter goes to the next one instead.
@@ -87,7 +108,10 @@ export function writeView({ page, answer, changed }) {
   function show(problems) {
     fields.forEach((each, index) => {
       const texts = problems[index] ?? [];
-      put(each.problems, texts.map((text) => el("li", { dir: "auto" }, text)));
+      put(
+        each.problems,
+        texts.map((text) => el("li", { dir: "auto" }, text)),
+      );
     });
   }
 
@@ -100,7 +124,8 @@ export function writeView({ page, answer, changed }) {
   function followSelection() {
     const selection = getSelection();
     const range = selection.rangeCount && !selection.isCollapsed ? selection.getRangeAt(0) : null;
-    const inside = range && references.some(({ node }) => node.contains(range.startContainer) && node.contains(range.endContainer));
+    const inside =
+      range && references.some(({ node }) => node.contains(range.startContainer) && node.contains(range.endContainer));
     selected = inside ? squeeze(selection.toString()) : "";
     const free = target();
     copier.hidden = !selected;
@@ -150,10 +175,20 @@ export function writeView({ page, answer, changed }) {
   return {
     panel,
     work: [
-      el("section", { class: "writing card" },
+      el(
+        "section",
+        { class: "writing card" },
         el("h2", {}, "Your statements"),
-        el("p", { class: "muted" }, "One fact in each. Select words in the text to copy them here, then change what you like."),
-        el("ol", { class: "fields" }, fields.map(({ node }) => node)),
+        el(
+          "p",
+          { class: "muted" },
+          "One fact in each. Select words in the text to copy them here, then change what you like.",
+        ),
+        el(
+          "ol",
+          { class: "fields" },
+          fields.map(({ node }) => node),
+        ),
       ),
     ],
     verb: "written",

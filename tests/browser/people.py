@@ -1,0 +1,137 @@
+"""How people use the pages: managers, and workers who were invited."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from pyramidion.model.campaigns import TaskKind
+from pyramidion.web.content import CONTENT
+from tests.browser.site import MANAGER, PASSWORD, Site
+
+# Patience, not speed: the machine may be busy, and nothing waits longer than it has to.
+PATIENCE = 30_000
+expect.set_options(timeout=PATIENCE)
+
+REPORT_VIOLATIONS = """
+addEventListener("securitypolicyviolation", ({violatedDirective, blockedURI, sample}) =>
+  console.error(`Content-Security-Policy: ${violatedDirective} blocked ${blockedURI} ${sample}`));
+"""
+LOST_NETWORK = "net::ERR_INTERNET_DISCONNECTED"
+
+
+class Visitors:
+    """Browsers of several people, apart from each other, and everything that went wrong on their pages."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._contexts: list[BrowserContext] = []
+        self._problems: list[str] = []
+        self._expected: list[str] = []
+
+    def new(self, **options: Any) -> Page:
+        """The page of somebody new. Without motion, so that nothing is looked at halfway."""
+        context = self._browser.new_context(**{"locale": "en-GB", "reduced_motion": "reduce", **options})
+        context.set_default_timeout(PATIENCE)
+        context.add_init_script(REPORT_VIOLATIONS)
+        context.on("console", lambda message: message.type == "error" and self._problems.append(message.text))
+        context.on("weberror", lambda error: self._problems.append(str(error.error)))
+        self._contexts.append(context)
+        return context.new_page()
+
+    def expect_problem(self, text: str) -> None:
+        """Console errors that say this are part of the test."""
+        self._expected.append(text)
+
+    def leave(self) -> None:
+        for context in self._contexts:
+            context.close()
+        assert [problem for problem in self._problems if not any(text in problem for text in self._expected)] == []
+
+
+# -- managers ------------------------------------------------------------------------------------------------
+
+
+def log_in(page: Page, site: Site) -> None:
+    page.goto(f"{site.url}/manage")
+    page.get_by_label("Name").fill(MANAGER)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("heading", name="Plan a campaign")).to_be_visible()
+
+
+def plan_campaign(page: Page, kind: str, name: str, settings: dict[str, str]) -> None:
+    """Fill in the form and look at the preview, without starting. ``settings`` are by label."""
+    page.get_by_role("radio", name=re.compile(f"^{kind}")).check()
+    page.get_by_label("Name of the campaign").fill(name)
+    if not page.get_by_text("Random seed").is_visible():
+        page.get_by_text("Advanced settings").click()
+    for label, value in settings.items():
+        page.get_by_label(label).fill(value)
+    page.get_by_role("button", name="Preview counts and cost").click()
+    expect(page.get_by_role("heading", name="If you start it now")).to_be_visible()
+
+
+def start_campaign(page: Page, name: str) -> None:
+    page.get_by_role("button", name=f"Start {name}").click()
+    expect(page.get_by_text(f"{name} is running.")).to_be_visible()
+    expect(page.get_by_role("table", name="Campaigns").get_by_role("link", name=name)).to_be_visible()
+
+
+def make_links(page: Page, campaign: str, count: int) -> list[str]:
+    page.get_by_label("Campaign", exact=True).select_option(campaign)
+    page.get_by_label("How many").fill(str(count))
+    page.get_by_role("button", name="Make links").click()
+    links = page.get_by_label(f"{count} links for {campaign}")
+    expect(links).to_have_value(re.compile(r"/join/"))
+    return links.input_value().split()
+
+
+def fact(page: Page, title: str) -> Any:
+    """What stands under a title in a list of facts."""
+    return page.locator("dl > div").filter(has=page.locator("dt").get_by_text(title, exact=True)).locator("dd").first
+
+
+# -- workers -------------------------------------------------------------------------------------------------
+
+
+def pass_check(page: Page, kind: TaskKind) -> None:
+    for question in CONTENT[kind]["questions"]:
+        right = next(o["label"] for o in question["options"] if o["value"] == question["answer"])
+        page.get_by_role("group", name=question["text"]).get_by_label(right, exact=True).check()
+    page.get_by_role("button", name="Check my answers").click()
+    page.get_by_role("button", name="Start with the first task").click()
+    expect(counter(page)).to_be_visible()
+
+
+def pass_check_by_keyboard(page: Page, kind: TaskKind) -> None:
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+    for question in CONTENT[kind]["questions"]:
+        page.keyboard.press("Tab")
+        at = [option["value"] for option in question["options"]].index(question["answer"])
+        for key in ["ArrowDown"] * at or ["Space"]:
+            page.keyboard.press(key)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Start with the first task")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(counter(page)).to_be_visible()
+
+
+def counter(page: Page) -> Any:
+    """How much is done, at the bottom of the page."""
+    return page.get_by_text(re.compile(r"^\d+ of \d+ (answered|written|rated)$"))
+
+
+def statements(page: Page) -> list[str]:
+    """The statements to judge, in the order shown."""
+    return page.get_by_role("group", name=re.compile("^Statement")).locator(".text").all_text_contents()
+
+
+def pressed(page: Page) -> list[str]:
+    """For each statement in order, which answer is given."""
+    groups = page.get_by_role("group", name=re.compile("^Statement")).all()
+    buttons = [group.get_by_role("button", pressed=True).all_text_contents() for group in groups]
+    return ["".join(texts) for texts in buttons]

@@ -1,0 +1,95 @@
+"""A campaign from the command line: every command as a user types it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.test_commands import refused, run
+
+import pyramidion as pyr
+
+
+def made(folder: Path) -> Path:
+    place = folder / "study.db"
+    pyr.save(pyr.example(), folder / "example.jsonl")
+    done = run("init", place, "--title", "Example")
+    assert done.returncode == 0
+    assert "shown only now" in done.stdout
+    assert run("import", place, folder / "example.jsonl", "-q").returncode == 0
+    return place
+
+
+def test_a_campaign_from_plan_to_scores(tmp_path: Path) -> None:
+    place = made(tmp_path)
+    refused(run("init", place), 2, "exists already")
+    asked = run("campaign", "plan", place, "judge", "--name", "j")
+    assert asked.returncode == 2  # nobody said yes
+    assert "48 tasks for 5 workers each, 240 assignments" in asked.stdout
+    assert "$129.60" in asked.stdout
+    assert run("campaign", "status", place).stdout.startswith("No campaigns yet")
+
+    options = "--name j --yes --set workers=2 --set units_per_task=16 --topic reef-nursery --system lead --json"
+    planned = json.loads(run("campaign", "plan", place, "judge", *options.split()).stdout)
+    assert planned["tasks"] == 2
+    refused(run("campaign", "plan", place, "judge", "--name", "j", "--yes"), 2, "exists already")
+    links = json.loads(run("campaign", "invite", place, "j", "--count", 3, "--json").stdout)["links"]
+    assert len(set(links)) == 3
+    rehearsed = json.loads(run("campaign", "rehearse", place, "j", "--workers", 4, "--abandon", 0, "--json").stdout)
+    assert rehearsed["submitted"] == 4
+
+    status = json.loads(run("campaign", "status", place, "j", "--json").stdout)[0]
+    assert status["progress"]["submitted"] == 4
+    worker = status["workers"][0]["worker"]
+    assert run("campaign", "exclude", place, worker, "--reason", "careless").returncode == 0
+    assert f"worker {worker}: left out: careless" in run("validate", place).stderr
+    for action in ("include", "approve", "block", "unblock", "reject"):
+        assert run("campaign", action, place, worker, "--reason", "a reason").returncode == 0
+    assert run("campaign", "bonus", place, worker, 0.5).returncode == 0
+    refused(run("campaign", "exclude", place, "w0", "--reason", "x"), 2, "no worker is called 'w0'")
+
+    assert "paused" in run("campaign", "pause", place, "j").stdout
+    assert "running" in run("campaign", "resume", place, "j").stdout
+    assert "closed" in run("campaign", "close", place, "j", "--yes").stdout
+    refused(run("campaign", "resume", place, "j"), 2, "closed for good")
+    refused(run("campaign", "status", place, "k"), 2, "no campaign is called 'k'; there are: j")
+
+    assert run("campaign", "export", place, tmp_path / "out.jsonl", "-q").returncode == 0
+    exported = pyr.load(tmp_path / "out.jsonl")
+    assert worker in {judge.id for judge in exported.judges}
+    assert run("campaign", "forget-worker", place, worker, "--yes").returncode == 0
+    assert worker not in {judge.id for judge in pyr.load(place).judges}
+
+
+def test_wrong_settings_are_explained(tmp_path: Path) -> None:
+    place = made(tmp_path)
+    plan = ("campaign", "plan", place, "judge", "--yes", "--set")
+    refused(run(*plan, "wokers=3"), 2, "there is no such setting; there are: workers, statements")
+    refused(run(*plan, "workers=many"), 2, "'many' is not a number")
+    refused(run(*plan, "check=perhaps"), 2, "say yes or no")
+    refused(run("campaign", "plan", place, "guess", "--yes"), 2, "write, judge, rate, compare")
+    refused(run("campaign", "plan", tmp_path / "example.jsonl", "judge"), 2, "is not a study database")
+    refused(run("serve", tmp_path / "nothing.db"), 2, "pyramidion init")
+
+
+def test_writing_becomes_units(tmp_path: Path) -> None:
+    place = tmp_path / "texts.db"
+    example = pyr.example()
+    pyr.save(pyr.Study(topics=example.topics, summaries=example.summaries), tmp_path / "texts.jsonl")
+    run("init", place, "-q")
+    run("import", place, tmp_path / "texts.jsonl", "-q")
+    assert run("campaign", "plan", place, "write", "--yes").returncode == 0
+    assert run("campaign", "rehearse", place, "write", "--workers", 10).returncode == 0
+    looked = run("campaign", "units", place, "write")
+    assert looked.returncode == 2
+    assert "sampled for judging" in looked.stdout
+    held = json.loads(run("campaign", "units", place, "write", "--yes", "--json").stdout)
+    assert set(held["topics"]) == {topic.id for topic in example.topics}
+    assert run("campaign", "plan", place, "judge", "--yes").returncode == 0
+
+
+def test_importing_the_same_twice_and_different_things(tmp_path: Path) -> None:
+    place = made(tmp_path)
+    assert "Added 0 records" in run("import", place, tmp_path / "example.jsonl").stdout
+    (tmp_path / "other.jsonl").write_text('{"type": "topic", "id": "reef-nursery", "title": "Another"}\n')
+    refused(run("import", place, tmp_path / "other.jsonl"), 1, "topic reef-nursery: appears 2 times")

@@ -1,0 +1,132 @@
+"""write -> filter -> sample -> judge -> screen -> aggregate -> score, with simulated workers on a real database."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import pyramidion as pyr
+from pyramidion.model import Settings
+from pyramidion.store import Database, Workers
+from pyramidion.workflows.campaign import Desk
+from pyramidion.workflows.decisions import decide, reopen
+from pyramidion.workflows.monitor import overview
+from pyramidion.workflows.planning import plan
+from pyramidion.workflows.rehearsal import rehearse_campaign
+
+
+@pytest.fixture
+def desk(tmp_path: Path, example: pyr.Study) -> Desk:
+    """A study of two topics and three systems: texts only."""
+    topics = example.topics[:2]
+    kept = {topic.id for topic in topics}
+    systems = {"paraphrase", "lead", "offtopic"}
+    texts = [s for s in example.summaries if s.topic in kept and (s.role == "reference" or s.system in systems)]
+    made = Desk(Database.create(tmp_path / "study.db"))
+    made.import_study(pyr.Study(topics=topics, summaries=tuple(texts)))
+    return made
+
+
+def run(desk: Desk, kind: str, name: str, *, workers: int = 12, seed: int = 1, **settings: object) -> None:
+    chosen = Settings.for_kind(kind, **settings)  # type: ignore[arg-type]
+    desk.start(plan(desk.studies.load(), kind, name, chosen))  # type: ignore[arg-type]
+    rehearse_campaign(desk, name, workers=workers, seed=seed, careless=0.0, adversarial=0.0)
+
+
+def test_the_whole_chain(desk: Desk) -> None:
+    run(desk, "write", "write")
+    made = desk.make_units("write")
+    assert {pyramid.topic for pyramid in made.pyramids} == {topic.id for topic in desk.studies.load().topics}
+    assert all(unit.author and unit.contributors for pyramid in made.pyramids for unit in pyramid.units)
+    assert all(note.what for note in made.notes)
+    desk.store_units(made)
+    with pytest.raises(pyr.UsageError, match="has a crowd pyramid already"):
+        desk.store_units(made)
+
+    run(desk, "judge", "judge", workers=30)
+    progress = desk.campaigns.progress("judge")
+    assert progress["submitted"] == progress["wanted"]
+    study = desk.study()
+    assert [p for p in study.problems() if p.severity == "error"] == []
+    table = pyr.score(study, "lite")
+    assert set(table.systems) == {"paraphrase", "lead", "offtopic"}
+    assert table.ranking("lite")[-1][0] == "offtopic"
+    topics = {task.id: (task.kind, task.topic) for task in study.tasks}
+    done = {(a.judge, *topics[a.task]) for a in study.assignments}
+    wrote = {(worker, topic) for worker, kind, topic in done if kind == "write"}
+    judged = {(worker, topic) for worker, kind, topic in done if kind == "judge"}
+    assert wrote
+    assert not wrote & judged  # nobody judges units of a topic they wrote for
+
+
+def test_the_answers_survive_export_and_import(desk: Desk, tmp_path: Path) -> None:
+    run(desk, "rate", "rate")
+    study = desk.study()
+    pyr.save(study, tmp_path / "out.jsonl")
+    back = pyr.load(tmp_path / "out.jsonl")
+    assert back == study
+    assert all(a.accepted and a.submitted and a.seconds for a in back.assignments)
+    assert pyr.load(tmp_path / "study.db") == study
+    assert pyr.score(back, "responsiveness").measures == ("overall", "linguistic", "content")
+
+
+def test_importing_twice_changes_nothing(desk: Desk) -> None:
+    held = desk.studies.load()
+    assert desk.import_study(held) == 0
+    with pytest.raises(pyr.InputError, match="appears 2 times"):
+        desk.import_study(pyr.Study(topics=(replace(held.topics[0], title="another title"),)))
+
+
+def test_excluded_workers_leave_the_scores_and_come_back(desk: Desk) -> None:
+    run(desk, "rate", "rate")
+    worker = desk.campaigns.answers("rate")[0].worker
+    before = len(desk.study().judgments)
+    decide(desk, "exclude", worker=worker, actor="me", reason="rated without reading")
+    assert worker not in set(desk.study().judgments.judge.names)
+    assert len(desk.study(keep_excluded=True).judgments) == before
+    decide(desk, "include", worker=worker, actor="me", reason="looked again")
+    assert len(desk.study().judgments) == before
+
+
+def test_decisions_have_consequences(desk: Desk) -> None:
+    run(desk, "rate", "rate", workers=6)
+    answers = desk.campaigns.answers("rate")
+    worker = answers[0].worker
+    mine = [answer.id for answer in answers if answer.worker == worker]
+    decide(desk, "approve", worker=worker, actor="me", reason="good")
+    assert {id for id, action in desk.reviews.decisions().items() if action == "approve"} == set(mine)
+    decide(desk, "block", worker=worker, actor="me", reason="enough")
+    known = Workers(desk.database).get(worker)
+    assert known is not None
+    assert known.blocked == "enough"
+    reopen(desk, mine[0], actor="me", reason="do it again")
+    assert desk.campaigns.progress("rate")["submitted"] == len(answers) - 1
+    assert [review.action for review in desk.reviews.all()].count("approve") == 1 + len(mine)
+
+
+def test_the_overview_shows_who_is_careless(desk: Desk, example: pyr.Study) -> None:
+    units = tuple(
+        p for p in example.pyramids if p.name == "crowd" and p.topic in {t.id for t in desk.studies.load().topics}
+    )
+    desk.studies.add(pyr.Study(pyramids=units))
+    chosen = Settings.for_kind("judge", gold_rate=1.0)
+    desk.start(plan(desk.studies.load(), "judge", "judge", chosen))
+    rehearse_campaign(desk, "judge", workers=20, careless=0.2, adversarial=0.1, seed=4)
+    found = overview(desk, "judge")
+    flagged = [worker for worker in found.workers if worker.flags]
+    assert 1 <= len(flagged) < len(found.workers)
+    assert {flag.reason for worker in flagged for flag in worker.flags} & {"agreement", "gold", "too fast"}
+    assert found.alpha is not None
+    assert sum(topic["submitted"] for topic in found.by_topic.values()) == found.progress["submitted"]
+    assert found.as_dict()["cost"].startswith("$")
+    assert str(found.cost.total) == f"{found.progress['submitted'] * 0.54:.2f}"
+
+
+def test_comparisons_become_preferences(desk: Desk) -> None:
+    run(desk, "compare", "compare")
+    votes = [j for j in desk.study().judgments if j.aspect == "preference"]
+    assert votes
+    assert {j.value for j in votes} <= {0.0, 0.5, 1.0}
+    assert all(j.other and j.other != j.system for j in votes)
