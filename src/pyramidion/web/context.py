@@ -56,6 +56,11 @@ class Context:
                 self._newest, self._checked = newest, now
             return self._study
 
+    def study_changed(self) -> None:
+        """Whoever changed the study here sees it at once; other processes within a second."""
+        with self._lock:
+            self._study = None
+
 
 def context(request: Request) -> Context:
     found = request.app.state.context

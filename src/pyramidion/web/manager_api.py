@@ -91,6 +91,7 @@ def plan_campaign(body: PlanRequest, ctx: Ctx, _: Manager) -> dict[str, Any]:
     made = plan(study, body.kind, body.name, settings, pyramid=body.pyramid, topics=body.topics, systems=body.systems)
     if body.start:
         ctx.desk.start(made)
+        ctx.study_changed()  # rating adds scales
     return {
         "tasks": len(made.tasks),
         "assignments": made.assignments,
@@ -184,6 +185,7 @@ def make_units(name: str, body: UnitsRequest, ctx: Ctx, _: Manager) -> dict[str,
     made = ctx.desk.make_units(name, seed=body.seed)
     if body.store:
         ctx.desk.store_units(made)
+        ctx.study_changed()
     return {
         "kept": made.kept,
         "pyramids": [
