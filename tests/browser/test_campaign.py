@@ -1,10 +1,9 @@
-"""A whole campaign as people live through it: write, make units, judge, exclude, score."""
+"""A whole campaign as people live through it: write, make units, judge, exclude, score. And what may go wrong."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -28,42 +27,48 @@ from tests.browser.site import Site, serve, small_study
 pytestmark = pytest.mark.browser
 
 COPIED = "Port Ambry will ration water for the first time in its history."
-AGAIN = "For the first time in its history Port Ambry will ration water."
+AGAIN = "For the first time in its history, Port Ambry will ration water."
 TOO_SHORT = "Lawns stay dry."
 
-# What each worker writes, and which systems say it.
 WRITTEN = [
-    {COPIED: "extract vague", "Every resident may use 120 litres a day.": "extract", "Lake Tessary is 23 percent full.": ""},
-    {AGAIN: "extract vague", "Lawns may not be watered.": "extract", "A first offence costs 200 dollars.": "extract"},
-    {
-        TOO_SHORT: "",
-        "Farmers in the Orlen Valley have gone to court.": "extract vague",
-        "The city has approved a desalination plant.": "vague",
-    },
+    [COPIED, "Every resident may use 120 litres a day.", "Lake Tessary is only 23 percent full."],
+    [AGAIN, "Lawns may not be watered.", "A first offence costs 200 dollars."],
+    [TOO_SHORT, "Farmers in the Orlen Valley have gone to court.", "The city has approved a desalination plant."],
 ]
-TRUTH = {text: systems.split() for part in WRITTEN for text, systems in part.items()}
+SAYS = {
+    "extract": {COPIED, AGAIN, *WRITTEN[0][1:2], *WRITTEN[1][1:], WRITTEN[2][1]},
+    "vague": {COPIED, AGAIN, *WRITTEN[2][1:]},
+}
+"""Which of the statements each system's summary contains: 5 and 3 of the 7 that are kept."""
 
 
 @pytest.fixture(scope="module")
-def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A study at its beginning: texts, no units, no campaigns."""
-    with serve(small_study(["extract", "vague"], ["A"]), tmp_path_factory.mktemp("empty")) as site:
+def beginning(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """Texts, no units, no campaigns."""
+    with serve(small_study(list(SAYS), ["A"]), tmp_path_factory.mktemp("beginning")) as site:
         yield site
 
 
-def test_from_references_to_scores(empty: Site, visitors: Visitors) -> None:
+@pytest.fixture(scope="module")
+def with_units(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    study = small_study(["extract"], ["A", "B", "C", "D"], "crowd")
+    with serve(study, tmp_path_factory.mktemp("with-units")) as site:
+        yield site
+
+
+def test_from_references_to_scores(beginning: Site, visitors: Visitors) -> None:
     manager = visitors.new()
-    log_in(manager, empty)
+    log_in(manager, beginning)
     plan_campaign(manager, "Write", "facts", {"Statements per task": "3", "Workers per task": "3"})
     expect(fact(manager, "Tasks")).to_have_text("1")
     expect(fact(manager, "Assignments")).to_have_text("3")
     expect(fact(manager, "Cost when all is done")).to_contain_text("$1.80")
     start_campaign(manager, "facts")
-    for number, link in enumerate(make_links(manager, "facts", 3)):
+    for link, texts in zip(make_links(manager, "facts", 3), WRITTEN, strict=True):
         worker = visitors.new()
         worker.goto(link)
         pass_check(worker, "write")
-        write(worker, list(WRITTEN[number]), copy_first=number == 0)
+        write(worker, texts)
 
     store_units(manager)
 
@@ -73,26 +78,32 @@ def test_from_references_to_scores(empty: Site, visitors: Visitors) -> None:
     start_campaign(manager, "presence")
     links = make_links(manager, "presence", 5)
     manager.get_by_role("link", name="Watch it").click()
+    expect(manager.get_by_text("of 10 answers")).to_be_visible()
     for number, link in enumerate(links):
         worker = visitors.new()
         worker.goto(link)
         pass_check_by_keyboard(worker, "judge")
-        for task in ("first", "last"):
-            judge_by_keyboard(worker, empty, contrary=number == 3, last=task == "last")
+        judge_by_keyboard(worker, beginning, contrary=number == 3)
+        worker.keyboard.press("Enter")
+        expect(counter(worker)).to_be_visible()
+        judge_by_keyboard(worker, beginning, contrary=number == 3)
+        worker.keyboard.press("Enter")
+        expect(worker.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
 
-    exclude_the_contrarian(manager)
+    exclude_the_contrary_one(manager)
     look_at_scores(manager)
 
 
-def write(page: Page, texts: list[str], *, copy_first: bool) -> None:
+def write(page: Page, texts: list[str]) -> None:
     for number, text in enumerate(texts, 1):
-        if copy_first and number == 1:
-            select_sentence(page, text)
-            page.get_by_role("button", name="Copy to statement 1").click()
-            expect(page.get_by_label("Statement 1")).to_be_focused()
+        field = page.get_by_label(f"Statement {number}")
+        if text == COPIED:
+            select(page, text)
+            page.get_by_role("button", name=f"Copy to statement {number}").click()
+            expect(field).to_be_focused()
         else:
-            page.get_by_label(f"Statement {number}").press_sequentially(text)
-        expect(page.get_by_label(f"Statement {number}")).to_have_value(text)
+            field.press_sequentially(text)
+        expect(field).to_have_value(text)
     if TOO_SHORT in texts:
         expect(page.get_by_text("This has 3 words, fewer than 4.")).to_be_visible()
     expect(counter(page)).to_have_text("3 of 3 written")
@@ -102,14 +113,96 @@ def write(page: Page, texts: list[str], *, copy_first: bool) -> None:
     expect(page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
 
 
-def select_sentence(page: Page, text: str) -> None:
-    """As with a mouse: press at the start, drag to the end, let go."""
-    sentence = page.get_by_text(text, exact=True)
-    first, last = sentence.evaluate(
+def select(page: Page, sentence: str) -> None:
+    """As with a mouse: press before the first letter, drag behind the last one, let go."""
+    lines = page.get_by_text(sentence, exact=True).evaluate(
         "node => [...node.getClientRects()].map(({left, right, top, height}) => [left, right, top + height / 2])"
-        ".filter((_, index, all) => index === 0 || index === all.length - 1).slice(-2)"
-    ) * 2 if False else _ends(sentence)
-    page.mouse.move(first[0], first[2])
+    )
+    page.mouse.move(lines[0][0], lines[0][2])
     page.mouse.down()
-    page.mouse.move(last[1], last[2], steps=5)
+    page.mouse.move(lines[-1][1], lines[-1][2], steps=4)
     page.mouse.up()
+
+
+def store_units(manager: Page) -> None:
+    manager.get_by_role("table", name="Campaigns").get_by_role("link", name="facts").click()
+    expect(manager.get_by_text("of 3 answers")).to_be_visible()
+    manager.get_by_role("button", name="Preview units").click()
+    expect(fact(manager, "Statements kept")).to_have_text("7")
+    expect(fact(manager, "Statements dropped")).to_have_text("2")
+    units = manager.get_by_role("table", name="Units that would be kept")
+    expect(units.get_by_role("row")).to_have_count(1 + 7)
+    expect(units.get_by_text("Lawns may not be watered.")).to_be_visible()
+    expect(units.get_by_text(TOO_SHORT)).to_have_count(0)
+    dropped = manager.get_by_role("listitem")
+    expect(dropped.filter(has_text="dropped: 3 words, fewer than 4")).to_be_visible()
+    expect(dropped.filter(has_text=re.compile(r"dropped: nearly the same as s00\d"))).to_be_visible()
+    manager.get_by_role("button", name="Store 7 units").click()
+    manager.get_by_role("dialog").get_by_role("button", name="Store units").click()
+    manager.get_by_role("link", name="plan a judging campaign").click()
+    expect(fact(manager, "units")).to_have_text("7")
+
+
+def judge_by_keyboard(page: Page, site: Site, *, contrary: bool) -> None:
+    """P and N for the answers, Enter for the review, Tab and Enter to submit; the mouse is not touched."""
+    peers = site.desk.studies.load().peers
+    system = next(peer.system for peer in peers if page.get_by_text(peer.text, exact=True).is_visible())
+    asked = statements(page)
+    assert len(asked) == 7
+    for text in asked:
+        page.keyboard.press("p" if (text in SAYS[system]) != contrary else "n")
+    expect(counter(page)).to_have_text("7 of 7 answered")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Review and submit")).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Submit")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+
+
+def exclude_the_contrary_one(manager: Page) -> None:
+    """The page has been open all the time and has followed."""
+    expect(manager.get_by_text("of 10 answers")).to_be_visible()
+    expect(manager.get_by_text("100%").first).to_be_visible()
+    expect(manager.get_by_text("1 flagged, 0 excluded, 0 blocked")).to_be_visible()
+    workers = manager.get_by_role("table", name="Workers")
+    expect(workers.get_by_role("row")).to_have_count(1 + 5)
+    flagged = workers.get_by_role("row").filter(has_text="agrees with others")
+    expect(flagged).to_have_count(1)
+    flagged.get_by_role("button", name="Decide").click()
+    dialog = manager.get_by_role("dialog")
+    dialog.get_by_role("radio", name="Exclude from scores").check()
+    dialog.get_by_role("button", name="Exclude worker").click()
+    expect(dialog.get_by_text("Say why. This cannot be empty.")).to_be_visible()
+    dialog.get_by_label("Reason", exact=True).fill("says the opposite of everybody")
+    dialog.get_by_role("button", name="Exclude worker").click()
+    expect(dialog).to_have_count(0)
+    expect(flagged).to_contain_text("says the opposite of everybody")
+    expect(manager.get_by_text("1 flagged, 1 excluded, 0 blocked")).to_be_visible()
+    decisions = manager.get_by_role("table", name="Decisions").get_by_role("row")
+    expect(decisions.filter(has_text="mona").filter(has_text="excluded")).to_contain_text("says the opposite")
+
+
+def look_at_scores(manager: Page) -> None:
+    manager.get_by_role("link", name="Scores").click()
+    table = manager.get_by_role("table", name="Systems by lite")
+    expect(table.get_by_role("row").nth(1)).to_contain_text(re.compile(r"1\s*extract\s*0\.714"))
+    expect(table.get_by_role("row").nth(2)).to_contain_text(re.compile(r"2\s*vague\s*0\.429"))
+    notes = manager.get_by_role("listitem").filter(has_text="says the opposite of everybody")
+    expect(notes).to_contain_text(re.compile(r"worker w\w+: excluded"))
+    expect(manager.get_by_text("judges:crowd")).to_be_visible()
+
+
+# -- what may go wrong ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def judging(with_units: Site, visitors: Visitors, request: pytest.FixtureRequest) -> tuple[Page, str]:
+    """Somebody with a judging task of five statements, and the name of the campaign."""
+    name = request.node.name.replace("_", "-")
+    with_units.start("judge", name, check=False, units_per_task=5, workers=1)
+    page = visitors.new()
+    page.goto(with_units.link(name))
+    expect(counter(page)).to_have_text("0 of 5 answered")
+    return page, name

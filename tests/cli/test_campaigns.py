@@ -61,6 +61,12 @@ def test_a_campaign_from_plan_to_scores(tmp_path: Path) -> None:
     assert worker not in {judge.id for judge in pyr.load(place).judges}
 
 
+def test_accounts(tmp_path: Path) -> None:
+    place = made(tmp_path)
+    assert "zoe may log in as viewer with the password" in run("account", place, "zoe").stdout
+    refused(run("account", place, "zoe", "--role", "boss"), 2, "role 'boss' is unknown; there are: manager, expert")
+
+
 def test_wrong_settings_are_explained(tmp_path: Path) -> None:
     place = made(tmp_path)
     plan = ("campaign", "plan", place, "judge", "--yes", "--set")

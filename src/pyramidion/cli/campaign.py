@@ -72,6 +72,26 @@ def init(
         output.out.print(cell(f"Log in as {manager} with the password {made_up} (shown only now)."))
 
 
+def account(
+    place: Place,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Who logs in.")],
+    role: Annotated[str, typer.Option(help="manager, expert or viewer.")] = "viewer",
+    password: Annotated[
+        str, typer.Option(envvar="PYRAMIDION_PASSWORD", help="Their password; made up and shown once by default.")
+    ] = "",
+) -> None:
+    """Let somebody log in to the manager's pages, or give them a new password or role."""
+    import secrets
+
+    desk = open_desk(place)
+    from pyramidion.store import Accounts
+
+    made_up = password or secrets.token_urlsafe(12)
+    Accounts(desk.database).add(name, made_up, role)  # type: ignore[arg-type]
+    shown = "" if password else f" with the password {made_up} (shown only now)"
+    Output().out.print(cell(f"{name} may log in as {role}{shown}."))
+
+
 def import_(
     place: Place,
     source: Annotated[str, typer.Argument(metavar="SRC", help="A study in any readable format.")],

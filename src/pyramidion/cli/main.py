@@ -233,6 +233,7 @@ def doctor(json: Json = False, quiet: Quiet = False) -> None:
 
 app.command("init")(campaign.init)
 app.command("import")(campaign.import_)
+app.command("account")(campaign.account)
 app.command("serve")(campaign.serve)
 app.add_typer(campaign.campaign, name="campaign")
 

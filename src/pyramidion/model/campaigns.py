@@ -75,6 +75,10 @@ class Settings:
     completion_code: str = field(default="", metadata={"help": "Prolific's completion code."})
     platform: str = field(default="local", metadata={"help": "local, prolific, connect or simulated."})
     platform_study: str = field(default="", metadata={"help": "The platform's id of this study."})
+    entry_parameters: str = field(
+        default="participantId,assignmentId,projectId",
+        metadata={"help": "connect: what the link calls the person, the session and the study."},
+    )
     seed: int = field(default=0, metadata={"help": "For sampling and shuffling."})
 
     @classmethod

@@ -12,7 +12,7 @@ from pyramidion.errors import UsageError, check_choice
 from pyramidion.store import schema
 from pyramidion.store.database import Database
 
-Action = Literal["approve", "reject", "exclude", "include", "block", "unblock", "bonus", "reopen"]
+Action = Literal["approve", "reject", "exclude", "include", "block", "unblock", "bonus", "paid", "reopen"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,14 +18,18 @@ from pyramidion.web import manager_api, pages, webhooks, worker_api
 from pyramidion.web.context import Context
 from pyramidion.web.security import Guard
 from pyramidion.workflows.campaign import Desk
-from pyramidion.workflows.serving import BASE_URL, PLACE, WEBHOOK
+from pyramidion.workflows.serving import BASE_URL, PLACE, TOKEN, WEBHOOK
 
 
-def create_app(place: str | Path, *, base_url: str = "", webhook_secret: str = "") -> FastAPI:
+def create_app(place: str | Path, *, base_url: str = "", webhook_secret: str = "", api_token: str = "") -> FastAPI:
     """The application for a study database. ``base_url`` is how people reach it; https makes cookies secure."""
     app = FastAPI(title="pyramidion", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
     app.state.context = Context(
-        Desk.open(place), base_url=base_url, secure_cookies=base_url.startswith("https:"), webhook_secret=webhook_secret
+        Desk.open(place),
+        base_url=base_url,
+        secure_cookies=base_url.startswith("https:"),
+        webhook_secret=webhook_secret,
+        api_token=api_token,
     )
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static")
     for module in (worker_api, manager_api, webhooks, pages):
@@ -38,7 +42,10 @@ def create_app(place: str | Path, *, base_url: str = "", webhook_secret: str = "
 def from_environment() -> FastAPI:
     """For several server processes, which cannot be handed an object."""
     return create_app(
-        os.environ[PLACE], base_url=os.environ.get(BASE_URL, ""), webhook_secret=os.environ.get(WEBHOOK, "")
+        os.environ[PLACE],
+        base_url=os.environ.get(BASE_URL, ""),
+        webhook_secret=os.environ.get(WEBHOOK, ""),
+        api_token=os.environ.get(TOKEN, ""),
     )
 
 

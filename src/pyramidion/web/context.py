@@ -25,10 +25,17 @@ REFRESH_SECONDS = 1.0
 
 class Context:
     def __init__(
-        self, desk: Desk, *, base_url: str = "", secure_cookies: bool = False, webhook_secret: str = ""
+        self,
+        desk: Desk,
+        *,
+        base_url: str = "",
+        secure_cookies: bool = False,
+        webhook_secret: str = "",
+        api_token: str = "",
     ) -> None:
         self.desk = desk
         self.base_url = base_url.rstrip("/")
+        self.api_token = api_token
         self.workers = Workers(desk.database)
         self.assignments = Assignments(desk.database)
         self.accounts = Accounts(desk.database)
@@ -59,7 +66,7 @@ class Context:
     def study_changed(self) -> None:
         """Whoever changed the study here sees it at once; other processes within a second."""
         with self._lock:
-            self._study = None
+            self._checked = float("-inf")
 
 
 def context(request: Request) -> Context:

@@ -28,7 +28,7 @@ from pyramidion.web.context import (
 )
 from pyramidion.web.security import safe_path
 from pyramidion.workflows.campaign import with_answers
-from pyramidion.workflows.platforms import platform_of
+from pyramidion.workflows.platforms import confirm_arrival, platform_of
 
 router = APIRouter(include_in_schema=False)
 HERE = Path(__file__).parent
@@ -58,7 +58,9 @@ def enter(campaign: str, request: Request, ctx: Ctx) -> Response:
     """The way in from a platform, whose ids come as query parameters."""
     found = ctx.desk.campaigns.get(campaign)
     try:
-        arrival = platform_of(found, ctx.secret).arrival(dict(request.query_params))
+        platform = platform_of(found, ctx.secret, ctx.api_token)
+        arrival = platform.arrival(dict(request.query_params))
+        confirm_arrival(platform, arrival)
     except (InputError, UsageError) as error:
         return PlainTextResponse(str(error), 400)
     return _welcome(ctx, ctx.workers.join(arrival.platform, arrival.external, arrival.session), campaign)

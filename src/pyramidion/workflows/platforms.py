@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 
 from pyramidion.errors import UsageError
 from pyramidion.model import Campaign
-from pyramidion.platforms import Platform
-from pyramidion.platforms.connect import Connect
+from pyramidion.platforms import Arrival, Platform
+from pyramidion.platforms.connect import Connect, Parameters
 from pyramidion.platforms.local import Local
 from pyramidion.platforms.prolific import Client, Prolific
 from pyramidion.platforms.prolific.platform import reconcile
@@ -27,7 +28,10 @@ def platform_of(campaign: Campaign, secret: bytes, api_token: str = "") -> Platf
         client = Client(api_token) if api_token else None
         return Prolific(settings.platform_study, settings.completion_code, client)
     if settings.platform == "connect":
-        return Connect(settings.platform_study, settings.completion_url)
+        names = [name.strip() for name in settings.entry_parameters.split(",")]
+        if len(names) != 3:
+            raise UsageError(f"entry_parameters names three parameters, not {settings.entry_parameters!r}")
+        return Connect(settings.platform_study, settings.completion_url, Parameters(*names))
     if settings.platform == "simulated":
         return Simulated(campaign.name, settings.completion_url)
     raise UsageError(f"platform {settings.platform!r} is unknown; there are: {', '.join(NAMES)}")
@@ -36,7 +40,8 @@ def platform_of(campaign: Campaign, secret: bytes, api_token: str = "") -> Platf
 def pay_decisions(desk: Desk, campaign: str, platform: Platform) -> list[str]:
     """Carry approvals, rejections and bonuses over to the platform; returns what was done, in words.
 
-    A worker's session there is approved once all their work here is approved, rejected if any of it is.
+    A worker's session there is approved once all their work here is approved, rejected if any of it is. What is owed
+    to a worker is the bonuses decided less those paid, so doing it again pays nothing twice.
     """
     decisions, workers = desk.reviews.decisions(), Workers(desk.database)
     by_worker: dict[str, list[str]] = {}
@@ -55,7 +60,26 @@ def pay_decisions(desk: Desk, campaign: str, platform: Platform) -> list[str]:
         else:
             platform.approve([identity.session])
             done.append(f"approved {worker}")
+        owed = _owed(desk, worker)
+        if owed > 0:
+            platform.bonus(identity.external, owed, "bonus")
+            desk.reviews.add("paid", actor=platform.name, reason="bonus", worker=worker, amount=float(owed))
+            done.append(f"paid {worker} a bonus of {owed}")
     return done
+
+
+def _owed(desk: Desk, worker: str) -> Decimal:
+    amounts = {"bonus": Decimal(0), "paid": Decimal(0)}
+    for review in desk.reviews.all():
+        if review.worker == worker and review.action in amounts and review.amount:
+            amounts[review.action] += Decimal(str(review.amount))
+    return amounts["bonus"] - amounts["paid"]
+
+
+def confirm_arrival(platform: Platform, arrival: Arrival) -> None:
+    """Ask the platform itself whether the ids in a link are real, where it can be asked."""
+    if isinstance(platform, Prolific) and platform.can_confirm:
+        platform.confirm(arrival)
 
 
 def release_who_left(desk: Desk, platform: Platform) -> int:

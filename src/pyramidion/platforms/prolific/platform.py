@@ -31,6 +31,10 @@ class Prolific:
         check_study(study, self._study)
         return Arrival(self.name, person, session, study)
 
+    @property
+    def can_confirm(self) -> bool:
+        return self._client is not None
+
     def confirm(self, arrival: Arrival) -> None:
         """Ask Prolific whether the session is this person's: ids in a link can be made up."""
         try:

@@ -71,7 +71,7 @@ export class WorkerAnswers {
           el("span", { class: "m-line m-help" }, name([row.topic, row.system].filter(Boolean).join(" · "))),
         ],
       },
-      { id: "answer", title: "Answer", kind: "wide", sortable: false, value: (row) => row.answer, cell: answerView },
+      { id: "answer", title: "Answer", kind: "wide", sortable: false, value: (row) => row.answer, watch: ({ answer, labels }) => [answer, labels], cell: answerView },
       { id: "seconds", title: "Time", kind: "number", value: (row) => row.seconds, cell: (row) => duration(row.seconds) },
       {
         id: "submitted",
@@ -143,14 +143,14 @@ function statusOf({ state, counted, decision }) {
 
 const WINNERS = { first: "the first is better", second: "the second is better", tie: "no difference" };
 
-function answerView({ answer }) {
+function answerView({ answer, labels }) {
   if (!answer) return el("span", { class: "m-help" }, NONE);
   const { units, aspects, winner, statements, comment, pasted, ...rest } = answer;
   return el(
     "div",
     { class: "m-answer" },
     statements && el("ol", {}, statements.map((text) => el("li", {}, el("bdi", {}, String(text))))),
-    units && unitsView(units),
+    units && unitsView(units, labels ?? {}),
     aspects && ratingsView(aspects),
     winner && el("p", {}, Object.hasOwn(WINNERS, winner) ? WINNERS[winner] : String(winner)),
     comment && el("blockquote", { dir: "auto" }, String(comment)),
@@ -160,11 +160,13 @@ function answerView({ answer }) {
   );
 }
 
-function unitsView(units) {
+/** Units by their texts where the server sends `labels`, by their ids otherwise. */
+function unitsView(units, labels) {
   const entries = Object.entries(units).filter(([unit]) => unit !== ATTENTION);
   const present = entries.filter(([, value]) => value === 1).length;
   const word = (value) => (value === 1 ? "present" : value === 0 ? "not present" : "no answer");
-  const item = ([unit, value]) => el("li", {}, name(unit), el("span", { class: `badge ${value === 1 ? "good" : ""}` }, word(value)));
+  const text = (unit) => (Object.hasOwn(labels, unit) ? labels[unit] : unit);
+  const item = ([unit, value]) => el("li", {}, name(text(unit)), el("span", { class: `badge ${value === 1 ? "good" : ""}` }, word(value)));
   return el(
     "details",
     {},

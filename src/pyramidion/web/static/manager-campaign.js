@@ -1,7 +1,7 @@
 // /manage/campaigns/NAME: one campaign, live.
 
 import { errorBox, get, path, post } from "./manager-api.js";
-import { byId, count, el, fixed, isNumber, name, NONE, percent, plural, put, setText, share, when } from "./manager-dom.js";
+import { byId, count, el, fixed, isNumber, name, NONE, percent, plural, put, setText, share, splitCost, when } from "./manager-dom.js";
 import { progress, stackedBar } from "./manager-charts.js";
 import { ask } from "./manager-dialog.js";
 import { announce, Live, say } from "./manager-live.js";
@@ -12,6 +12,7 @@ import { Workers } from "./manager-workers.js";
 import { actionPill, done, KINDS, kindPill, statePill } from "./manager-words.js";
 
 const EVERY = 3000;
+const PATIENCE = 60_000;
 
 export function startCampaign(main) {
   const { campaign, role } = main.dataset;
@@ -31,7 +32,7 @@ export function startCampaign(main) {
   const heard = new Heard();
 
   const load = async () => {
-    const data = await get(address);
+    const data = await get(address, { signal: AbortSignal.timeout(PATIENCE) });
     put(byId("trouble"));
     showHead(data, { manager, address, refresh });
     showProgress(data);
@@ -50,7 +51,7 @@ export function startCampaign(main) {
   live = new Live(load, {
     every: EVERY,
     line: byId("live"),
-    onError: (error, failures) => failures === 1 && put(byId("trouble"), errorBox(error, "This page is not up to date")),
+    onTrouble: (error) => put(byId("trouble"), errorBox(error, "This page is not up to date")),
   });
   live.start();
 }
@@ -136,7 +137,7 @@ function showProgress({ progress: p }) {
 function showFigures(data) {
   setText(byId("alpha"), isNumber(data.alpha) ? fixed(data.alpha) : NONE);
   setText(byId("alpha-help"), alphaHelp(data));
-  const [, total, rest] = /^(.*?) (for .*)$/s.exec(data.cost ?? "") ?? [null, data.cost ?? NONE, ""];
+  const [total, rest] = splitCost(data.cost);
   setText(byId("cost"), total);
   setText(byId("cost-help"), rest);
   const flagged = data.workers.filter((worker) => worker.flags.length).length;

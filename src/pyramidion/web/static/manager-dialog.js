@@ -54,7 +54,8 @@ export function ask({ title, intro = [], choices = [], confirm, danger = false, 
   cancel.addEventListener("click", () => dialog.close());
   form.addEventListener("change", adapt);
   adapt();
-  (choices.length ? parts.action : parts.reason).focus?.();
+  const first = choices.length ? parts.action : reason ? parts.reason : danger ? cancel : submit;
+  first.focus();
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const invalid = [parts.action, chosen()?.amount && parts.amount, parts.reason].filter((part) => part?.check?.());
@@ -138,9 +139,9 @@ function reasonField(wanted, reasons) {
     el("label", { for: id }, "Reason"),
     el("p", { class: "m-help", id: `${id}-help` }, "Required. It is kept in the log of decisions, with your name."),
     input,
+    wrong,
     reasons.length > 0 &&
       el("div", { class: "m-chips", role: "group", "aria-label": "Use one of these reasons" }, reasons.map(offer)),
-    wrong,
   );
   const value = () => input.value.trim();
   return {

@@ -94,4 +94,10 @@ export function when(unix) {
 
 export const clock = (date) => clockTime.format(date);
 
+/** "$2.16 for 4 assignments (...)" as the amount and the rest. */
+export function splitCost(cost) {
+  const found = /^(.*?) (for .*)$/s.exec(cost ?? "");
+  return found ? found.slice(1) : [cost ?? NONE, ""];
+}
+
 export const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);

@@ -67,7 +67,10 @@ export class Invitations {
       wrap: "off",
     });
     box.value = text;
-    box.addEventListener("focus", () => box.select());
+    box.addEventListener("focus", () => {
+      box.select();
+      box.scrollLeft = 0;
+    });
     const copy = el("button", { type: "button", class: "button" }, "Copy all");
     copy.addEventListener("click", async () => {
       box.select();

@@ -6,19 +6,20 @@ const SLOWEST = 60_000;
 
 /**
  * Calls load() about every `every` milliseconds. `line` is the element that says how fresh the page is; a button in
- * it stops and restarts the updates.
+ * it stops and restarts the updates. `onTrouble` is called when the page cannot be shown or is out of date.
  */
 export class Live {
   #timer = 0;
   #failures = 0;
   #running = null;
+  #loaded = false;
   #stopped = false;
   #ended = false;
 
-  constructor(load, { every, line, onError }) {
+  constructor(load, { every, line, onTrouble }) {
     this.load = load;
     this.every = every;
-    this.onError = onError;
+    this.onTrouble = onTrouble;
     this.dot = el("span", { class: "m-dot", "aria-hidden": "true" });
     this.text = el("span", { class: "m-live-text" }, "Loading …");
     this.button = el("button", { type: "button", class: "button quiet small", onclick: () => this.#toggle() });
@@ -44,15 +45,19 @@ export class Live {
     try {
       await this.load();
       this.#failures = 0;
+      this.#loaded = true;
       this.#show("live", `Updated ${clock(new Date())}`);
     } catch (error) {
       this.#failures += 1;
       this.#ended = error.status === 401 || error.status === 404;
-      this.#show("bad", this.#ended ? error.message : `${error.message} Trying again …`);
-      this.onError?.(error, this.#failures);
+      const again = this.#ended ? "" : " Trying again …";
+      this.#show("bad", `${error.message.replace(/[^.!?]$/, "$&.")}${again}`);
+      // One lost poll is no reason to move the page.
+      if (this.#ended || !this.#loaded || this.#failures >= 3) this.onTrouble(error);
     } finally {
       this.#running = null;
     }
+    this.#cancel();
     const took = performance.now() - began;
     const wait = Math.min(Math.max(this.every * 2 ** Math.min(this.#failures, 5), 4 * took), SLOWEST);
     if (!this.#stopped && !this.#ended && !document.hidden) this.#timer = setTimeout(() => this.now(), wait);

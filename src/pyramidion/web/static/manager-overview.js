@@ -10,6 +10,8 @@ import { Scores } from "./manager-scores.js";
 import { DataTable } from "./manager-table.js";
 import { kindPill, kindTitle, statePill } from "./manager-words.js";
 
+const EVERY = 10_000;
+const PATIENCE = 60_000;
 const COUNTS = ["topics", "references", "systems", "peers", "units", "judgments"];
 const ONE = { topics: "topic", references: "reference", systems: "system", peers: "summary", units: "unit", judgments: "judgment" };
 const MANY = { ...Object.fromEntries(COUNTS.map((what) => [what, what])), peers: "system summaries" };
@@ -27,7 +29,7 @@ export function startOverview(main) {
   }
   const trouble = byId("trouble");
   const load = async () => {
-    const study = await get("/api/manage");
+    const study = await get("/api/manage", { signal: AbortSignal.timeout(PATIENCE) });
     put(trouble);
     showCounts(study.counts);
     showNext(study, manager);
@@ -36,9 +38,9 @@ export function startOverview(main) {
     announceStates(study.campaigns);
   };
   live = new Live(load, {
-    every: 10_000,
+    every: EVERY,
     line: byId("live"),
-    onError: (error, failures) => failures === 1 && put(trouble, errorBox(error, "The study cannot be shown")),
+    onTrouble: (error) => put(trouble, errorBox(error, "This page is not up to date")),
   });
   live.start();
 }

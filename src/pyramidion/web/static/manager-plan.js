@@ -1,7 +1,7 @@
 // The form that plans a campaign: first what it would ask and cost, then, on a second press, the start.
 
 import { errorBox, path, post } from "./manager-api.js";
-import { count, el, name, put, setText } from "./manager-dom.js";
+import { count, el, name, put, setText, splitCost } from "./manager-dom.js";
 import { announce, say } from "./manager-live.js";
 import { noteList } from "./manager-notes.js";
 import { isFor, KINDS, PLATFORMS, settingGroups, settingLabel } from "./manager-words.js";
@@ -282,6 +282,7 @@ export class PlanForm {
     const problem = el("div");
     start.addEventListener("click", () => this.#start(request, start, problem));
     const heading = el("h3", { tabindex: "-1" }, "If you start it now");
+    const [total, rest] = splitCost(plan.cost);
     const fact = (title, value) => el("div", {}, el("dt", {}, title), el("dd", {}, value));
     put(
       this.result,
@@ -294,7 +295,7 @@ export class PlanForm {
           { class: "m-facts" },
           fact("Tasks", count(plan.tasks)),
           fact("Assignments", count(plan.assignments)),
-          fact("Cost when all is done", plan.cost),
+          fact("Cost when all is done", [total, el("span", { class: "m-help m-cost-rest" }, rest)]),
         ),
         noteList(plan.notes ?? [], { none: "Nothing is left out." }),
         problem,

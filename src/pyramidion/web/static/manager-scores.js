@@ -1,24 +1,27 @@
 // Scores by any method: ranking with bars, the signature that names every choice, and all notes.
 
 import { errorBox, get } from "./manager-api.js";
-import { count, el, fixed, isNumber, NONE, put } from "./manager-dom.js";
+import { count, el, fixed, isNumber, NONE, put, setText } from "./manager-dom.js";
 import { stackedBar } from "./manager-charts.js";
 import { announce } from "./manager-live.js";
 import { noteList } from "./manager-notes.js";
 import { DataTable } from "./manager-table.js";
 import { DEFAULT_METHODS, METHODS } from "./manager-words.js";
 
+const words = (method) => (Object.hasOwn(METHODS, method) ? METHODS[method] : [method, ""]);
+
 export class Scores {
   #asked = 0;
 
   constructor(place) {
-    this.select = el("select", { id: "score-method" });
+    this.select = el("select", { id: "score-method", "aria-describedby": "score-line" });
     this.button = el("button", { type: "submit", class: "button primary" }, "Show scores");
+    this.line = el("p", { class: "m-help", id: "score-line" });
     this.result = el("div", { class: "m-scores", "aria-busy": "false" });
     const form = el(
       "form",
       { class: "m-row" },
-      el("div", { class: "field m-field-long" }, el("label", { for: "score-method" }, "Method"), this.select),
+      el("div", { class: "field" }, el("label", { for: "score-method" }, "Method"), this.select),
       this.button,
     );
     form.addEventListener("submit", (event) => {
@@ -27,15 +30,20 @@ export class Scores {
     });
     const start = el("p", {}, "Choose a method. Every table names the choices it was made with, and what it leaves out.");
     put(this.result, el("div", { class: "m-empty" }, start));
-    put(place, form, this.result);
+    this.select.addEventListener("change", () => this.#explain());
+    put(place, form, this.line, this.result);
   }
 
   update(study) {
     if (this.select.options.length) return;
-    const label = (method) => (Object.hasOwn(METHODS, method) ? METHODS[method] : method);
-    put(this.select, (study.methods ?? DEFAULT_METHODS).map((value) => el("option", { value }, label(value))));
+    put(this.select, (study.methods ?? DEFAULT_METHODS).map((value) => el("option", { value }, words(value)[0])));
+    this.#explain();
     const collected = ({ kind, progress }) => ["judge", "rate"].includes(kind) && progress.submitted > 0;
     if (study.counts.judgments || study.campaigns.some(collected)) this.#show();
+  }
+
+  #explain() {
+    setText(this.line, words(this.select.value)[1]);
   }
 
   async #show() {

@@ -46,7 +46,8 @@ export class DataTable {
     this.again.addEventListener("click", () => this.#resort());
     this.summary = el("span", { class: "m-help", role: "status" });
     const scroll = el("div", { class: "m-scroll" }, this.table);
-    this.node = el("div", { class: "m-tableblock" }, this.#toolbar(caption, toolbar), scroll, this.empty, this.more);
+    this.toolbar = this.#toolbar(caption, toolbar);
+    this.node = el("div", { class: "m-tableblock" }, this.toolbar, scroll, this.empty, this.more);
     this.#markSort();
     new IntersectionObserver(([entry]) => (this.#onScreen = entry.isIntersecting)).observe(this.table);
   }
@@ -181,6 +182,7 @@ export class DataTable {
   #drawRest(drawn) {
     const total = this.#order.length;
     this.table.hidden = total === 0;
+    if (this.toolbar) this.toolbar.hidden = this.#rows.size === 0;
     this.empty.hidden = total > 0;
     if (!total) put(this.empty, this.#rows.size ? el("p", {}, `No ${this.noun} matches the filter.`) : this.emptyText);
     const all = this.#rows.size;

@@ -48,14 +48,14 @@ const LABELS = {
   lease_minutes: "Time for a task (minutes)",
   min_seconds: "Too fast below (seconds)",
   min_agreement: "Least agreement",
-  gold_rate: "Share of tasks with a known answer",
+  gold_rate: "Known-answer tasks (share)",
   check: "Comprehension check",
-  show_progress: "Show progress to workers",
-  separate_writers: "Writers do not judge their topics",
-  deviation_notice: "Tell raters about comparison",
+  show_progress: "Show progress",
+  separate_writers: "Keep writers apart",
+  deviation_notice: "Comparison notice",
   most_per_worker: "Most tasks per worker",
   completion_url: "Address when done",
-  platform_study: "Id of the study on the platform",
+  platform_study: "Platform’s study id",
   seed: "Random seed",
 };
 
@@ -75,7 +75,7 @@ const MAIN = ["workers", "statements", "units_per_topic", "units_per_task", "pay
 const GROUPS = [
   ["Quality", ["check", "gold_rate", "min_seconds", "min_agreement", "separate_writers"]],
   ["Workers", ["lease_minutes", "most_per_worker", "show_progress", "deviation_notice"]],
-  ["Platform and money", ["platform", "platform_study", "completion_url", "currency"]],
+  ["Platform and money", ["platform", "platform_study", "completion_url", "completion_code", "currency"]],
 ];
 
 export const settingLabel = (name) =>
@@ -97,11 +97,11 @@ export const PLATFORMS = ["local", "prolific", "connect", "simulated"];
 // -- scores --------------------------------------------------------------------------------------------------
 
 export const METHODS = {
-  lite: "Lightweight Pyramid: share of the crowd’s units that a summary expresses",
-  pyramid: "Pyramid: weighted units, judged by experts",
-  responsiveness: "Responsiveness: ratings on scales",
-  pairwise: "Pairwise: which of two summaries is better",
-  rouge: "ROUGE: overlap of words with the references",
+  lite: ["Lightweight Pyramid", "The share of the crowd’s units that a summary expresses, by majority of careful workers."],
+  pyramid: ["Pyramid", "Weighted units, judged by experts."],
+  responsiveness: ["Responsiveness", "The mean of people’s ratings on each scale."],
+  pairwise: ["Pairwise", "How often a summary is preferred to another one."],
+  rouge: ["ROUGE", "Overlap of words with the references; needs no people."],
 };
 
 export const DEFAULT_METHODS = ["lite", "pyramid", "responsiveness", "rouge"];
