@@ -218,3 +218,71 @@ def test_version_and_help() -> None:
     done = run("--help")
     for command in ("demo", "validate", "convert", "score", "show", "doctor"):
         assert command in done.stdout
+
+
+def test_no_command_destroys_what_it_reads(tmp_path: Path) -> None:
+    path = tmp_path / "study.jsonl"
+    pyr.save(pyr.example(), path)
+    before = path.read_bytes()
+    refused(run("score", path, "-o", path), 2, "is the study itself")
+    refused(run("convert", path, path, "--to", "sacrerouge"), 2, "is the study itself")
+    (tmp_path / "mine.jsonl").write_text("mine")
+    refused(run("convert", path, tmp_path / "mine.jsonl"), 2, "--force replaces it")
+    assert path.read_bytes() == before
+    assert (tmp_path / "mine.jsonl").read_text() == "mine"
+    assert run("convert", path, tmp_path / "mine.jsonl", "--force", "-q").returncode == 0
+    refused(run("demo", "-o", tmp_path), 2, "holds other files")
+
+
+def test_what_lenient_reading_found_is_never_hidden(tmp_path: Path, study: Path) -> None:
+    path = tmp_path / "almost.jsonl"
+    path.write_text(study.read_text() + '{"type": "judgement"}\n')
+    as_json = run("score", path, "--lenient", "--json")
+    assert "type 'judgement' is unknown" in str(json.loads(as_json.stdout)["notes"])
+    quiet = run("score", path, "--lenient", "--quiet")
+    assert quiet.stdout == ""
+    assert "type 'judgement' is unknown" in quiet.stderr
+    assert any("judgement" in note.what for note in pyr.score(pyr.load(path, lenient=True), "lite").notes)
+
+
+def test_validate_lists_everything_errors_first(tmp_path: Path) -> None:
+    path = tmp_path / "bad.jsonl"
+    lines = [f'{{"type": "topic", "id": "t{i}", "colour": "red"}}' for i in range(100)]
+    path.write_text("\n".join([*lines, '{"type": "judge"}']))
+    shown = run("validate", path).stderr.splitlines()
+    assert len(shown) == 101
+    assert "field 'id' is missing" in shown[0]
+
+
+def test_nothing_to_score_is_an_error_that_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "texts.jsonl"
+    example = pyr.example()
+    pyr.save(pyr.Study(topics=example.topics, summaries=example.summaries, pyramids=example.pyramids), path)
+    refused(run("score", path), 1, "no summary could be scored by method lite")
+    pyr.save(pyr.Study(topics=example.topics), tmp_path / "topics.jsonl")
+    refused(run("convert", tmp_path / "topics.jsonl", tmp_path / "out", "--to", "ducview"), 2, "nothing of this study")
+
+
+def test_mistakes_in_options_are_json_too(study: Path) -> None:
+    done = run("score", study, "--no-such-option", "--json")
+    assert done.returncode == 2
+    assert "--no-such-option" in json.loads(done.stdout)["error"]
+    refused(run("score", study, "--rounds", "0"), 2, "--rounds")
+    refused(run("score", study, "--min-agreement", "nan"), 2, "min_agreement is a share")
+    refused(run("frobnicate"), 2, "frobnicate")
+
+
+def test_small_comforts(study: Path, tmp_path: Path) -> None:
+    piped = subprocess.run(
+        f"{sys.executable} -m pyramidion show {study} | head -1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert piped.stderr == ""
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "pyramidion", "show", str(study)]
+    assert subprocess.run(command, env=ascii_only, capture_output=True, check=False).returncode == 0
+    (tmp_path / "folder.csv").mkdir()
+    refused(run("score", study, "-o", tmp_path / "folder.csv"), 2, f"{tmp_path / 'folder.csv'} is a folder")

@@ -105,3 +105,17 @@ def test_lenient_reads_what_it_can(tmp_path: Path) -> None:
     table = pyr.read_scores(path, lenient=True)
     assert table.per_system("lite") == {"x": 1.0, "y": None}
     assert len(table.notes) == 1
+
+
+def test_our_own_json_keeps_signature_and_notes(tmp_path: Path, example: pyr.Study) -> None:
+    table = pyr.score(example, "lite")
+    pyr.write_scores(table, str(tmp_path / "scores.json"))
+    back = pyr.read_scores(str(tmp_path / "scores.json"))
+    assert back.signature == table.signature
+    assert back.notes == table.notes
+
+
+@pytest.mark.parametrize("text", ["", "sacrebleu|method:x|v:1", "pyramidion|tie:absent", "pyramidion|method:x"])
+def test_what_is_no_signature(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a signature"):
+        Signature.parse(text)
