@@ -110,6 +110,20 @@ def test_an_expired_lease_frees_its_place_and_late_work_is_surplus(database: Dat
     assert (progress["submitted"], progress["surplus"], progress["tasks_full"]) == (1, 1, 1)
 
 
+def test_whoever_comes_back_late_goes_on_where_they_were(database: Database) -> None:
+    clock = Clock()
+    campaign(database, tasks=2, workers=1)
+    assignments = Assignments(database, clock)
+    slow = worker(database, "slow")
+    lease = assignments.lease("judge", slow)
+    assert lease is not None
+    assignments.save_draft(lease.id, slow, {"n": 1})
+    clock.now += 10_000
+    again = assignments.lease("judge", slow)
+    assert again is not None
+    assert (again.id, again.draft, again.expires) == (lease.id, {"n": 1}, clock.now + 600)
+
+
 def test_late_work_counts_where_a_place_is_free(database: Database) -> None:
     clock = Clock()
     campaign(database, tasks=1, workers=1)

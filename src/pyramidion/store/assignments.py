@@ -71,7 +71,7 @@ class Assignments:
         with self._database.write() as connection:
             found = find_campaign(connection, campaign)
             now = self.clock()
-            open_lease = self._open_lease(connection, found.id, worker, now)
+            open_lease = self._open_lease(connection, found, worker, now)
             if open_lease is not None:
                 return open_lease
             if found.state != "running" or self._has_done_enough(connection, found, worker):
@@ -84,17 +84,25 @@ class Assignments:
             made = connection.execute(insert(schema.assignments).returning(schema.assignments.c.id), row).scalar_one()
             return Lease(made, task_of(task.body), expires, gold=task.gold)
 
-    def _open_lease(self, connection: Connection, campaign: int, worker: str, now: float) -> Lease | None:
-        """A reload gives the same open task back, as long as its place is still kept."""
+    def _open_lease(self, connection: Connection, campaign: Row[Any], worker: str, now: float) -> Lease | None:
+        """A reload gives the same open task back with its draft; an expired one too, while its place is free."""
         a, t = schema.assignments.c, schema.tasks.c
         query = (
-            select(schema.assignments, t.body, t.gold)
+            select(schema.assignments, t.body, t.gold, t.wanted)
             .join_from(schema.assignments, schema.tasks, a.task_id == t.id)
-            .where(a.worker_id == worker, a.state == "leased", a.expires > now, t.campaign_id == campaign)
-            .order_by(a.id)
+            .where(a.worker_id == worker, a.state == "leased", t.campaign_id == campaign.id)
+            .order_by(a.expires.desc())
         )
-        row = connection.execute(query).first()
-        return None if row is None else Lease(row.id, task_of(row.body), row.expires, row.draft, row.gold)
+        for row in connection.execute(query).all():
+            expires = row.expires
+            if expires <= now:
+                self._lock_task(connection, row.task_id)
+                if not self._has_place(connection, row, now):
+                    continue
+                expires = now + 60 * campaign.settings["lease_minutes"]
+                connection.execute(update(schema.assignments).filter_by(id=row.id).values(expires=expires))
+            return Lease(row.id, task_of(row.body), expires, row.draft, row.gold)
+        return None
 
     def _has_done_enough(self, connection: Connection, campaign: Row[Any], worker: str) -> bool:
         most = campaign.settings["most_per_worker"]

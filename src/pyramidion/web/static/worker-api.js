@@ -20,6 +20,9 @@ export class Unreachable extends Error {
   }
 }
 
+/** A text cut in the middle of an emoji ends in half a character, which the server rightly refuses. */
+const whole = (_, value) => (typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value);
+
 export async function call(method, path, body, { keepalive = false, signal } = {}) {
   const headers = { Accept: "application/json" };
   if (method !== "GET")
@@ -32,7 +35,7 @@ export async function call(method, path, body, { keepalive = false, signal } = {
     const response = await fetch(path, {
       method,
       headers,
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: body === undefined ? undefined : JSON.stringify(body, whole),
       credentials: "same-origin",
       cache: "no-store",
       keepalive,

@@ -80,8 +80,11 @@ export function reviewSection({ view, comment, changed, submit }) {
       const safe = kept
         ? "Your answers are kept on this device and will be sent once, even if you close this page and come back later. "
         : "Please keep this page open. ";
-      if (!hint.textContent.startsWith(safe)) announce(`No connection. ${safe}`);
+      const first = !hint.textContent;
       setText(hint, `${safe}Press the button to try at once.`);
+      if (!first) return;
+      bringIntoView(hint);
+      announce(`No connection. ${safe}`);
     },
   };
 }

@@ -244,6 +244,7 @@ export function showTask(shell, state) {
     if (!(error instanceof Refused)) throw error;
     if (error.status === 401) return shell.fail(error); // stays a submission, and is sent once they are back
     draft.editing();
+    if (error.status === 403) return shell.next(); // blocked meanwhile: the server says what to show
     if (error.status === 409) {
       draft.forget();
       const text = `These answers could not be taken in: ${error.message}. There is nothing you need to do; here comes another task.`;
