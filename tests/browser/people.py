@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Response, expect
 
 from pyramidion.model.campaigns import TaskKind
+from pyramidion.store import Accounts
 from pyramidion.web.content import CONTENT
+from pyramidion.web.context import SESSION_COOKIE
 from tests.browser.site import MANAGER, PASSWORD, Site
 
 # Patience, not speed: the machine may be busy, and nothing waits longer than it has to.
@@ -38,8 +40,14 @@ class Visitors:
         context.add_init_script(REPORT_VIOLATIONS)
         context.on("console", lambda message: message.type == "error" and self._problems.append(message.text))
         context.on("weberror", lambda error: self._problems.append(str(error.error)))
+        context.on("response", self._look_at)
         self._contexts.append(context)
         return context.new_page()
+
+    def _look_at(self, response: Response) -> None:
+        policy = response.headers.get("content-security-policy", "")
+        if response.url.startswith("http") and ("script-src 'self'" not in policy or "unsafe" in policy):
+            self._problems.append(f"{response.url} has the Content-Security-Policy {policy!r}")
 
     def expect_problem(self, text: str) -> None:
         """Console errors that say this are part of the test."""
@@ -48,7 +56,8 @@ class Visitors:
     def leave(self) -> None:
         for context in self._contexts:
             context.close()
-        assert [problem for problem in self._problems if not any(text in problem for text in self._expected)] == []
+        surprises = [problem for problem in self._problems if not any(text in problem for text in self._expected)]
+        assert not surprises, "on the pages: " + "; ".join(surprises)
 
 
 # -- managers ------------------------------------------------------------------------------------------------
@@ -60,6 +69,14 @@ def log_in(page: Page, site: Site) -> None:
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
     expect(page.get_by_role("heading", name="Plan a campaign")).to_be_visible()
+
+
+def let_in(page: Page, site: Site, path: str = "/manage") -> None:
+    """Open a manager's page without the form: only so many people a minute may log in from one place."""
+    token = Accounts(site.desk.database).log_in(MANAGER, PASSWORD)
+    assert token is not None
+    page.context.add_cookies([{"name": SESSION_COOKIE, "value": token, "url": site.url}])
+    page.goto(f"{site.url}{path}")
 
 
 def plan_campaign(page: Page, kind: str, name: str, settings: dict[str, str]) -> None:
@@ -120,6 +137,15 @@ def pass_check_by_keyboard(page: Page, kind: TaskKind) -> None:
     expect(counter(page)).to_be_visible()
 
 
+def submitted(page: Page) -> None:
+    """What was sent has arrived, and the next task, or none, is here: at once on Enter, otherwise by itself."""
+    thanks = page.get_by_role("button", name="Next task")
+    onwards = page.get_by_text(re.compile(r"^0 of \d+ ")).or_(page.get_by_role("heading", name="All done. Thank you!"))
+    expect(thanks.or_(onwards)).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(onwards).to_be_visible()
+
+
 def counter(page: Page) -> Any:
     """How much is done, at the bottom of the page."""
     return page.get_by_text(re.compile(r"^\d+ of \d+ (answered|written|rated)$"))
@@ -130,8 +156,13 @@ def statements(page: Page) -> list[str]:
     return page.get_by_role("group", name=re.compile("^Statement")).locator(".text").all_text_contents()
 
 
-def pressed(page: Page) -> list[str]:
-    """For each statement in order, which answer is given."""
+def judged(page: Page) -> str:
+    """The answer to each statement in order: P, N, or - for none."""
     groups = page.get_by_role("group", name=re.compile("^Statement")).all()
-    buttons = [group.get_by_role("button", pressed=True).all_text_contents() for group in groups]
-    return ["".join(texts) for texts in buttons]
+    given = ["".join(group.get_by_role("button", pressed=True).all_text_contents()) for group in groups]
+    return "".join("N" if "Not present" in text else "P" if "Present" in text else "-" for text in given)
+
+
+def says(page: Page, text: str) -> Any:
+    """A text that can be seen, not only heard."""
+    return page.get_by_role("main").get_by_text(text)

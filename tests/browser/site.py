@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,19 +15,24 @@ from pyramidion.platforms.local import invite
 from pyramidion.store import Accounts, Database
 from pyramidion.workflows.campaign import Desk
 from pyramidion.workflows.planning import plan
+from tests.web.servers import PASSWORD, running_server
 
-MANAGER, PASSWORD = "mona", "correct horse battery"
+MANAGER = "mona"
 TOPIC = "drought-plan"
 
 
-def small_study(systems: Sequence[str], references: Sequence[str], pyramid: str | None = None) -> pyr.Study:
-    """One topic of the bundled example without judgments, and with a pyramid only where one is named."""
+def small_study(systems: Sequence[str], references: Sequence[str], units: int = 0) -> pyr.Study:
+    """One topic of the bundled example without judgments, and with so many units of the crowd's in one task."""
     whole = pyr.example()
     wanted = {("peer", system) for system in systems} | {("reference", name) for name in references}
     return pyr.Study(
         topics=tuple(replace(topic, documents=()) for topic in whole.topics if topic.id == TOPIC),
         summaries=tuple(s for s in whole.summaries if s.topic == TOPIC and (s.role, s.system) in wanted),
-        pyramids=tuple(p for p in whole.pyramids if p.topic == TOPIC and p.name == pyramid),
+        pyramids=tuple(
+            replace(pyramid, units=tuple(replace(unit, group="1") for unit in pyramid.sampled[:units]))
+            for pyramid in whole.pyramids
+            if units and (pyramid.topic, pyramid.name) == (TOPIC, "crowd")
+        ),
         title="Water in Port Ambry",
     )
 
@@ -58,42 +57,15 @@ class Site:
 
 @contextmanager
 def serve(study: pyr.Study, folder: Path) -> Iterator[Site]:
+    """A new database with this study, a manager, and a server process that ends with the block."""
     place = folder / "study.db"
     database = Database.create(place, title=study.title)
     try:
         Accounts(database).add(MANAGER, PASSWORD)
         desk = Desk(database)
         desk.import_study(study)
-        with running(place) as url:
-            yield Site(url, desk)
+        with running_server(place) as server:
+            yield Site(server.url, desk)
+            assert "Traceback" not in server.printed(), server.printed()
     finally:
         database.close()
-
-
-@contextmanager
-def running(place: Path) -> Iterator[str]:
-    """The address of a server process; it ends with the block."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    log = place.with_suffix(".log")
-    command = [sys.executable, "-m", "pyramidion", "serve", str(place), "--port", str(port)]
-    with log.open("wb") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
-    try:
-        url = f"http://127.0.0.1:{port}"
-        _wait_for(f"{url}/login", process, log)
-        yield url
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
-def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(600):
-        assert process.poll() is None, f"the server ended with status {process.returncode}:\n{log.read_text()}"
-        try:
-            urllib.request.urlopen(url, timeout=5).close()
-            return
-        except urllib.error.URLError:
-            time.sleep(0.1)
-    raise AssertionError(f"the server did not answer:\n{log.read_text()}")

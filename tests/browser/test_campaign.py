@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -13,14 +14,16 @@ from tests.browser.people import (
     Visitors,
     counter,
     fact,
+    judged,
     log_in,
     make_links,
     pass_check,
     pass_check_by_keyboard,
     plan_campaign,
-    pressed,
+    says,
     start_campaign,
     statements,
+    submitted,
 )
 from tests.browser.site import Site, serve, small_study
 
@@ -51,7 +54,7 @@ def beginning(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def with_units(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    study = small_study(["extract"], ["A", "B", "C", "D"], "crowd")
+    study = small_study(["extract"], ["A", "B", "C", "D"], units=5)
     with serve(study, tmp_path_factory.mktemp("with-units")) as site:
         yield site
 
@@ -84,10 +87,9 @@ def test_from_references_to_scores(beginning: Site, visitors: Visitors) -> None:
         worker.goto(link)
         pass_check_by_keyboard(worker, "judge")
         judge_by_keyboard(worker, beginning, contrary=number == 3)
-        worker.keyboard.press("Enter")
-        expect(counter(worker)).to_be_visible()
+        submitted(worker)
         judge_by_keyboard(worker, beginning, contrary=number == 3)
-        worker.keyboard.press("Enter")
+        submitted(worker)
         expect(worker.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
 
     exclude_the_contrary_one(manager)
@@ -108,8 +110,7 @@ def write(page: Page, texts: list[str]) -> None:
         expect(page.get_by_text("This has 3 words, fewer than 4.")).to_be_visible()
     expect(counter(page)).to_have_text("3 of 3 written")
     page.get_by_role("button", name="Submit").click()
-    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
-    page.get_by_role("button", name="Next task").click()
+    submitted(page)
     expect(page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
 
 
@@ -158,7 +159,6 @@ def judge_by_keyboard(page: Page, site: Site, *, contrary: bool) -> None:
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Submit")).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
 
 
 def exclude_the_contrary_one(manager: Page) -> None:
@@ -168,7 +168,7 @@ def exclude_the_contrary_one(manager: Page) -> None:
     expect(manager.get_by_text("1 flagged, 0 excluded, 0 blocked")).to_be_visible()
     workers = manager.get_by_role("table", name="Workers")
     expect(workers.get_by_role("row")).to_have_count(1 + 5)
-    flagged = workers.get_by_role("row").filter(has_text="agrees with others")
+    flagged = workers.get_by_role("row").filter(has_text="agreement 0.00 with others is below 0.5")
     expect(flagged).to_have_count(1)
     flagged.get_by_role("button", name="Decide").click()
     dialog = manager.get_by_role("dialog")
@@ -197,12 +197,106 @@ def look_at_scores(manager: Page) -> None:
 # -- what may go wrong ---------------------------------------------------------------------------------------
 
 
+@dataclass
+class Judging:
+    """Somebody with a judging task of five statements."""
+
+    page: Page
+    campaign: str
+    link: str
+
+
 @pytest.fixture
-def judging(with_units: Site, visitors: Visitors, request: pytest.FixtureRequest) -> tuple[Page, str]:
-    """Somebody with a judging task of five statements, and the name of the campaign."""
-    name = request.node.name.replace("_", "-")
-    with_units.start("judge", name, check=False, units_per_task=5, workers=1)
-    page = visitors.new()
-    page.goto(with_units.link(name))
+def judging(with_units: Site, visitors: Visitors, request: pytest.FixtureRequest) -> Judging:
+    campaign = request.node.name.replace("_", "-")
+    with_units.start("judge", campaign, check=False, workers=1)
+    page, link = visitors.new(), with_units.link(campaign)
+    page.goto(link)
     expect(counter(page)).to_have_text("0 of 5 answered")
-    return page, name
+    return Judging(page, campaign, link)
+
+
+def test_a_reload_and_another_browser_keep_the_answers(judging: Judging, visitors: Visitors) -> None:
+    page = judging.page
+    for key in ("p", "n", "p", "ArrowUp", "ArrowUp", "p"):  # back to the second one, another answer, on to the third
+        page.keyboard.press(key)
+    page.reload()
+    expect(counter(page)).to_have_text("3 of 5 answered")
+    assert judged(page) == "PPP--"
+    page.keyboard.press("n")  # on with the first open one
+    expect(page.get_by_text("Saved", exact=True)).to_be_visible()
+    elsewhere = visitors.new()
+    elsewhere.goto(judging.link)
+    expect(counter(elsewhere)).to_have_text("4 of 5 answered")
+    assert judged(elsewhere) == "PPPN-"
+
+
+def test_a_lost_network_loses_nothing(judging: Judging, with_units: Site, visitors: Visitors) -> None:
+    page, campaign = judging.page, judging.campaign
+    visitors.expect_problem(LOST_NETWORK)
+    page.keyboard.press("p")
+    expect(page.get_by_text("Saved", exact=True)).to_be_visible()
+    page.context.set_offline(True)
+    for key in ("n", "n", "p"):
+        page.keyboard.press(key)
+    expect(page.get_by_text("Offline - kept on this device")).to_be_visible()
+    page.context.set_offline(False)
+    expect(page.get_by_text("Saved", exact=True)).to_be_visible()
+    page.reload()
+    expect(counter(page)).to_have_text("4 of 5 answered")
+    page.keyboard.press("n")
+    page.context.set_offline(True)
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("button", name="No connection - trying again")).to_be_visible()
+    expect(says(page, "kept on this device and will be sent once")).to_be_visible()
+    assert with_units.answers(campaign) == []
+    page.context.set_offline(False)
+    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+    [answer] = with_units.answers(campaign)
+    assert list(answer["units"].values()) == [1, 0, 0, 1, 0]
+
+
+def test_an_answer_sent_without_network_arrives_when_the_page_is_opened_again(
+    judging: Judging, with_units: Site, visitors: Visitors
+) -> None:
+    page, campaign = judging.page, judging.campaign
+    visitors.expect_problem(LOST_NETWORK)
+    page.context.set_offline(True)
+    for key in ("p", "p", "n", "n", "p", "Control+Enter"):
+        page.keyboard.press(key)
+    expect(says(page, "kept on this device and will be sent once")).to_be_visible()
+    address, context = page.url, page.context
+    page.close()
+    context.set_offline(False)
+    page = context.new_page()
+    page.goto(address)
+    expect(page.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
+    [answer] = with_units.answers(campaign)
+    assert list(answer["units"].values()) == [1, 1, 0, 0, 1]
+
+
+def test_what_is_unanswered_is_named_and_cannot_be_submitted(judging: Judging, with_units: Site) -> None:
+    page, campaign = judging.page, judging.campaign
+    asked = statements(page)
+    for key in ("p", "ArrowDown", "n", "n"):  # not the second and the last one
+        page.keyboard.press(key)
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("heading", name="Review and submit")).to_be_focused()
+    submit = page.get_by_role("button", name="Submit")
+    expect(submit).to_be_disabled()
+    expect(page.get_by_text("2 of 5 still open:")).to_be_visible()
+    expect(page.get_by_text("You can submit when nothing is open.")).to_be_visible()
+    review = page.get_by_role("region", name="Review and submit")
+    expect(review.get_by_role("link")).to_have_text([f"2. {asked[1]}", f"5. {asked[4]}"])
+    assert with_units.answers(campaign) == []
+    review.get_by_role("link").first.click()
+    page.keyboard.press("n")
+    expect(page.get_by_text("1 of 5 still open:")).to_be_visible()
+    review.get_by_role("link").first.click()
+    page.keyboard.press("n")
+    expect(submit).to_be_enabled()
+    expect(page.get_by_text("All 5 statements answered: 1 present, 4 not present.")).to_be_visible()
+    submit.click()
+    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+    [answer] = with_units.answers(campaign)
+    assert list(answer["units"].values()) == [1, 0, 0, 0, 0]

@@ -13,6 +13,7 @@ import pytest
 from tests.databases import Postgres, postgres
 from tests.web.servers import Person, Server, logged_in, make_study, running_server, start_campaign
 
+import pyramidion as pyr
 from pyramidion.model.campaigns import TaskKind
 from pyramidion.workflows.campaign import Desk
 
@@ -24,6 +25,7 @@ class Site:
     """A served study. Tests share it; each starts campaigns of its own."""
 
     desk: Desk
+    study: pyr.Study
     server: Server
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
@@ -35,7 +37,7 @@ class Site:
         """A new campaign of one topic and two systems, without comprehension check unless asked for."""
         name = f"{kind}-{next(self._numbers)}"
         place = {"topics": ("museum-theft",), "systems": () if kind == "write" else ("lead", "extract")}
-        start_campaign(self.desk, kind, name, **{"check": False, **place, **chosen})
+        start_campaign(self.desk, self.study, kind, name, **{"check": False, **place, **chosen})
         return name
 
     def person(self, campaign: str, name: str = "") -> Person:
@@ -50,7 +52,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     place = tmp_path_factory.mktemp("site") / "study.db"
     desk = make_study(place)
     with running_server(place, webhook_secret=WEBHOOK_SECRET) as server:
-        yield Site(desk, server)
+        yield Site(desk, desk.studies.load(), server)
         assert "Traceback" not in server.printed(), server.printed()
     desk.database.close()
 

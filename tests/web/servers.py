@@ -56,21 +56,24 @@ def only_texts(study: pyr.Study) -> pyr.Study:
 
 
 def start_campaign(
-    desk: Desk, kind: TaskKind, name: str, *, systems: tuple[str, ...] = (), topics: tuple[str, ...] = (), **chosen: Any
-) -> int:
-    """Plan a campaign and start it; returns how many tasks it has."""
-    study = desk.studies.load()
-    pyramid = "crowd" if study.pyramid_names else None
+    desk: Desk,
+    study: pyr.Study,
+    kind: TaskKind,
+    name: str,
+    *,
+    systems: tuple[str, ...] = (),
+    topics: tuple[str, ...] = (),
+    **chosen: Any,
+) -> None:
+    """Plan a campaign and start it."""
     settings = Settings.for_kind(kind, **chosen)
-    made = plan(study, kind, name, settings, pyramid=pyramid, topics=topics, systems=systems)
-    desk.start(made)
-    return len(made.tasks)
+    desk.start(plan(study, kind, name, settings, topics=topics, systems=systems))
 
 
 def start_many(desk: Desk, name: str, tasks: int, **chosen: Any) -> None:
     """A judging campaign with so many tasks: the planned ones, over and over under new ids."""
     study = desk.studies.load()
-    made = plan(study, "judge", name, Settings.for_kind("judge", **chosen), pyramid="crowd")
+    made = plan(study, "judge", name, Settings.for_kind("judge", **chosen))
     many = tuple(replace(made.tasks[n % len(made.tasks)], id=f"{name}-{n:05}") for n in range(tasks))
     desk.start(replace(made, tasks=many))
 
@@ -124,7 +127,7 @@ def start_server(place: str | Path, *, processes: int = 1, webhook_secret: str =
         stdout=output,
         stderr=subprocess.STDOUT,
         start_new_session=True,
-        env={**os.environ, "PYRAMIDION_PROLIFIC_WEBHOOK_SECRET": webhook_secret},
+        env={**os.environ, "PYRAMIDION_PROLIFIC_WEBHOOK_SECRET": webhook_secret, "PROLIFIC_TOKEN": ""},
     )
     server = Server(f"http://127.0.0.1:{port}", process, output)
     try:

@@ -480,7 +480,12 @@ def test_done_when_every_place_is_taken(site: Site) -> None:
 def test_statements_are_checked_while_they_are_written(site: Site) -> None:
     ann = site.person(site.campaign("write"))
     ann.join()
-    statements = ["", "Thieves took a painting from the museum.", "Thieves took a painting from the museum.", "Too short."]
+    statements = [
+        "",
+        "Thieves took a painting from the museum.",
+        "Thieves took a painting from the museum.",
+        "Too short.",
+    ]
     response = ann.client.post("/api/statement-checks", json={"statements": statements})
     empty, good, twice, short = response.json()["problems"]
     assert (empty, good) == ([], [])

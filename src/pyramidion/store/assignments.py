@@ -69,6 +69,8 @@ class Assignments:
     def lease(self, campaign: str, worker: str) -> Lease | None:
         """The task this worker is on, or the next one; None where nothing is left for this worker."""
         with self._database.write() as connection:
+            # A worker with several tabs asks one after the other. (SQLite lets one writer in at a time anyway.)
+            connection.execute(select(schema.workers.c.id).filter_by(id=worker).with_for_update(key_share=True))
             found = find_campaign(connection, campaign)
             now = self.clock()
             open_lease = self._open_lease(connection, found, worker, now)

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, make_url, select
+from sqlalchemy import Connection, Engine, Table, create_engine, event, insert, inspect, make_url, select
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, OperationalError
 
 from pyramidion.errors import UsageError
@@ -89,6 +90,12 @@ class Database:
 
     def close(self) -> None:
         self.engine.dispose()
+
+
+def insert_if_new(connection: Connection, table: Table, **row: Any) -> None:
+    """Add a row unless its key is there, also when somebody else adds it at this moment."""
+    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+    connection.execute(dialect.insert(table).values(**row).on_conflict_do_nothing())
 
 
 def _shown(place: str | Path) -> str:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from pyramidion.errors import UsageError
 from pyramidion.store import schema
 from pyramidion.store.campaigns import find_campaign
-from pyramidion.store.database import Database
+from pyramidion.store.database import Database, insert_if_new
 
 CHECK_TRIES = 2
 
@@ -48,14 +48,11 @@ class Workers:
         """The worker behind a platform's id, made when they first come. The newest session is kept."""
         id = self.pseudonym(platform, external)
         with self._database.write() as connection:
-            found = connection.execute(select(schema.workers).filter_by(id=id)).first()
-            if found is None:
-                now = time.time()
-                connection.execute(insert(schema.workers).values(id=id, platform=platform, joined=now))
-                found = connection.execute(select(schema.workers).filter_by(id=id)).one()
-                connection.execute(insert(schema.identities).values(worker_id=id, external=external, session=session))
-            elif session:
+            insert_if_new(connection, schema.workers, id=id, platform=platform, joined=time.time())
+            insert_if_new(connection, schema.identities, worker_id=id, external=external)
+            if session:
                 connection.execute(update(schema.identities).filter_by(worker_id=id).values(session=session))
+            found = connection.execute(select(schema.workers).filter_by(id=id)).one()
             return Worker(found.id, found.platform, found.joined, found.blocked)
 
     def get(self, id: str) -> Worker | None:
@@ -114,10 +111,8 @@ class Workers:
         with self._database.write() as connection:
             found = find_campaign(connection, campaign)
             place = {"campaign_id": found.id, "worker_id": worker}
-            row = connection.execute(select(schema.qualifications).filter_by(**place).with_for_update()).first()
-            if row is None:
-                connection.execute(insert(schema.qualifications).values(**place, tries=1, passed=passed))
-                return 1, passed
+            insert_if_new(connection, schema.qualifications, **place, tries=0, passed=False)
+            row = connection.execute(select(schema.qualifications).filter_by(**place).with_for_update()).one()
             if row.passed or row.tries >= CHECK_TRIES:
                 return row.tries, bool(row.passed)
             connection.execute(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import Response
+from sqlalchemy.exc import DataError
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
@@ -16,7 +19,7 @@ from pyramidion.errors import InputError, PyramidionError, UsageError
 from pyramidion.store import SubmissionConflictError
 from pyramidion.web import manager_api, pages, webhooks, worker_api
 from pyramidion.web.context import Context
-from pyramidion.web.security import Guard
+from pyramidion.web.security import HEADERS, Guard
 from pyramidion.workflows.campaign import Desk
 from pyramidion.workflows.serving import BASE_URL, PLACE, TOKEN, WEBHOOK
 
@@ -49,31 +52,43 @@ def from_environment() -> FastAPI:
     )
 
 
-def _error(status: int, message: str, problems: list[dict[str, Any]] | None = None) -> JSONResponse:
-    """The one shape of an error."""
-    return JSONResponse({"error": message, "problems": problems or []}, status)
+def _error(
+    status: int, message: str, problems: Sequence[dict[str, Any]] = (), headers: Mapping[str, str] | None = None
+) -> Response:
+    """The one shape of an error. What it quotes may hold half characters, so everything beyond ASCII is escaped."""
+    content = json.dumps({"error": message, "problems": list(problems)})
+    return Response(content, status, headers, media_type="application/json")
 
 
 def _explain_errors(app: FastAPI) -> None:
-    def conflict(_: Request, error: Exception) -> JSONResponse:
+    def conflict(_: Request, error: Exception) -> Response:
         return _error(409, str(error))
 
-    def bad_input(_: Request, error: Exception) -> JSONResponse:
+    def bad_input(_: Request, error: Exception) -> Response:
         assert isinstance(error, InputError)
         return _error(422, str(error).split("\n")[0], [{"where": p.where, "what": p.what} for p in error.problems])
 
-    def usage(_: Request, error: Exception) -> JSONResponse:
+    def usage(_: Request, error: Exception) -> Response:
         return _error(404 if "is called" in str(error) else 409, str(error))
 
-    def plain(_: Request, error: Exception) -> JSONResponse:
+    def plain(_: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        return _error(error.status_code, str(error.detail))
+        return _error(error.status_code, str(error.detail), headers=error.headers)
 
-    def invalid(_: Request, error: Exception) -> JSONResponse:
+    def invalid(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         problems = [{"where": ".".join(map(str, e["loc"])), "what": e["msg"]} for e in error.errors()]
         return _error(422, "the request is not valid", problems)
 
+    def cannot_be_stored(_: Request, _error_of_database: Exception) -> Response:
+        return _error(422, "the request holds characters that cannot be stored")
+
+    def broken(_: Request, _unexpected: Exception) -> Response:
+        headers = {**HEADERS, "Cache-Control": "no-store"}  # made outside the middleware that adds these
+        return _error(500, "something went wrong here; try again", headers=headers)
+
+    app.add_exception_handler(DataError, cannot_be_stored)  # PostgreSQL refuses the character 0
+    app.add_exception_handler(Exception, broken)
     app.add_exception_handler(SubmissionConflictError, conflict)
     app.add_exception_handler(InputError, bad_input)
     app.add_exception_handler(UsageError, usage)

@@ -90,6 +90,13 @@ def current_worker(request: Request, ctx: Ctx) -> Worker:
     return worker
 
 
+def welcome_worker(worker: Annotated[Worker, Depends(current_worker)]) -> Worker:
+    """A worker who is not blocked: from blocked ones nothing is taken in any more."""
+    if worker.blocked:
+        raise HTTPException(403, "blocked")
+    return worker
+
+
 def own_page(request: Request) -> None:
     """Only our own pages set this header: a form on another site cannot."""
     if request.headers.get("x-requested-with") != "pyramidion":
@@ -118,5 +125,6 @@ def needs_role(*roles: str) -> Callable[..., Any]:
 
 
 CurrentWorker = Annotated[Worker, Depends(current_worker)]
+WelcomeWorker = Annotated[Worker, Depends(welcome_worker)]
 Viewer = Annotated[Account, Depends(needs_role("manager", "expert", "viewer"))]
 Manager = Annotated[Account, Depends(needs_role("manager"))]

@@ -17,9 +17,11 @@ from pyramidion.workflows.decisions import decide, reopen
 from pyramidion.workflows.evaluate import score
 from pyramidion.workflows.monitor import overview
 from pyramidion.workflows.planning import plan
+from pyramidion.workflows.platforms import platform_of
 
 router = APIRouter(prefix="/api/manage", tags=["manage"])
 MOST_INVITATIONS = 1000
+REVIEWS_SHOWN = 500
 
 
 class PlanRequest(BaseModel):
@@ -49,7 +51,7 @@ class AssignmentReview(BaseModel):
 
 class UnitsRequest(BaseModel):
     store: bool = False
-    seed: int = 0
+    seed: int = Field(default=0, ge=0, le=2**53)
 
 
 class InvitationRequest(BaseModel):
@@ -89,6 +91,7 @@ def plan_campaign(body: PlanRequest, ctx: Ctx, _: Manager) -> dict[str, Any]:
         raise UsageError(f"unknown setting {sorted(set(body.settings) - known)[0]!r}") from None
     study = ctx.study()
     made = plan(study, body.kind, body.name, settings, pyramid=body.pyramid, topics=body.topics, systems=body.systems)
+    platform_of(made.campaign, ctx.secret)  # refuses what would otherwise keep workers out later
     if body.start:
         ctx.desk.start(made)
         ctx.study_changed()  # rating adds scales
@@ -106,7 +109,7 @@ def watch(name: str, ctx: Ctx, _: Viewer) -> dict[str, Any]:
     blocked = {worker.id: worker.blocked for worker in ctx.workers.all() if worker.blocked}
     found = overview(ctx.desk, name, blocked)
     mine = {worker.worker for worker in found.workers}
-    reviews = [r for r in ctx.desk.reviews.all() if r.worker is None or r.worker in mine]
+    reviews = [r for r in ctx.desk.reviews.all() if r.worker is None or r.worker in mine][-REVIEWS_SHOWN:]
     return {
         **found.as_dict(),
         "seconds": sorted(found.seconds),
@@ -139,6 +142,7 @@ def change_state(name: str, body: StateRequest, ctx: Ctx, _: Manager) -> dict[st
 def answers(name: str, ctx: Ctx, _: Viewer, worker: Annotated[str, Query(max_length=100)] = "") -> dict[str, Any]:
     decisions = ctx.desk.reviews.decisions()
     ctx.desk.campaigns.get(name)
+    labels = {(p.topic, unit.id): unit.label for p in ctx.study().pyramids for unit in p.units}
     return {
         "answers": [
             {
@@ -153,6 +157,7 @@ def answers(name: str, ctx: Ctx, _: Viewer, worker: Annotated[str, Query(max_len
                 "counted": a.counted,
                 "decision": decisions.get(a.id),
                 "answer": a.answer,
+                "labels": {unit: labels.get((a.task.topic, unit), "") for unit in a.task.units},
             }
             for a in ctx.desk.campaigns.answers(name)
             if not worker or a.worker == worker

@@ -14,9 +14,10 @@ from jinja2 import Environment, FileSystemLoader, select_autoescape
 
 from pyramidion.errors import InputError, UsageError
 from pyramidion.formats.files import write_rows
+from pyramidion.model import Study
 from pyramidion.model.records import to_records
 from pyramidion.platforms.local import open_token, sign_worker
-from pyramidion.store import Account, Worker
+from pyramidion.store import Account, StoredAnswer, Worker
 from pyramidion.web.context import (
     SESSION_COOKIE,
     WORKER_COOKIE,
@@ -154,7 +155,7 @@ def campaign_page(name: str, request: Request, ctx: Ctx) -> Response:
 @router.get("/manage/campaigns/{name}/export.csv")
 def export_csv(name: str, ctx: Ctx, _: Viewer) -> Response:
     """One row an answer: worker, start, submit, duration. Safe to open in a spreadsheet."""
-    study = with_answers(ctx.desk.studies.load(), [a for a in ctx.desk.campaigns.answers(name) if a.counted])
+    study = with_answers(Study(), _counted(ctx, name))
     work = {(a.task, a.judge): a for a in study.assignments}
     header = (
         "campaign",
@@ -170,13 +171,11 @@ def export_csv(name: str, ctx: Ctx, _: Viewer) -> Response:
         "submit",
         "seconds",
     )
-    mine = {a.task.id for a in ctx.desk.campaigns.answers(name)}
     rows = []
     for j in study.judgments:
-        if j.task in mine:
-            done = work[j.task, j.judge]
-            about = (name, j.task, j.topic, j.system, j.other, j.unit, j.aspect, j.judge)
-            rows.append((*about, j.value, done.accepted, done.submitted, done.seconds))
+        done = work[j.task, j.judge]
+        about = (name, j.task, j.topic, j.system, j.other, j.unit, j.aspect, j.judge)
+        rows.append((*about, j.value, done.accepted, done.submitted, done.seconds))
     file = io.StringIO()
     write_rows(file, header, rows)
     return _download(file.getvalue(), "text/csv; charset=utf-8", f"{name}.csv")
@@ -185,10 +184,15 @@ def export_csv(name: str, ctx: Ctx, _: Viewer) -> Response:
 @router.get("/manage/campaigns/{name}/export.jsonl")
 def export_jsonl(name: str, ctx: Ctx, _: Viewer) -> Response:
     """The study with this campaign's answers, as every command reads it."""
-    study = with_answers(ctx.desk.studies.load(), [a for a in ctx.desk.campaigns.answers(name) if a.counted])
+    study = with_answers(ctx.desk.studies.load(), _counted(ctx, name))
     lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in to_records(study))
     headers = {"Content-Disposition": f'attachment; filename="{name}.jsonl"'}
     return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
+
+
+def _counted(ctx: Context, name: str) -> list[StoredAnswer]:
+    ctx.desk.campaigns.get(name)
+    return [answer for answer in ctx.desk.campaigns.answers(name) if answer.counted]
 
 
 def _download(text: str, media_type: str, name: str) -> Response:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -51,31 +51,44 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
-                headers["Cache-Control"] = "public, max-age=300" if static else "no-store"
+                headers["Cache-Control"] = "no-cache" if static else "no-store"
             await send(message)
 
-        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        sent = dict(scope["headers"])
+        declared = sent.get(b"content-length", b"0")
         if not declared.isdigit() or int(declared) > MAX_BODY:
             await _refuse(guarded_send)
-            return
-        await self.app(scope, _bounded(receive), guarded_send)
+        elif b"transfer-encoding" not in sent:
+            await self.app(scope, receive, guarded_send)
+        elif (body := await _read(receive)) is None:
+            await _refuse(guarded_send)
+        else:
+            await self.app(scope, _replaying(body, receive), guarded_send)
 
 
-def _bounded(receive: Receive) -> Callable[[], Awaitable[Message]]:
-    """A body without a declared length is counted as it comes; past the limit it ends like a lost connection."""
-    seen = 0
-
-    async def counted() -> Message:
-        nonlocal seen
+async def _read(receive: Receive) -> bytes | None:
+    """A body without a declared length, counted as it comes; None where it is too large or never ends."""
+    body, more = b"", True
+    while more:
         message = await receive()
-        seen += len(message.get("body", b""))
-        return {"type": "http.disconnect"} if seen > MAX_BODY else message
+        body += message.get("body", b"")
+        if message["type"] == "http.disconnect" or len(body) > MAX_BODY:
+            return None
+        more = message.get("more_body", False)
+    return body
 
-    return counted
+
+def _replaying(body: bytes, receive: Receive) -> Receive:
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return replay
 
 
 async def _refuse(send: Send) -> None:
-    body = b'{"error": "the request is too large"}'
+    body = b'{"error": "the request is too large", "problems": []}'
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 413, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, HTTPException, Path
-from pydantic import BaseModel, Field
+from fastapi import APIRouter, Depends, Path
+from pydantic import AfterValidator, BaseModel, Field
 
 from pyramidion.model import Campaign
 from pyramidion.store import SubmissionConflictError, Worker
 from pyramidion.store.workers import CHECK_TRIES
 from pyramidion.web.content import instructions, right_answers
-from pyramidion.web.context import Context, Ctx, CurrentWorker, own_page
+from pyramidion.web.context import Context, Ctx, CurrentWorker, WelcomeWorker, own_page
 from pyramidion.workflows.platforms import platform_of
 from pyramidion.workflows.tasks import check_answer, live_checks, task_page
 
 router = APIRouter(tags=["work"])
 OwnPage = Depends(own_page)
 AssignmentId = Annotated[int, Path(ge=1, le=2**53)]
+MAX_DEPTH = 20
+
+
+def _sound(value: dict[str, Any]) -> dict[str, Any]:
+    """Only what every database and every page can hold: Python reads more as JSON than JSON has."""
+    _check_depth(value)
+    json.dumps(value, ensure_ascii=False, allow_nan=False).encode()  # raises ValueError at NaN and half characters
+    return value
+
+
+def _check_depth(value: Any, depth: int = 0) -> None:
+    if depth > MAX_DEPTH:
+        raise ValueError(f"nested more than {MAX_DEPTH} deep")
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _check_depth(part, depth + 1)
+
+
+SoundObject = Annotated[dict[str, Any], AfterValidator(_sound)]
 
 
 class CheckAnswers(BaseModel):
@@ -25,12 +44,12 @@ class CheckAnswers(BaseModel):
 
 
 class Draft(BaseModel):
-    draft: dict[str, Any]
+    draft: SoundObject
 
 
 class Submission(BaseModel):
     key: str = Field(min_length=8, max_length=100)
-    answer: dict[str, Any]
+    answer: SoundObject
 
 
 class Statements(BaseModel):
@@ -88,7 +107,7 @@ def _progress(ctx: Context, campaign: Campaign, worker: Worker) -> dict[str, int
 
 
 @router.post("/api/work/{campaign}/check", dependencies=[OwnPage])
-def answer_check(campaign: str, body: CheckAnswers, ctx: Ctx, worker: CurrentWorker) -> dict[str, Any]:
+def answer_check(campaign: str, body: CheckAnswers, ctx: Ctx, worker: WelcomeWorker) -> dict[str, Any]:
     """One of two tries at the comprehension questions."""
     found = ctx.desk.campaigns.get(campaign)
     right = right_answers(found.kind)
@@ -98,12 +117,12 @@ def answer_check(campaign: str, body: CheckAnswers, ctx: Ctx, worker: CurrentWor
 
 
 @router.put("/api/assignments/{assignment}/draft", dependencies=[OwnPage])
-def save_draft(assignment: AssignmentId, body: Draft, ctx: Ctx, worker: CurrentWorker) -> dict[str, Any]:
+def save_draft(assignment: AssignmentId, body: Draft, ctx: Ctx, worker: WelcomeWorker) -> dict[str, Any]:
     return {"expires": ctx.assignments.save_draft(assignment, worker.id, body.draft)}
 
 
 @router.post("/api/assignments/{assignment}/submit", dependencies=[OwnPage])
-def submit(assignment: AssignmentId, body: Submission, ctx: Ctx, worker: CurrentWorker) -> dict[str, Any]:
+def submit(assignment: AssignmentId, body: Submission, ctx: Ctx, worker: WelcomeWorker) -> dict[str, Any]:
     """Take an answer in. It is on disk before this returns; sending it again changes nothing."""
     found = ctx.assignments.of_worker(assignment, worker.id)
     if found is None:
@@ -121,8 +140,6 @@ def give_back(assignment: AssignmentId, ctx: Ctx, worker: CurrentWorker) -> dict
 
 
 @router.post("/api/statement-checks", dependencies=[OwnPage])
-def check_statements(body: Statements, worker: CurrentWorker) -> dict[str, Any]:
+def check_statements(body: Statements, _: WelcomeWorker) -> dict[str, Any]:
     """What is wrong with statements, while they are being written."""
-    if worker.blocked:
-        raise HTTPException(403, "blocked")
     return {"problems": live_checks(body.statements)}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from pyramidion.errors import Problem, Problems, UsageError, check_choice
+from pyramidion.errors import InputError, Problem, Problems, UsageError, check_choice
 from pyramidion.methods.cost import Cost, campaign_cost
 from pyramidion.methods.sampling import sample_units, split_into_groups
 from pyramidion.model import Aspect, Campaign, ContentUnit, Pyramid, Settings, Study, Summary, Task
@@ -22,6 +22,21 @@ SCALES = (
     Aspect("content", 1, 10, "Information content"),
 )
 """The three scales of Gillick and Liu 2010, used where a study declares none."""
+
+LIMITS: dict[str, tuple[float, float]] = {
+    "workers": (1, 1000),
+    "statements": (1, 100),
+    "units_per_task": (1, 1000),
+    "units_per_topic": (1, 10_000),
+    "pay": (0, 10_000),
+    "fee": (0, 10),
+    "lease_minutes": (0.0001, 525_600),
+    "gold_rate": (0, 1),
+    "min_agreement": (0, 1),
+    "seed": (0, 2**53),
+}
+"""The least and the most of a setting; of any other number 0 to a million."""
+MAX_TEXT = 500
 
 ATTENTION = "attention-check"
 """The id under which a judging task shows its unit of known answer."""
@@ -56,6 +71,7 @@ def plan(
     """Plan a campaign over all topics and systems, or some of them. The same seed gives the same plan."""
     check_choice("kind of campaign", kind, KINDS)
     chosen = settings or Settings.for_kind(kind)
+    check_settings(chosen)
     rng = np.random.default_rng(chosen.seed)
     problems = Problems()
     wanted = _wanted(study, topics, systems)
@@ -73,6 +89,25 @@ def plan(
         len(tasks) * chosen.workers, pay=str(chosen.pay), fee=str(chosen.fee), currency=chosen.currency
     )
     return Plan(Campaign(name, kind, chosen), tasks, cost, gold, aspects, tuple(problems))
+
+
+def check_settings(settings: Settings) -> None:
+    """Refuse values that no campaign can be run with; everything wrong is named."""
+    problems = Problems()
+    for part in fields(Settings):
+        value, kind = getattr(settings, part.name), type(part.default)
+        low, high = LIMITS.get(part.name, (0, 1_000_000))
+        is_whole, is_number = type(value) is int, type(value) in (int, float)
+        if kind is bool and type(value) is not bool:
+            problems.error(part.name, "must be yes or no")
+        elif kind is str and not (isinstance(value, str) and len(value) <= MAX_TEXT and value.isprintable()):
+            problems.error(part.name, f"must be text of at most {MAX_TEXT} printable characters")
+        elif kind is int and not (is_whole and low <= value <= high):
+            problems.error(part.name, f"must be a whole number from {low:,g} to {high:,.16g}")
+        elif kind is float and not (is_number and low <= value <= high):
+            problems.error(part.name, f"must be a number from {low:g} to {high:,g}")
+    if problems.errors:
+        raise InputError(problems.errors)
 
 
 def _wanted(study: Study, topics: Sequence[str], systems: Sequence[str]) -> Study:

@@ -17,7 +17,9 @@ export class WorkerAnswers {
     this.place = el("div", { class: "m-answers" }, el("p", { class: "m-help" }, "Loading …"));
     this.heard = el("p", { class: "visually-hidden", role: "status" });
     const reload = () => this.#load();
-    const act = manager && el("button", { type: "button", class: "button", onclick: () => decide(reload) }, "Decide about this worker …");
+    const act =
+      manager &&
+      el("button", { type: "button", class: "button", onclick: () => decide(reload) }, "Decide about this worker …");
     const content = el("div", { class: "m-dialog-content" }, this.head, act, this.place, this.heard);
     openDialog({ title: ["Answers of ", name(row.worker)], wide: true, onClose }, content);
     this.update(row);
@@ -29,7 +31,12 @@ export class WorkerAnswers {
     const shown = JSON.stringify(row);
     if (!row || this.shown === shown) return;
     this.shown = shown;
-    put(this.head, el("p", { class: "m-help" }, workerSummary(row)), statusLines(row), row.flags.length > 0 && flagList(row.flags));
+    put(
+      this.head,
+      el("p", { class: "m-help" }, workerSummary(row)),
+      statusLines(row),
+      row.flags.length > 0 && flagList(row.flags),
+    );
   }
 
   async #load() {
@@ -71,8 +78,22 @@ export class WorkerAnswers {
           el("span", { class: "m-line m-help" }, name([row.topic, row.system].filter(Boolean).join(" · "))),
         ],
       },
-      { id: "answer", title: "Answer", kind: "wide", sortable: false, value: (row) => row.answer, watch: ({ answer, labels }) => [answer, labels], cell: answerView },
-      { id: "seconds", title: "Time", kind: "number", value: (row) => row.seconds, cell: (row) => duration(row.seconds) },
+      {
+        id: "answer",
+        title: "Answer",
+        kind: "wide",
+        sortable: false,
+        value: (row) => row.answer,
+        watch: ({ answer, labels }) => [answer, labels],
+        cell: answerView,
+      },
+      {
+        id: "seconds",
+        title: "Time",
+        kind: "number",
+        value: (row) => row.seconds,
+        cell: (row) => duration(row.seconds),
+      },
       {
         id: "submitted",
         title: "Submitted",
@@ -84,8 +105,16 @@ export class WorkerAnswers {
       {
         id: "status",
         title: "Status",
-        value: (row) => statusOf(row).map(([text]) => text).join(" "),
-        cell: (row) => el("span", { class: "m-badges" }, statusOf(row).map(([text, tone]) => el("span", { class: `badge ${tone}` }, text))),
+        value: (row) =>
+          statusOf(row)
+            .map(([text]) => text)
+            .join(" "),
+        cell: (row) =>
+          el(
+            "span",
+            { class: "m-badges" },
+            statusOf(row).map(([text, tone]) => el("span", { class: `badge ${tone}` }, text)),
+          ),
       },
     ];
     if (!this.manager) return columns;
@@ -111,7 +140,13 @@ export class WorkerAnswers {
         ANSWER_ACTIONS[action].title,
         el("span", { class: "visually-hidden" }, ` ${row.task}`),
       );
-    return el("div", { class: "m-tools" }, Object.keys(useful).filter((action) => useful[action]).map(button));
+    return el(
+      "div",
+      { class: "m-tools" },
+      Object.keys(useful)
+        .filter((action) => useful[action])
+        .map(button),
+    );
   }
 
   #ask(row, action) {
@@ -149,13 +184,27 @@ function answerView({ answer, labels }) {
   return el(
     "div",
     { class: "m-answer" },
-    statements && el("ol", {}, statements.map((text) => el("li", {}, el("bdi", {}, String(text))))),
+    statements &&
+      el(
+        "ol",
+        {},
+        statements.map((text) => el("li", {}, el("bdi", {}, String(text)))),
+      ),
     units && unitsView(units, labels ?? {}),
     aspects && ratingsView(aspects),
     winner && el("p", {}, Object.hasOwn(WINNERS, winner) ? WINNERS[winner] : String(winner)),
     comment && el("blockquote", { dir: "auto" }, String(comment)),
     pasted?.length > 0 &&
-      el("details", {}, el("summary", {}, `${plural(pasted.length, "text")} pasted`), el("ul", {}, pasted.map((text) => el("li", {}, el("bdi", {}, String(text)))))),
+      el(
+        "details",
+        {},
+        el("summary", {}, `${plural(pasted.length, "text")} pasted`),
+        el(
+          "ul",
+          {},
+          pasted.map((text) => el("li", {}, el("bdi", {}, String(text)))),
+        ),
+      ),
     Object.keys(rest).length > 0 && el("pre", {}, JSON.stringify(rest, null, 1)),
   );
 }
@@ -166,7 +215,8 @@ function unitsView(units, labels) {
   const present = entries.filter(([, value]) => value === 1).length;
   const word = (value) => (value === 1 ? "present" : value === 0 ? "not present" : "no answer");
   const text = (unit) => (Object.hasOwn(labels, unit) ? labels[unit] : unit);
-  const item = ([unit, value]) => el("li", {}, name(text(unit)), el("span", { class: `badge ${value === 1 ? "good" : ""}` }, word(value)));
+  const item = ([unit, value]) =>
+    el("li", {}, name(text(unit)), el("span", { class: `badge ${value === 1 ? "good" : ""}` }, word(value)));
   return el(
     "details",
     {},
@@ -177,6 +227,7 @@ function unitsView(units, labels) {
 }
 
 function ratingsView(aspects) {
-  const item = ([aspect, value]) => el("div", {}, el("dt", {}, name(aspect)), el("dd", {}, isNumber(value) ? String(value) : NONE));
+  const item = ([aspect, value]) =>
+    el("div", {}, el("dt", {}, name(aspect)), el("dd", {}, isNumber(value) ? String(value) : NONE));
   return el("dl", { class: "m-ratings" }, Object.entries(aspects).map(item));
 }

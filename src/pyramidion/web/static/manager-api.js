@@ -56,7 +56,12 @@ export function errorBox(error, title = "This did not work") {
     "div",
     { class: "notice bad", role: "alert" },
     el("p", {}, el("strong", {}, `${title}. `), error.message),
-    problems.length > 0 && el("ul", {}, problems.map((text) => el("li", {}, text))),
+    problems.length > 0 &&
+      el(
+        "ul",
+        {},
+        problems.map((text) => el("li", {}, text)),
+      ),
     error.status === 401 && el("p", {}, el("a", { href: loginAddress() }, "Log in")),
   );
 }

@@ -1,7 +1,22 @@
 // /manage/campaigns/NAME: one campaign, live.
 
 import { errorBox, get, path, post } from "./manager-api.js";
-import { byId, count, el, fixed, isNumber, name, NONE, percent, plural, put, setText, share, splitCost, when } from "./manager-dom.js";
+import {
+  byId,
+  count,
+  el,
+  fixed,
+  isNumber,
+  name,
+  NONE,
+  percent,
+  plural,
+  put,
+  setText,
+  share,
+  splitCost,
+  when,
+} from "./manager-dom.js";
 import { progress, stackedBar } from "./manager-charts.js";
 import { ask } from "./manager-dialog.js";
 import { announce, Live, say } from "./manager-live.js";
@@ -125,7 +140,10 @@ function showProgress({ progress: p }) {
   if (place.dataset.shown !== shown) {
     place.dataset.shown = shown;
     const kind = p.submitted >= p.wanted && p.wanted ? "full" : "done";
-    const parts = [[kind, share(p.submitted, p.wanted)], ["busy", share(p.leased, p.wanted)]];
+    const parts = [
+      [kind, share(p.submitted, p.wanted)],
+      ["busy", share(p.leased, p.wanted)],
+    ];
     put(place, stackedBar(parts, "m-bar m-bar-big"));
   }
   setText(byId("in-work"), count(p.leased));
@@ -161,7 +179,11 @@ function showNext({ chain, progress: p, state }, manager) {
   if (place.hidden || place.dataset.step === key) return;
   place.dataset.step = key;
   const steps = {
-    invite: ["no answer yet. Invite workers, and they will show up here.", "/manage#invitations", "Make invitation links"],
+    invite: [
+      "no answer yet. Invite workers, and they will show up here.",
+      "/manage#invitations",
+      "Make invitation links",
+    ],
     score: ["all answers are in. Look at flagged workers, then at the scores.", "/manage#scores", "Scores"],
   };
   const [text, href, link] = steps[key];
@@ -205,7 +227,14 @@ function logTable() {
     page: 15,
     filter: (row) => [row.actor, row.action, done(row.action), row.worker, row.assignment, row.reason].join(" "),
     columns: [
-      { id: "at", title: "When", kind: "when", first: "descending", value: (row) => row.at, cell: (row) => when(row.at) },
+      {
+        id: "at",
+        title: "When",
+        kind: "when",
+        first: "descending",
+        value: (row) => row.at,
+        cell: (row) => when(row.at),
+      },
       { id: "actor", title: "Who", value: (row) => row.actor },
       {
         id: "action",
@@ -225,7 +254,11 @@ function logTable() {
       },
       { id: "reason", title: "Reason", kind: "wide", value: (row) => row.reason, cell: (row) => name(row.reason) },
     ],
-    empty: el("p", {}, "No decision yet. Whatever is decided about workers and answers is listed here, with its reason."),
+    empty: el(
+      "p",
+      {},
+      "No decision yet. Whatever is decided about workers and answers is listed here, with its reason.",
+    ),
   });
 }
 

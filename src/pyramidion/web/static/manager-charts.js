@@ -4,7 +4,12 @@ import { count, duration, el, percent, share, svg } from "./manager-dom.js";
 
 /** Parts of a whole as one bar: stackedBar([["done", 0.6], ["busy", 0.1]]). */
 export function stackedBar(parts, className = "m-bar") {
-  const bar = svg("svg", { class: className, viewBox: "0 0 100 1", preserveAspectRatio: "none", "aria-hidden": "true" });
+  const bar = svg("svg", {
+    class: className,
+    viewBox: "0 0 100 1",
+    preserveAspectRatio: "none",
+    "aria-hidden": "true",
+  });
   let left = 0;
   for (const [kind, size] of parts) {
     const width = Math.max(0, Math.min(100 * size, 100 - left));
@@ -96,5 +101,8 @@ function medianMark(found, median, { left, step, top, base, width }) {
 
 function niceStep(rough) {
   const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1)));
-  return Math.max(1, [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= rough));
+  return Math.max(
+    1,
+    [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= rough),
+  );
 }

@@ -1,14 +1,15 @@
 // Questions before something is done. The dialog stays open, with the reason, until the server has agreed.
 
 import { errorBox } from "./manager-api.js";
-import { el, put, uniqueId } from "./manager-dom.js";
+import { busy, el, put, uniqueId } from "./manager-dom.js";
 
 /** An open modal dialog that removes itself when it is closed. The focus goes back to where it was, or near it. */
 export function openDialog({ title, wide = false, onClose = null }, ...content) {
   const heading = uniqueId("dialog");
   const opener = document.activeElement;
   const near = opener?.closest("td, dialog, section");
-  const close = el("button", { type: "button", class: "m-close", "aria-label": "Close" }, "×");
+  const cross = [el("span", { "aria-hidden": "true" }, "×"), el("span", { class: "visually-hidden" }, "Close")];
+  const close = el("button", { type: "button", class: "m-close" }, cross);
   const dialog = el(
     "dialog",
     { class: wide ? "m-dialog m-dialog-wide" : "m-dialog", "aria-labelledby": heading },
@@ -56,11 +57,7 @@ export function ask({ title, intro = [], choices = [], confirm, danger = false, 
   adapt();
   const first = choices.length ? parts.action : reason ? parts.reason : danger ? cancel : submit;
   first.focus();
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    const invalid = [parts.action, chosen()?.amount && parts.amount, parts.reason].filter((part) => part?.check?.());
-    if (invalid.length) return void invalid[0].focus();
-    submit.disabled = true;
+  const send = async () => {
     put(problem);
     try {
       await run({
@@ -71,9 +68,13 @@ export function ask({ title, intro = [], choices = [], confirm, danger = false, 
       dialog.close();
     } catch (error) {
       put(problem, errorBox(error));
-    } finally {
-      submit.disabled = false;
     }
+  };
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const invalid = [parts.action, chosen()?.amount && parts.amount, parts.reason].filter((part) => part?.check?.());
+    if (invalid.length) return void invalid[0].focus();
+    busy(submit, send);
   });
   return dialog;
 }
@@ -105,7 +106,13 @@ function amountField() {
   const id = uniqueId("amount");
   const wrong = el("p", { class: "m-wrong", id: `${id}-wrong` });
   const input = el("input", { id, type: "number", min: "0.01", step: "0.01", inputmode: "decimal" });
-  const node = el("div", { class: "field", hidden: true }, el("label", { for: id }, "Amount of the bonus"), input, wrong);
+  const node = el(
+    "div",
+    { class: "field", hidden: true },
+    el("label", { for: id }, "Amount of the bonus"),
+    input,
+    wrong,
+  );
   const value = () => input.valueAsNumber;
   return {
     node,

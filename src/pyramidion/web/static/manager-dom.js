@@ -49,6 +49,21 @@ export function name(text) {
 /** Characters that turn the letters around them: two different names could look the same. */
 const OVERRIDES = /[\u202d\u202e]/g;
 
+/**
+ * Do something slow once, however often its button is pressed. The button is not disabled, which would lose the focus.
+ */
+export async function busy(button, work) {
+  if (button.getAttribute("aria-disabled") === "true") return;
+  button.setAttribute("aria-disabled", "true");
+  button.classList.add("m-busy");
+  try {
+    await work();
+  } finally {
+    button.removeAttribute("aria-disabled");
+    button.classList.remove("m-busy");
+  }
+}
+
 let serial = 0;
 export const uniqueId = (prefix) => `${prefix}-${++serial}`;
 
@@ -82,8 +97,19 @@ export function duration(seconds) {
   if (rounded < 120) return `${rounded} s`;
   const hours = Math.floor(rounded / 3600);
   const minutes = Math.floor((rounded % 3600) / 60);
-  const parts = hours ? [[hours, "h"], [minutes, "min"]] : [[minutes, "min"], [rounded % 60, "s"]];
-  return parts.filter(([size]) => size).map((part) => part.join(" ")).join(" ");
+  const parts = hours
+    ? [
+        [hours, "h"],
+        [minutes, "min"],
+      ]
+    : [
+        [minutes, "min"],
+        [rounded % 60, "s"],
+      ];
+  return parts
+    .filter(([size]) => size)
+    .map((part) => part.join(" "))
+    .join(" ");
 }
 
 export function when(unix) {

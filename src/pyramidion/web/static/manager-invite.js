@@ -1,7 +1,7 @@
 // Links that let people join a campaign: made once, then copied or downloaded.
 
 import { errorBox, post } from "./manager-api.js";
-import { el, plural, put } from "./manager-dom.js";
+import { busy, el, plural, put } from "./manager-dom.js";
 import { say } from "./manager-live.js";
 
 export class Invitations {
@@ -18,7 +18,11 @@ export class Invitations {
     });
     this.button = el("button", { type: "submit", class: "button primary" }, "Make links");
     this.result = el("div", { class: "m-links" });
-    this.none = el("div", { class: "m-empty" }, el("p", {}, "No campaign is running. Plan one above, then invite workers to it."));
+    this.none = el(
+      "div",
+      { class: "m-empty" },
+      el("p", {}, "No campaign is running. Plan one above, then invite workers to it."),
+    );
     this.form = el(
       "form",
       { class: "m-row", hidden: true },
@@ -26,7 +30,10 @@ export class Invitations {
       el("div", { class: "field m-field-short" }, el("label", { for: "invite-count" }, "How many"), this.number),
       this.button,
     );
-    this.form.addEventListener("submit", (event) => this.#make(event));
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      busy(this.button, () => this.#make());
+    });
     put(place, this.none, this.form, this.result);
   }
 
@@ -39,20 +46,19 @@ export class Invitations {
     this.names = names;
     const chosen = this.select.value;
     const label = ({ name, state }) => (state === "running" ? name : `${name} (${state})`);
-    put(this.select, open.map((c) => el("option", { value: c.name, selected: c.name === chosen }, label(c))));
+    put(
+      this.select,
+      open.map((c) => el("option", { value: c.name, selected: c.name === chosen }, label(c))),
+    );
   }
 
-  async #make(event) {
-    event.preventDefault();
+  async #make() {
     const campaign = this.select.value;
-    this.button.disabled = true;
     try {
       const { links } = await post("/api/manage/invitations", { campaign, count: this.number.valueAsNumber });
       this.#show(campaign, links);
     } catch (error) {
       put(this.result, errorBox(error, "No links were made"));
-    } finally {
-      this.button.disabled = false;
     }
   }
 
@@ -74,7 +80,10 @@ export class Invitations {
     const copy = el("button", { type: "button", class: "button" }, "Copy all");
     copy.addEventListener("click", async () => {
       box.select();
-      const copied = await navigator.clipboard?.writeText(text).then(() => true, () => false);
+      const copied = await navigator.clipboard?.writeText(text).then(
+        () => true,
+        () => false,
+      );
       say(copied || document.execCommand("copy") ? "Links copied." : "Select the links and copy them by hand.");
     });
     const save = el("button", { type: "button", class: "button" }, "Download as text");

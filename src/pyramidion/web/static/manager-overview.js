@@ -13,7 +13,14 @@ import { kindPill, kindTitle, statePill } from "./manager-words.js";
 const EVERY = 10_000;
 const PATIENCE = 60_000;
 const COUNTS = ["topics", "references", "systems", "peers", "units", "judgments"];
-const ONE = { topics: "topic", references: "reference", systems: "system", peers: "summary", units: "unit", judgments: "judgment" };
+const ONE = {
+  topics: "topic",
+  references: "reference",
+  systems: "system",
+  peers: "summary",
+  units: "unit",
+  judgments: "judgment",
+};
 const MANY = { ...Object.fromEntries(COUNTS.map((what) => [what, what])), peers: "system summaries" };
 
 export function startOverview(main) {
@@ -48,7 +55,10 @@ export function startOverview(main) {
 function showCounts(counts) {
   const place = byId("counts");
   if (!place.children.length) {
-    put(place, COUNTS.map((what) => el("div", {}, el("dt"), el("dd", { class: "m-big" }))));
+    put(
+      place,
+      COUNTS.map((what) => el("div", {}, el("dt"), el("dd", { class: "m-big" }))),
+    );
   }
   COUNTS.forEach((what, i) => {
     const [title, value] = place.children[i].children;
@@ -79,12 +89,16 @@ function nextStep({ counts, campaigns }) {
   if (!counts.references && !counts.peers) return null;
   if (!campaigns.length) {
     const kind = kindTitle(suggestKind({ counts, campaigns })).toLowerCase();
-    const why = counts.units ? "there are units, so summaries can be judged." : "let workers write units from the references.";
+    const why = counts.units
+      ? "there are units, so summaries can be judged."
+      : "let workers write units from the references.";
     return plan(`first ${kind}`, why);
   }
-  const finished = (campaign) => campaign.progress.wanted > 0 && campaign.progress.submitted >= campaign.progress.wanted;
+  const finished = (campaign) =>
+    campaign.progress.wanted > 0 && campaign.progress.submitted >= campaign.progress.wanted;
   const written = campaigns.find((campaign) => campaign.kind === "write" && finished(campaign));
-  if (written && !counts.units) return open(written, "units", ["", " is complete: make units from what was written."], "Make units");
+  if (written && !counts.units)
+    return open(written, "units", ["", " is complete: make units from what was written."], "Make units");
   if (counts.units && !campaigns.some((campaign) => campaign.kind === "judge")) {
     return plan("judge", "the units are there, so summaries can be judged.");
   }
@@ -96,7 +110,10 @@ function nextStep({ counts, campaigns }) {
 // -- campaigns -----------------------------------------------------------------------------------------------
 
 function campaignTable(manager) {
-  const wait = ({ progress: p }) => [p.leased && `${count(p.leased)} in work`, p.surplus && `${count(p.surplus)} surplus`];
+  const wait = ({ progress: p }) => [
+    p.leased && `${count(p.leased)} in work`,
+    p.surplus && `${count(p.surplus)} surplus`,
+  ];
   return new DataTable({
     caption: "Campaigns",
     noun: "campaign",
@@ -145,7 +162,13 @@ function campaignTable(manager) {
     ],
     empty: [
       el("p", {}, el("strong", {}, "No campaign yet.")),
-      el("p", {}, manager ? "Plan the first one below: usually “Write”, so that workers make the units." : "A manager has to plan one."),
+      el(
+        "p",
+        {},
+        manager
+          ? "Plan the first one below: usually “Write”, so that workers make the units."
+          : "A manager has to plan one.",
+      ),
     ],
   });
 }

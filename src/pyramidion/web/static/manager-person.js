@@ -5,7 +5,8 @@ import { stackedBar } from "./manager-charts.js";
 
 export function statusLines(row) {
   const line = (title, reason) =>
-    reason && el("span", { class: "m-line m-help" }, el("span", { class: "badge bad" }, title), " ", el("bdi", {}, reason));
+    reason &&
+    el("span", { class: "m-line m-help" }, el("span", { class: "badge bad" }, title), " ", el("bdi", {}, reason));
   return [line("Excluded", row.excluded), line("Blocked", row.blocked)];
 }
 

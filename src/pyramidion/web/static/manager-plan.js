@@ -1,7 +1,7 @@
 // The form that plans a campaign: first what it would ask and cost, then, on a second press, the start.
 
 import { errorBox, path, post } from "./manager-api.js";
-import { count, el, name, put, setText, splitCost } from "./manager-dom.js";
+import { busy, count, el, name, put, setText, splitCost } from "./manager-dom.js";
 import { announce, say } from "./manager-live.js";
 import { noteList } from "./manager-notes.js";
 import { isFor, KINDS, PLATFORMS, settingGroups, settingLabel } from "./manager-words.js";
@@ -34,7 +34,11 @@ export class PlanForm {
       { class: "m-form", autocomplete: "off" },
       this.#kinds(),
       this.#name(),
-      el("div", { class: "m-grid-fields" }, main.map((setting) => this.#field(setting))),
+      el(
+        "div",
+        { class: "m-grid-fields" },
+        main.map((setting) => this.#field(setting)),
+      ),
       this.#scope(),
       this.#advanced(advanced),
       el(
@@ -46,7 +50,10 @@ export class PlanForm {
       this.result,
     );
     this.form.addEventListener("input", (event) => this.#changed(event));
-    this.form.addEventListener("submit", (event) => this.#submit(event));
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      busy(this.ask, () => this.#ask());
+    });
     put(this.place, this.form);
     this.#adaptToKind();
   }
@@ -95,7 +102,11 @@ export class PlanForm {
       { class: "field m-field-name" },
       el("label", { for: "plan-name" }, "Name of the campaign"),
       this.nameInput,
-      el("p", { class: "m-help", id: "plan-name-help" }, "Letters, digits, dots, dashes; it is part of task ids and addresses."),
+      el(
+        "p",
+        { class: "m-help", id: "plan-name-help" },
+        "Letters, digits, dots, dashes; it is part of task ids and addresses.",
+      ),
     );
   }
 
@@ -170,7 +181,11 @@ export class PlanForm {
       { class: "field" },
       el("label", { for: "plan-pyramid" }, "Pyramid"),
       this.pyramid,
-      el("p", { class: "m-help", id: "plan-pyramid-help" }, "Whose units are judged, by name. Empty: the crowd’s, or the only one."),
+      el(
+        "p",
+        { class: "m-help", id: "plan-pyramid-help" },
+        "Whose units are judged, by name. Empty: the crowd’s, or the only one.",
+      ),
     );
     this.groups = groups.map(([title, settings]) => {
       const fields = settings.map((setting) => this.#field(setting));
@@ -234,10 +249,12 @@ export class PlanForm {
       for (const field of this.#fields.values()) if (field.input === event.target) this.#showDefault(field);
       this.scopeLabel();
     }
-    if (this.#preview) {
-      this.#preview = null;
-      put(this.result, el("p", { class: "m-help" }, "Something was changed: preview again before you start."));
-    }
+    if (this.#preview) this.#outdated();
+  }
+
+  #outdated() {
+    this.#preview = null;
+    put(this.result, el("p", { class: "m-help" }, "Something was changed: preview again before you start."));
   }
 
   // -- asking and starting -----------------------------------------------------------------------------------
@@ -260,27 +277,23 @@ export class PlanForm {
     };
   }
 
-  async #submit(event) {
-    event.preventDefault();
+  async #ask() {
     const request = this.#request(false);
     const text = JSON.stringify(request);
-    this.ask.disabled = true;
     try {
       const plan = await post("/api/manage/plan", request);
-      if (text !== JSON.stringify(this.#request(false))) return;
+      if (text !== JSON.stringify(this.#request(false))) return this.#outdated();
       this.#preview = request;
       this.#showPlan(plan, request);
     } catch (error) {
       put(this.result, errorBox(error, "This cannot be planned"));
-    } finally {
-      this.ask.disabled = false;
     }
   }
 
   #showPlan(plan, request) {
     const start = el("button", { type: "button", class: "button primary" }, `Start ${request.name}`);
     const problem = el("div");
-    start.addEventListener("click", () => this.#start(request, start, problem));
+    start.addEventListener("click", () => busy(start, () => this.#start(request, problem)));
     const heading = el("h3", { tabindex: "-1" }, "If you start it now");
     const [total, rest] = splitCost(plan.cost);
     const fact = (title, value) => el("div", {}, el("dt", {}, title), el("dd", {}, value));
@@ -312,13 +325,11 @@ export class PlanForm {
     announce(`${count(plan.assignments)} assignments, ${plan.cost}`);
   }
 
-  async #start(request, button, problem) {
-    button.disabled = true;
+  async #start(request, problem) {
     put(problem);
     try {
       await post("/api/manage/plan", { ...request, start: true });
     } catch (error) {
-      button.disabled = false;
       return void put(problem, errorBox(error, "It was not started"));
     }
     this.#preview = null;
@@ -348,7 +359,11 @@ function settingInput(setting, id) {
   const about = { id, "aria-describedby": `${id}-help`, "data-setting": setting.name };
   if (setting.type === "bool") return el("input", { ...about, type: "checkbox" });
   if (setting.choices) {
-    return el("select", { ...about }, setting.choices.map((text) => el("option", {}, text)));
+    return el(
+      "select",
+      { ...about },
+      setting.choices.map((text) => el("option", {}, text)),
+    );
   }
   if (setting.type === "str") {
     const list = setting.name === "platform" ? "plan-platforms" : null;
@@ -358,7 +373,12 @@ function settingInput(setting, id) {
   return el("input", { ...about, type: "number", min: "0", step, required: true });
 }
 
-const platformList = () => el("datalist", { id: "plan-platforms" }, PLATFORMS.map((value) => el("option", { value })));
+const platformList = () =>
+  el(
+    "datalist",
+    { id: "plan-platforms" },
+    PLATFORMS.map((value) => el("option", { value })),
+  );
 
 /** The default of a setting for a kind of campaign; undefined where that kind does not have it. */
 function defaultFor(setting, kind) {

@@ -1,7 +1,7 @@
 // Scores by any method: ranking with bars, the signature that names every choice, and all notes.
 
 import { errorBox, get } from "./manager-api.js";
-import { count, el, fixed, isNumber, NONE, put, setText } from "./manager-dom.js";
+import { busy, count, el, fixed, isNumber, NONE, put, setText } from "./manager-dom.js";
 import { stackedBar } from "./manager-charts.js";
 import { announce } from "./manager-live.js";
 import { noteList } from "./manager-notes.js";
@@ -11,8 +11,6 @@ import { DEFAULT_METHODS, METHODS } from "./manager-words.js";
 const words = (method) => (Object.hasOwn(METHODS, method) ? METHODS[method] : [method, ""]);
 
 export class Scores {
-  #asked = 0;
-
   constructor(place) {
     this.select = el("select", { id: "score-method", "aria-describedby": "score-line" });
     this.button = el("button", { type: "submit", class: "button primary" }, "Show scores");
@@ -26,9 +24,13 @@ export class Scores {
     );
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#show();
+      busy(this.button, () => this.#show());
     });
-    const start = el("p", {}, "Choose a method. Every table names the choices it was made with, and what it leaves out.");
+    const start = el(
+      "p",
+      {},
+      "Choose a method. Every table names the choices it was made with, and what it leaves out.",
+    );
     put(this.result, el("div", { class: "m-empty" }, start));
     this.select.addEventListener("change", () => this.#explain());
     put(place, form, this.line, this.result);
@@ -36,10 +38,13 @@ export class Scores {
 
   update(study) {
     if (this.select.options.length) return;
-    put(this.select, (study.methods ?? DEFAULT_METHODS).map((value) => el("option", { value }, words(value)[0])));
+    put(
+      this.select,
+      (study.methods ?? DEFAULT_METHODS).map((value) => el("option", { value }, words(value)[0])),
+    );
     this.#explain();
     const collected = ({ kind, progress }) => ["judge", "rate"].includes(kind) && progress.submitted > 0;
-    if (study.counts.judgments || study.campaigns.some(collected)) this.#show();
+    if (study.counts.judgments || study.campaigns.some(collected)) busy(this.button, () => this.#show());
   }
 
   #explain() {
@@ -47,19 +52,17 @@ export class Scores {
   }
 
   async #show() {
-    const [method, asked] = [this.select.value, ++this.#asked];
-    this.button.disabled = true;
+    const method = this.select.value;
     this.result.setAttribute("aria-busy", "true");
     try {
       const scores = await get(`/api/manage/scores?method=${encodeURIComponent(method)}`);
-      if (asked === this.#asked) put(this.result, scoreTable(scores));
+      put(this.result, scoreTable(scores));
       announce(`Scores of ${count(scores.systems.length)} systems by ${method}`);
     } catch (error) {
       const notYet = error.status === 409;
       const hint = el("p", {}, el("strong", {}, "Not possible yet. "), error.message);
-      if (asked === this.#asked) put(this.result, notYet ? el("div", { class: "m-empty" }, hint) : errorBox(error));
+      put(this.result, notYet ? el("div", { class: "m-empty" }, hint) : errorBox(error));
     } finally {
-      this.button.disabled = false;
       this.result.setAttribute("aria-busy", "false");
     }
   }

@@ -23,7 +23,19 @@ export class DataTable {
   #onScreen = false;
 
   /** plain: stays a table on narrow screens too, where the others become blocks. */
-  constructor({ caption, columns, key, sort, page = 25, filter, toolbar, noun = "row", empty, rowClass, plain = false }) {
+  constructor({
+    caption,
+    columns,
+    key,
+    sort,
+    page = 25,
+    filter,
+    toolbar,
+    noun = "row",
+    empty,
+    rowClass,
+    plain = false,
+  }) {
     Object.assign(this, { columns, key, noun, emptyText: empty, rowClass });
     this.page = narrow.matches && !plain ? Math.min(page, 10) : page;
     this.sort = sort;
@@ -120,7 +132,10 @@ export class DataTable {
     } else {
       this.#order = sorted;
     }
-    this.again.classList.toggle("m-held", this.#order.every((key, i) => key === sorted[i]));
+    this.again.classList.toggle(
+      "m-held",
+      this.#order.every((key, i) => key === sorted[i]),
+    );
     this.#draw();
   }
 

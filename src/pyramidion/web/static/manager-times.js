@@ -18,7 +18,11 @@ export class Times {
         "table",
         { class: "m-small-table" },
         el("caption", { class: "visually-hidden" }, "How many answers took how long"),
-        el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Time"), el("th", { scope: "col", class: "number" }, "Answers"))),
+        el(
+          "thead",
+          {},
+          el("tr", {}, el("th", { scope: "col" }, "Time"), el("th", { scope: "col", class: "number" }, "Answers")),
+        ),
         this.body,
       ),
     );
@@ -47,7 +51,8 @@ export class Times {
     const found = bins(seconds, width < 500 ? 12 : 24);
     const label = `Histogram of ${count(seconds.length)} answers by time taken; the median is ${duration(median)}.`;
     put(this.chart, histogram(found, { width, median, label }));
-    const row = (bin) => el("tr", {}, el("th", { scope: "row" }, binName(bin)), el("td", { class: "number" }, count(bin.count)));
+    const row = (bin) =>
+      el("tr", {}, el("th", { scope: "row" }, binName(bin)), el("td", { class: "number" }, count(bin.count)));
     put(this.body, found.map(row));
   }
 }

@@ -1,7 +1,7 @@
 // From a writing campaign to units: what would be kept and what dropped, and why, before anything is stored.
 
 import { errorBox, path, post } from "./manager-api.js";
-import { byId, count, el, name, plural, put, setText } from "./manager-dom.js";
+import { busy, byId, count, el, name, plural, put, setText } from "./manager-dom.js";
 import { ask } from "./manager-dialog.js";
 import { say } from "./manager-live.js";
 import { noteList } from "./manager-notes.js";
@@ -10,10 +10,19 @@ import { DataTable } from "./manager-table.js";
 export class Units {
   constructor(place, { campaign }) {
     this.address = path`/api/manage/campaigns/${campaign}/units`;
-    this.button = el("button", { type: "button", class: "button primary", onclick: () => this.#preview() }, "Preview units");
+    this.button = el(
+      "button",
+      { type: "button", class: "button primary", onclick: () => busy(this.button, () => this.#preview()) },
+      "Preview units",
+    );
     this.line = el("p");
     this.result = el("div", { class: "m-units" });
-    put(place, this.line, el("div", { class: "actions" }, this.button, el("span", { class: "m-help" }, "Nothing is stored yet.")), this.result);
+    put(
+      place,
+      this.line,
+      el("div", { class: "actions" }, this.button, el("span", { class: "m-help" }, "Nothing is stored yet.")),
+      this.result,
+    );
   }
 
   update({ kind, chain, progress, state }) {
@@ -21,19 +30,17 @@ export class Units {
     this.button.disabled = !chain?.can_make_units;
     const missing = progress.wanted - progress.submitted;
     const done = missing <= 0 || state === "closed";
-    const base = "Written statements are filtered (one sentence, sensible length, no repetition), sampled evenly, and grouped for judging.";
+    const base =
+      "Written statements are filtered (one sentence, sensible length, no repetition), sampled evenly, and grouped for judging.";
     const ready = done ? "" : ` ${plural(missing, "answer")} still missing: units made now leave them out.`;
     setText(this.line, chain?.can_make_units ? base + ready : `${base} This needs at least one answer that counts.`);
   }
 
   async #preview() {
-    this.button.disabled = true;
     try {
       this.#show(await post(this.address, { store: false }));
     } catch (error) {
       put(this.result, errorBox(error, "No units could be made"));
-    } finally {
-      this.button.disabled = false;
     }
   }
 
@@ -44,8 +51,17 @@ export class Units {
     const others = notes.filter((note) => !dropped.includes(note));
     const heading = el("h3", { tabindex: "-1" }, "What would be stored");
     const fact = (title, value) => el("div", {}, el("dt", {}, title), el("dd", {}, value));
-    const store = el("button", { type: "button", class: "button primary", onclick: () => this.#ask(kept) }, `Store ${plural(kept, "unit")} …`);
-    this.stored = el("div", { class: "actions" }, store, el("span", { class: "m-help" }, "They become the crowd’s pyramids."));
+    const store = el(
+      "button",
+      { type: "button", class: "button primary", onclick: () => this.#ask(kept) },
+      `Store ${plural(kept, "unit")} …`,
+    );
+    this.stored = el(
+      "div",
+      { class: "actions" },
+      store,
+      el("span", { class: "m-help" }, "They become the crowd’s pyramids."),
+    );
     put(
       this.result,
       heading,
@@ -68,12 +84,23 @@ export class Units {
   #ask(kept) {
     ask({
       title: `Store ${plural(kept, "unit")}?`,
-      intro: el("p", {}, "They become the crowd’s pyramids of this study, and judging campaigns can use them. A topic can have this done once."),
+      intro: el(
+        "p",
+        {},
+        "They become the crowd’s pyramids of this study, and judging campaigns can use them. A topic can have this done once.",
+      ),
       confirm: "Store units",
       reason: false,
       run: async () => {
         await post(this.address, { store: true });
-        const done = el("p", {}, el("strong", {}, "Stored. "), "Now summaries can be judged: ", el("a", { href: "/manage#plan" }, "plan a judging campaign"), ".");
+        const done = el(
+          "p",
+          {},
+          el("strong", {}, "Stored. "),
+          "Now summaries can be judged: ",
+          el("a", { href: "/manage#plan" }, "plan a judging campaign"),
+          ".",
+        );
         put(this.stored, el("div", { class: "notice good" }, done));
         say(`${plural(kept, "unit")} stored.`);
       },
@@ -90,7 +117,14 @@ function unitTable(units) {
     page: 15,
     filter: (row) => [row.topic, row.id, row.label, row.author, row.group].join(" "),
     columns: [
-      { id: "label", title: "Statement", kind: "wide", header: true, value: (row) => row.label, cell: (row) => name(row.label) },
+      {
+        id: "label",
+        title: "Statement",
+        kind: "wide",
+        header: true,
+        value: (row) => row.label,
+        cell: (row) => name(row.label),
+      },
       { id: "topic", title: "Topic", value: (row) => row.topic },
       { id: "author", title: "Written by", value: (row) => row.author },
       {

@@ -41,7 +41,7 @@ export const kindPill = (kind) => el("span", { class: "badge" }, kindTitle(kind)
 const LABELS = {
   workers: "Workers per task",
   statements: "Statements per task",
-  units_per_task: "Units per judging task",
+  units_per_task: "Units per task",
   units_per_topic: "Units per topic",
   pay: "Pay per assignment",
   fee: "Platform fee",
@@ -78,8 +78,7 @@ const GROUPS = [
   ["Platform and money", ["platform", "platform_study", "completion_url", "completion_code", "currency"]],
 ];
 
-export const settingLabel = (name) =>
-  Object.hasOwn(LABELS, name) ? LABELS[name] : capital(name.replaceAll("_", " "));
+export const settingLabel = (name) => (Object.hasOwn(LABELS, name) ? LABELS[name] : capital(name.replaceAll("_", " ")));
 
 export const isFor = (name, kind) => !Object.hasOwn(ONLY_FOR, name) || ONLY_FOR[name].includes(kind);
 
@@ -97,7 +96,10 @@ export const PLATFORMS = ["local", "prolific", "connect", "simulated"];
 // -- scores --------------------------------------------------------------------------------------------------
 
 export const METHODS = {
-  lite: ["Lightweight Pyramid", "The share of the crowd’s units that a summary expresses, by majority of careful workers."],
+  lite: [
+    "Lightweight Pyramid",
+    "The share of the crowd’s units that a summary expresses, by majority of careful workers.",
+  ],
   pyramid: ["Pyramid", "Weighted units, judged by experts."],
   responsiveness: ["Responsiveness", "The mean of people’s ratings on each scale."],
   pairwise: ["Pairwise", "How often a summary is preferred to another one."],
@@ -124,7 +126,11 @@ export const WORKER_ACTIONS = {
   },
   unblock: { title: "Unblock", help: "They can take tasks again.", confirm: "Unblock worker" },
   bonus: { title: "Pay a bonus", help: "An amount on top of their pay.", confirm: "Record bonus", amount: true },
-  approve: { title: "Approve all work", help: "Every submission of theirs that is not decided yet is to be paid.", confirm: "Approve all" },
+  approve: {
+    title: "Approve all work",
+    help: "Every submission of theirs that is not decided yet is to be paid.",
+    confirm: "Approve all",
+  },
   reject: {
     title: "Reject all work",
     help: "No submission of theirs that is not decided yet is to be paid. The answers are kept.",

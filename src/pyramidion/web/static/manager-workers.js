@@ -20,7 +20,8 @@ export class Workers {
       noun: "worker",
       key: (row) => row.worker,
       sort: { by: "flags", direction: "descending" },
-      filter: (row) => [row.worker, ...row.flags.flatMap((flag) => [flag.reason, flag.detail]), ...status(row)].join(" "),
+      filter: (row) =>
+        [row.worker, ...row.flags.flatMap((flag) => [flag.reason, flag.detail]), ...status(row)].join(" "),
       toolbar: el("label", { class: "m-check", for: "flagged-only" }, only, "Flagged only"),
       rowClass: (row) => (row.excluded || row.blocked ? "m-out" : row.flags.length ? "m-flagged" : ""),
       columns: this.#columns(),
@@ -147,4 +148,5 @@ export class Workers {
   }
 }
 
-const status = (row) => [row.excluded && `excluded ${row.excluded}`, row.blocked && `blocked ${row.blocked}`].filter(Boolean);
+const status = (row) =>
+  [row.excluded && `excluded ${row.excluded}`, row.blocked && `blocked ${row.blocked}`].filter(Boolean);

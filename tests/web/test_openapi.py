@@ -1,0 +1,116 @@
+"""Whatever fits the OpenAPI schema, and much that does not, is answered without an error of ours."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from fastapi import FastAPI
+from hypothesis import HealthCheck, settings
+from schemathesis.checks import not_a_server_error
+from tests.databases import Postgres
+from tests.web.servers import PASSWORD, Server, answer_to, browser, make_study, running_server, start_campaign
+
+import pyramidion as pyr
+from pyramidion.model.campaigns import KINDS, TaskKind
+from pyramidion.platforms.local import sign_worker
+from pyramidion.store import Accounts, Assignments, Workers
+from pyramidion.web import manager_api, webhooks, worker_api
+from pyramidion.web.context import SESSION_COOKIE, WORKER_COOKIE
+from pyramidion.workflows.campaign import Desk
+from pyramidion.workflows.tasks import task_page
+
+
+def described() -> Any:
+    """The schema itself needs no study."""
+    app = FastAPI()
+    for module in (worker_api, manager_api, webhooks):
+        app.include_router(module.router)
+    return schemathesis.openapi.from_dict(app.openapi())
+
+
+API = described()
+A_FEW = settings(
+    max_examples=10, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
+
+
+class Visit:
+    """A server with a campaign of every kind under way, and somebody who is worker and manager in one."""
+
+    def __init__(self, desk: Desk, server: Server, study: pyr.Study) -> None:
+        self.server = server
+        self.worker = worker = Workers(desk.database).join("local", "ann").id
+        for kind in KINDS:
+            start_campaign(desk, study, kind, kind, topics=("museum-theft",), check=kind == "rate")
+            self._submit_one(desk, study, kind, worker)
+        accounts = Accounts(desk.database)
+        session = accounts.log_in("boss", PASSWORD) or ""
+        account = accounts.of_session(session)
+        assert account is not None
+        signed = sign_worker(desk.database.secret, worker, time.time())
+        self.cookies = {SESSION_COOKIE: session, WORKER_COOKIE: signed}
+        self.headers = {"X-CSRF-Token": account.csrf, "X-Requested-With": "pyramidion"}
+
+    def _submit_one(self, desk: Desk, study: pyr.Study, kind: TaskKind, worker: str) -> None:
+        assignments = Assignments(desk.database)
+        if lease := assignments.lease(kind, worker):
+            page = task_page(study, desk.campaigns.get(kind), lease.task)
+            assignments.submit(lease.id, worker, "a key of mine", answer_to(page))
+            assignments.lease(kind, worker)
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def visit(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, example: Any) -> Iterator[Visit]:
+    place: str | Path = tmp_path_factory.mktemp("openapi") / "study.db"
+    if request.param == "postgresql":
+        running: Postgres = request.getfixturevalue("postgres_server")
+        place = running.new_database()
+    desk = make_study(place, example)
+    with running_server(place, webhook_secret="whsec") as server:
+        yield Visit(desk, server, example)
+    desk.database.close()
+
+
+@API.parametrize()
+@A_FEW
+def test_no_request_breaks_the_server(case: schemathesis.Case, visit: Visit) -> None:
+    """Once with made-up names in the path, and once with names of things that are there."""
+    kind = KINDS[len(str(case.body)) % len(KINDS)]
+    there = {"campaign": kind, "name": kind, "worker": visit.worker, "assignment": 1 + len(str(case.body)) % 8}
+    for known in ({}, there):
+        case.path_parameters.update({name: value for name, value in known.items() if name in case.path_parameters})
+        response = case.call(base_url=visit.server.url, cookies=visit.cookies, headers=visit.headers)
+        case.validate_response(response, checks=[not_a_server_error])
+
+
+NUL = "a\0b"
+WITH_NUL: list[tuple[str, str, Any]] = [
+    ("GET", "/join/a%00b", None),
+    ("GET", "/enter/a%00b", None),
+    ("GET", "/work/a%00b", None),
+    ("GET", "/api/work/a%00b", None),
+    ("PUT", "/api/assignments/2/draft", {"draft": {NUL: NUL}}),
+    ("POST", "/api/assignments/2/submit", {"key": NUL * 4, "answer": {"comment": NUL}}),
+    ("POST", "/api/manage/plan", {"kind": "judge", "name": "x", "topics": [NUL], "settings": {"currency": NUL}}),
+    ("POST", "/api/manage/workers/a%00b/review", {"action": "block", "reason": NUL}),
+    ("POST", "/api/manage/workers/{worker}/review", {"action": "exclude", "reason": NUL}),
+    ("POST", "/api/manage/assignments/1/review", {"action": "reject", "reason": NUL}),
+    ("GET", "/api/manage/campaigns/a%00b", None),
+    ("GET", "/api/manage/campaigns/judge/answers?worker=a%00b", None),
+    ("GET", "/api/manage/scores?method=a%00b", None),
+    ("POST", "/api/manage/invitations", {"campaign": NUL, "count": 1}),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), WITH_NUL)
+def test_the_character_0_is_kept_or_refused(visit: Visit, method: str, path: str, body: Any) -> None:
+    """SQLite stores it, PostgreSQL does not; neither is a reason to fail."""
+    client = browser(visit.server.url, cookies=visit.cookies, headers=visit.headers)
+    assert client.request(method, path.format(worker=visit.worker), json=body).status_code < 500
+    for shown in ("/api/work/judge", "/api/manage/campaigns/judge", "/api/manage/campaigns/judge/answers"):
+        assert client.get(shown).status_code == 200
