@@ -98,7 +98,7 @@ class Server:
         return self.output.read().decode(errors="replace")
 
     def kill(self) -> None:
-        """kill -9, the children too: what a power cut does to processes."""
+        """kill -9, the children too."""
         with suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
         self.process.wait()

@@ -75,6 +75,12 @@ def test_some_topics_and_systems(example: pyr.Study) -> None:
         plan(example, "judge", "j", topics=["reef"])
 
 
+@pytest.mark.parametrize("name", ["", "a/b", "..", "a b", "ü", "x" * 61, "-x"])
+def test_names_that_break_addresses_are_refused(example: pyr.Study, name: str) -> None:
+    with pytest.raises(pyr.UsageError, match="a campaign's name"):
+        plan(example, "judge", name)
+
+
 def test_what_cannot_be_planned_is_explained(example: pyr.Study) -> None:
     texts = replace(example, pyramids=(), judgments=pyr.Judgments(), tasks=())
     with pytest.raises(pyr.UsageError, match="nothing to judge"):

@@ -167,6 +167,7 @@ def plan_(
     from pyramidion.errors import check_choice
     from pyramidion.model.campaigns import KINDS, Settings
     from pyramidion.workflows.planning import plan
+    from pyramidion.workflows.platforms import platform_of
 
     output = Output(json, quiet)
     check_choice("kind of campaign", kind, KINDS)
@@ -181,6 +182,7 @@ def plan_(
         topics=topic or (),
         systems=system or (),
     )
+    platform_of(made.campaign, desk.database.secret)  # refuses settings that would keep workers out later
     output.show(
         f"Campaign {plain(made.campaign.name)} ({kind}): {len(made.tasks)} tasks for {settings.workers} workers each, "
         f"{made.assignments} assignments."

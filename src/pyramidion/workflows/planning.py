@@ -38,6 +38,7 @@ LIMITS: dict[str, tuple[float, float]] = {
 """The least and the most of a setting; of any other number 0 to a million."""
 MAX_TEXT = 500
 
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 ATTENTION = "attention-check"
 """The id under which a judging task shows its unit of known answer."""
 
@@ -70,6 +71,8 @@ def plan(
 ) -> Plan:
     """Plan a campaign over all topics and systems, or some of them. The same seed gives the same plan."""
     check_choice("kind of campaign", kind, KINDS)
+    if not NAME.fullmatch(name):  # it is part of addresses, task ids and file names
+        raise UsageError(f"a campaign's name has 1 to 60 letters, digits, dots, dashes or _, not {name!r}")
     chosen = settings or Settings.for_kind(kind)
     check_settings(chosen)
     rng = np.random.default_rng(chosen.seed)
