@@ -10,7 +10,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from pyramidion.errors import check_choice
+from pyramidion.errors import UsageError, check_choice
 
 
 @cache
@@ -26,4 +26,7 @@ def names(kind: str) -> list[str]:
 def load(kind: str, name: str) -> Any:
     """Import and return the part registered under a name; an unknown name lists the known ones."""
     check_choice(kind.removesuffix("s"), name, names(kind))
-    return _registered(kind)[name].load()
+    try:
+        return _registered(kind)[name].load()
+    except ImportError as error:
+        raise UsageError(f"{kind.removesuffix('s')} {name} cannot be loaded: {error}") from error

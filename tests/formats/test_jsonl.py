@@ -55,7 +55,7 @@ GOOD = '{"type": "topic", "id": "t"}'
         ('{"type": "judgment", "topic": "t", "system": "s", "judge": "j", "unit": "u", "value": true}', "a number"),
         (
             '{"type": "judgment", "topic": "t", "system": "s", "judge": "j", "unit": "u", "value": 1e999}',
-            "inf is not a judgment",
+            "must be a number",
         ),
         ('{"type": "judgment", "topic": "t", "system": "s", "judge": "j", "value": 1}', "either a unit or an aspect"),
         (

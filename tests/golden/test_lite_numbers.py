@@ -22,8 +22,9 @@ def votes(*values: float | None) -> Judgments:
         ((1, None, None, None, None), 1, 1),  # unanswered is no vote
         ((0, 1, None), 0, 1),
         ((None, None), None, None),  # nobody answered: missing, never present
-        ((2, 2, 1, 0), 2, 2),  # counts: the most frequent one
-        ((0, 1, 2), 0, 2),
+        ((2, 2, 1, 0), 1, 2),  # counts: the middle one, of two the lower
+        ((0, 1, 2), 1, 1),  # two of three say that it is there
+        ((1, 2, 3, 0, 0), 1, 1),
     ],
 )
 def test_majority_of_one_unit(given: tuple[float | None, ...], absent: float | None, present: float | None) -> None:
@@ -123,5 +124,5 @@ def test_from_raw_judgments_to_system_scores() -> None:
 def test_what_is_missing_is_reported_with_its_address() -> None:
     notes = [str(note) for note in lite.score(two_topic_study(), min_agreement=None).notes]
     assert "topic t1, system x: 1 units without judgment: u4" in notes
-    assert "topic t2: not scored, no judgments: y" in notes
+    assert "topic t2: not scored, nothing to score them by: y" in notes
     assert len(notes) == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rich.table import Table
+from rich.text import Text
 
 from pyramidion.cli.output import Output, plain
 from pyramidion.errors import UsageError
@@ -64,11 +65,16 @@ def _make(folder: Path) -> None:
 def _ranking(tables: dict[str, ScoreTable]) -> Table:
     drawn = Table(title="How good is the content? (rank)", title_justify="left")
     drawn.add_column("system")
-    ranks: list[dict[str, str]] = []
+    ranks: list[dict[str, Text]] = []
     for method, measure, title, how in COLUMNS:
-        drawn.add_column(f"{title}\n[dim]{how}[/]", justify="right")
+        drawn.add_column(Text.assemble(f"{title}\n", (how, "dim")), justify="right")
         order = tables[method].ranking(measure)
-        ranks.append({name: f"{value:.3f} [dim]({place})[/]" for place, (name, value) in enumerate(order, 1)})
+        ranks.append(
+            {
+                name: Text.assemble(f"{value:.3f} ", (f"({place})", "dim"))
+                for place, (name, value) in enumerate(order, 1)
+            }
+        )
     for system, _ in tables["pyramid"].ranking("modified"):
         drawn.add_row(system, *(column[system] for column in ranks))
     return drawn

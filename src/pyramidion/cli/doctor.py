@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
 from rich.table import Table
+from rich.text import Text
 
 from pyramidion import formats, plugins
 from pyramidion.cli.output import Output
@@ -48,7 +49,7 @@ def run(output: Output) -> None:
     output.show(f"pyramidion {report['pyramidion']} on Python {report['python']}\n{versions}\n")
     drawn = Table("optional part", "what for", "state", title="Extras", title_justify="left")
     for name, extra in extras.items():
-        state = "[green]installed[/]" if extra["installed"] else str(extra["install"]).replace("[", "\\[")
+        state = Text("installed", "green") if extra["installed"] else Text(str(extra["install"]))
         drawn.add_row(name, str(extra["for"]), state)
     output.show(drawn)
     drawn = Table("format", "reads / writes", "what", title="Formats", title_justify="left")

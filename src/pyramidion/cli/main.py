@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pyramidion.cli import campaign
+from pyramidion.cli import campaign, study
 from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError, UsageError
 
@@ -231,10 +231,10 @@ def doctor(json: Json = False, quiet: Quiet = False) -> None:
     run(Output(json, quiet))
 
 
-app.command("init")(campaign.init)
-app.command("import")(campaign.import_)
-app.command("account")(campaign.account)
-app.command("serve")(campaign.serve)
+app.command("init")(study.init)
+app.command("import")(study.import_)
+app.command("account")(study.account)
+app.command("serve")(study.serve)
 app.add_typer(campaign.campaign, name="campaign")
 
 

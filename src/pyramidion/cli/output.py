@@ -51,11 +51,14 @@ class Output:
     @property
     def out(self) -> Console:
         people = sys.stdout.isatty()
-        return Console(file=sys.stdout, highlight=False, soft_wrap=not people, width=None if people else 120)
+        # A file gets tables as wide as they are; a terminal's are folded. Texts are never markup.
+        return Console(
+            file=sys.stdout, highlight=False, markup=False, soft_wrap=not people, width=None if people else 500
+        )
 
     @property
     def err(self) -> Console:
-        return Console(file=sys.stderr, highlight=False, soft_wrap=True)
+        return Console(file=sys.stderr, highlight=False, markup=False, soft_wrap=True)
 
     def result(self, data: Any) -> None:
         """The JSON result; a no-op without --json."""

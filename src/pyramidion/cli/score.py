@@ -29,10 +29,11 @@ def run(study: Study, method: str, choices: dict[str, Any], targets: list[Path],
         raise UsageError(f"method {method} has no option --{strange[0].replace('_', '-')}")
     if choices.get("min_agreement") == 0:
         choices["min_agreement"] = None
-    if "track" in accepted:
-        choices["track"] = lambda items: output.track(items, f"Scoring by {method}")
-    with output.busy(f"Scoring by {method}"):
-        table = score(study, method, **choices)
+    if "track" in accepted:  # a bar, where the method can say how far it is
+        table = score(study, method, **choices, track=lambda items: output.track(items, f"Scoring by {method}"))
+    else:
+        with output.busy(f"Scoring by {method}"):
+            table = score(study, method, **choices)
     for target in targets:
         write_scores(table, target)
     output.result(as_json(table))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from pyramidion import plugins
@@ -18,7 +19,12 @@ def get(name: str) -> Format:
 
 
 def all_formats() -> list[Format]:
-    return [get(name) for name in plugins.names("formats")]
+    """Every format that can be loaded: a broken plugin must not take the others with it."""
+    found = []
+    for name in plugins.names("formats"):
+        with suppress(UsageError):
+            found.append(get(name))
+    return found
 
 
 def detect(path: Path) -> Format:

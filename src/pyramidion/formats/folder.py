@@ -64,7 +64,7 @@ def _read_topic(folder: Path, problems: Problems) -> Topic:
     if toml.is_file():
         try:
             about = tomllib.loads(read_text(toml, problems))
-        except tomllib.TOMLDecodeError as error:
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
             problems.error(str(toml), f"is not TOML: {error}")
     for key in sorted(about.keys() - {"title", "description"}):
         problems.warning(str(toml), f"unknown key {key!r} is ignored")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pyramidion.errors import InputError, MissingExtraError, Problem, Problems, UsageError
-from pyramidion.formats.files import new_file, plain_cell, read_lines, write_rows
+from pyramidion.formats.files import BadLineError, new_file, parse_object, plain_cell, read_lines, write_rows
 from pyramidion.model import Score, ScoreTable, Signature
 
 COLUMNS = Score._fields
@@ -142,8 +142,11 @@ def _row(cells: dict[str, str], where: str, problems: Problems) -> Iterator[Scor
     system = next((value for name, value in cells.items() if name.lower() in _SYSTEM), "")
     if not system:
         return  # means over systems for one topic: not a score of any system
-    if "measure" in cells and "value" in cells:
+    if "measure" in cells and "value" in cells:  # our own long table, in which -1 is a number like any other
         values = {cells["measure"]: cells["value"]}
+        if cells["value"].startswith("-1"):
+            yield Score(topic, system, cells["measure"], float(cells["value"]))
+            return
     else:
         values = {n: v for n, v in cells.items() if n.lower() not in _TOPIC | _SYSTEM}
     for measure, text in values.items():
@@ -168,18 +171,22 @@ def _from_jsonl(path: Path, problems: Problems) -> Iterator[Score]:
         if line.strip():
             where = f"{path}, line {number}"
             try:
-                yield from _object(json.loads(line), where, problems)
-            except json.JSONDecodeError as error:
-                problems.error(where, f"is not JSON: {error.msg}")
+                yield from _object(parse_object(line), where, problems)
+            except BadLineError as error:
+                problems.error(where, str(error))
 
 
 def _from_json(path: Path, problems: Problems) -> Iterator[Score]:
     try:
         held = json.loads(path.read_bytes())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         problems.error(str(path), f"is not JSON: {error}")
         return
-    for number, item in enumerate(held.get("scores", []) if isinstance(held, dict) else held, 1):
+    listed = held.get("scores") if isinstance(held, dict) else held
+    if not isinstance(listed, list):
+        problems.error(str(path), "holds no list of scores")
+        return
+    for number, item in enumerate(listed, 1):
         yield from _object(item, f"{path}, score {number}", problems)
 
 
@@ -202,7 +209,9 @@ def _object(item: Any, where: str, problems: Problems) -> Iterator[Score]:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) < 1e300  # larger whole numbers are no floats at all
 
 
 def _flat(metrics: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -30,7 +30,10 @@ def questions(judgments: Judgments) -> Groups:
 
 
 def majority(judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Judgments:
-    """The value most judges gave. Of equally frequent values the lowest wins, or the highest with tie="present"."""
+    """What most judges say: the middle one of their answers, of two the lower, or the higher with tie="present".
+
+    On yes and no that is the majority vote; on counts it is never "absent" where most say that the unit is there.
+    """
     check_choice("tie", tie, get_args(Tie))
     asked = questions(judgments)
     value = values(judgments)
@@ -39,13 +42,12 @@ def majority(judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Jud
     voted = asked.of_row[answered]
     choices = group(voted, level)  # by question, then from the lowest value to the highest
     question, votes = voted[choices.first], np.bincount(choices.of_row)
-    most = np.zeros(len(asked), dtype=votes.dtype)
-    np.maximum.at(most, question, votes)
-    winners = np.flatnonzero(votes == most[question])
-    if tie == "absent":  # of equals the last one assigned stays
-        winners = winners[::-1]
+    total = np.bincount(voted, minlength=len(asked))
+    before = np.cumsum(votes) - (np.cumsum(total) - total)[question]  # votes for this value or a lower one
+    middle = (total - 1) // 2 if tie == "absent" else total // 2
+    reached = np.flatnonzero(before > middle[question])[::-1]  # of several, the last one assigned stays: the lowest
     result = np.full(len(asked), np.nan)
-    result[question[winners]] = distinct[level[choices.first[winners]]]
+    result[question[reached]] = distinct[level[choices.first[reached]]]
     return as_judged_by("majority", judgments, asked.first, result)
 
 
@@ -58,11 +60,6 @@ def mean(judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Judgmen
     total = np.bincount(asked.of_row[answered], weights=value[answered], minlength=len(asked))
     result = np.divide(total, count, out=np.full(len(asked), np.nan), where=count > 0)
     return as_judged_by("mean", judgments, asked.first, result)
-
-
-def one_judge(judgments: Judgments) -> bool:
-    """Whether there is nothing to aggregate."""
-    return len(set(judgments.judge.codes)) <= 1
 
 
 def answered_only(judgments: Judgments) -> Judgments:

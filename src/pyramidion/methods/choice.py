@@ -8,7 +8,7 @@ from typing import get_args
 import numpy as np
 
 from pyramidion.errors import Problem, UsageError
-from pyramidion.methods.columns import group, is_in, ranks, take
+from pyramidion.methods.columns import group, is_in, present_names, ranks, take
 from pyramidion.model import Judgments, Pyramid, Study
 from pyramidion.model.judgments import JudgeKind
 
@@ -41,9 +41,11 @@ def choose(study: Study, *, kind: JudgeKind, pyramid: str | None, judges: str | 
         if judges == "all" and len(on_units):
             what = f"no {kind} judged it, so the judgments of all judges are used"
             notes.append(Problem(f"pyramid {name}", what, "warning"))
-    wanted = judge_ids(study, judges)
-    on_aspects = take(study.judgments, ~is_in(study.judgments.aspect, {""}) & is_in(study.judgments.judge, wanted))
-    return Choice(name, pyramids, judges, take(on_units, is_in(on_units.judge, wanted)), on_aspects, tuple(notes))
+    on_units = take(on_units, is_in(on_units.judge, judge_ids(study, judges)))
+    # Only those who judged this pyramid can say what lies outside it.
+    who = is_in(study.judgments.judge, set(present_names(on_units.judge)))
+    on_aspects = take(study.judgments, ~is_in(study.judgments.aspect, {""}) & who)
+    return Choice(name, pyramids, judges, on_units, on_aspects, tuple(notes))
 
 
 def _default_pyramid(study: Study, kind: JudgeKind) -> str:

@@ -116,6 +116,21 @@ def _taken(column: Column, index: Codes) -> Column:
     return Column(column.names, array("i", codes.tobytes()))
 
 
+def with_values(judgments: Judgments, value: NDArray[np.float64]) -> Judgments:
+    """The same judgments with other values."""
+    return Judgments.of_columns(
+        topic=judgments.topic,
+        system=judgments.system,
+        unit=judgments.unit,
+        aspect=judgments.aspect,
+        judge=judgments.judge,
+        task=judgments.task,
+        other=judgments.other,
+        value=array("d", value.tobytes()),
+        evidence=judgments.evidence,
+    )
+
+
 def as_judged_by(name: str, judgments: Judgments, rows: Codes, value: NDArray[np.float64]) -> Judgments:
     """One judgment per row, with new values, all by one judge (an aggregate of many) and of no task."""
     size = len(rows)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import get_args
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from pyramidion import plugins
 from pyramidion.errors import Problem, Problems, UsageError, check_choice
 from pyramidion.methods.aggregate import Aggregator, Tie
 from pyramidion.methods.choice import Choice, choose
-from pyramidion.methods.columns import group, ranks, values
+from pyramidion.methods.columns import group, ranks, values, with_values
 from pyramidion.methods.missing import unscored
 from pyramidion.methods.screening import Agreement, Screening, screen
 from pyramidion.model import Judgments, Score, ScoreTable, Signature, Study
@@ -51,11 +52,12 @@ def score(
         screening = screen(judgments, minimum=min_agreement, rounds=rounds, agreement=agreement)
         problems.extend(_screened(screening, min_agreement))
         judgments = screening.kept
+    check_choice("tie", tie, get_args(Tie))
     aggregator: Aggregator = plugins.load("aggregators", aggregate)
-    present = aggregator(judgments, tie=tie, seed=seed)
+    present = aggregator(at_most_once(judgments), tie=tie, seed=seed)
     scores = list(share_present(present))
     problems.extend(_unjudged(choice, present))
-    problems.extend(unscored(study, scores, set(choice.pyramids)))
+    problems.extend(unscored(study, scores))
     screened = "none" if min_agreement is None else f"{agreement}<{min_agreement:g}x{rounds}"
     signature = Signature.of(
         "lite", pyramid=choice.pyramid, judges=choice.judges, screen=screened, aggregate=aggregate, tie=tie, seed=seed
@@ -63,12 +65,18 @@ def score(
     return ScoreTable.of_summaries(scores, signature, problems)
 
 
+def at_most_once(judgments: Judgments) -> Judgments:
+    """A unit expressed twice is present once."""
+    value = values(judgments)
+    return with_values(judgments, np.minimum(value, 1.0)) if (value > 1).any() else judgments
+
+
 def share_present(aggregated: Judgments) -> Iterator[Score]:
     """Present units / judged units of every summary; a summary without any judged unit has no score.
 
-    A unit expressed twice is present once. Fractional values (means, probabilities) count as they are.
+    Fractional values (means, probabilities) count as they are.
     """
-    value = np.minimum(values(aggregated), 1.0)
+    value = values(aggregated)
     judged = ~np.isnan(value)
     summaries = group(ranks(aggregated.topic), ranks(aggregated.system))
     count = np.bincount(summaries.of_row[judged], minlength=len(summaries))

@@ -8,12 +8,24 @@ from pyramidion.errors import Problem
 from pyramidion.model import Score, Study
 
 
-def unscored(study: Study, scores: Sequence[Score], topics: set[str]) -> Iterator[Problem]:
+def unscored(study: Study, scores: Sequence[Score]) -> Iterator[Problem]:
     """What a system-by-topic table lacks, so that nobody compares means over different topics unawares."""
     have = {(score.topic, score.system) for score in scores}
     systems = sorted({system for _, system in have} | set(study.systems))
-    for topic in sorted(topics):
-        for why, wanted in (("no judgments", True), ("no summary", False)):
+    for topic in sorted(topic.id for topic in study.topics):
+        for why, wanted in (("nothing to score them by", True), ("no summary", False)):
             lacking = [s for s in systems if (topic, s) not in have and bool(study.summary(topic, s)) == wanted]
             if lacking:
                 yield Problem(f"topic {topic}", f"not scored, {why}: {', '.join(lacking)}", "warning")
+    yield from _undefined(scores)
+
+
+def _undefined(scores: Sequence[Score]) -> Iterator[Problem]:
+    """Measures that are undefined for some summaries only, which their systems' means leave out."""
+    for measure in dict.fromkeys(score.measure for score in scores):
+        mine = [score for score in scores if score.measure == measure]
+        lacking = [score for score in mine if score.value is None]
+        if 0 < len(lacking) < len(mine):
+            for topic in dict.fromkeys(str(score.topic) for score in lacking):
+                systems = ", ".join(score.system for score in lacking if score.topic == topic)
+                yield Problem(f"topic {topic}", f"{measure} is undefined for: {systems}", "warning")

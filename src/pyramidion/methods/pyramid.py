@@ -91,7 +91,8 @@ class PeerScore:
 
     @property
     def modified(self) -> float | None:
-        return self._of_best(mean_units_per_reference(self.pyramid, rounding=self.rounding))
+        units = mean_units_per_reference(self.pyramid, rounding=self.rounding)
+        return self._of_best(units) if units else None  # references with less than half a unit each set no standard
 
     @property
     def comprehensive(self) -> float | None:
@@ -116,7 +117,7 @@ class PeerScore:
             return None
         best = self.max_weight(units)
         if not best:
-            return 0.0 if not self.raw else None
+            return 0.0
         value = self.raw / best
         return min(value, 1.0) if self.clip else value
 
@@ -195,7 +196,7 @@ def score(
             f"{uncounted} summaries",
             "unmatched content was not counted, so original, comprehensive and precision are undefined",
         )
-    problems.extend(unscored(study, scores, set(choice.pyramids)))
+    problems.extend(unscored(study, scores))
     signature = Signature.of(
         "pyramid", pyramid=choice.pyramid, judges=choice.judges, xa=rounding, clip=clip, join="majority"
     )

@@ -18,7 +18,8 @@ from pyramidion.model import UNMATCHED, Score, ScoreTable, Signature, Study
 def score(study: Study, *, measures: Sequence[str] | None = None, judges: str | None = None) -> ScoreTable:
     """The mean rating of every summary, one measure an aspect."""
     judges = judges or "all"
-    judgments = take(study.judgments, is_in(study.judgments.judge, judge_ids(study, judges)))
+    by_them = is_in(study.judgments.judge, judge_ids(study, judges))
+    judgments = take(study.judgments, by_them & is_in(study.judgments.other, {""}))  # comparisons are no ratings
     rated = [name for name in present_names(judgments.aspect) if name not in {"", UNMATCHED}]
     known = [aspect.id for aspect in study.aspects if aspect.id in rated]
     aspects = list(measures or known or rated)
@@ -35,5 +36,5 @@ def score(study: Study, *, measures: Sequence[str] | None = None, judges: str | 
         for aspect in aspects
     ]
     problems = Problems()
-    problems.extend(unscored(study, scores, {topic.id for topic in study.topics}))
+    problems.extend(unscored(study, scores))
     return ScoreTable.of_summaries(scores, Signature.of("responsiveness", judges=judges, average="mean"), problems)

@@ -8,6 +8,7 @@ over leaving each reference out of the best of the others, which makes peers and
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
@@ -51,7 +52,13 @@ class _Cached(Tokenizer):  # type: ignore[misc]  # rouge-score has no types
 def _tokenizer(tokens: Tokens, stem: bool) -> _Cached:
     if tokens == "ascii":
         return _Cached(DefaultTokenizer(use_stemmer=stem).tokenize)
-    return _Cached(lambda text: re.findall(r"\w+", text.lower()))
+    return _Cached(_unicode_words)
+
+
+def _unicode_words(text: str) -> list[str]:
+    """Runs of letters, digits and the marks that combine with them, in one spelling of equal characters."""
+    kept = (c if unicodedata.category(c)[0] in "LNM" else " " for c in unicodedata.normalize("NFC", text.lower()))
+    return "".join(kept).split()
 
 
 def skip_bigrams(tokens: Sequence[str], *, max_gap: int = MAX_GAP) -> Counter[tuple[str, ...]]:
@@ -135,7 +142,7 @@ def score(
     problems.extend(_without_references(study, references))
     if tokens == "ascii":
         problems.extend(_not_latin(study))
-    problems.extend(unscored(study, scores, set(references)))
+    problems.extend(unscored(study, scores))
     signature = Signature.of("rouge", combine=combine, stem=stem and tokens == "ascii", tokens=tokens)
     return ScoreTable.of_summaries(scores, signature, problems)
 

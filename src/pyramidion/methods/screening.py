@@ -10,15 +10,16 @@ all 16 alternating answers get 0.94; ``agreement="sequence"`` does that, for com
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from fractions import Fraction
 from itertools import combinations
+from math import fsum
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pyramidion.errors import check_choice
 from pyramidion.methods.columns import Codes, Groups, group, is_in, present_names, ranks, take, values
@@ -88,45 +89,51 @@ def _positional(judgments: Judgments) -> Measured:
         return found
     task, judge = _tasks(answered), ranks(answered.judge)
     work = group(task, judge)  # one judge on one task, numbered task by task
-    first_work = np.full(int(task.max()) + 1, len(work))
-    np.minimum.at(first_work, task[work.first], np.arange(len(work)))
-    most = int(np.bincount(task[work.first]).max())
-    units, agreed = _pairs(answered, task, work, first_work, most)
-    pair = np.flatnonzero(units)
-    share = agreed[pair] / units[pair]
-    left = pair // most
-    right = first_work[task[work.first[left]]] + pair % most
-    total, pairs = np.zeros(judge.max() + 1), np.zeros(judge.max() + 1, dtype=np.int64)
-    for side in (left, right):
-        who = judge[work.first[side]]
-        total += np.bincount(who, weights=share, minlength=len(total))
-        pairs += np.bincount(who, minlength=len(pairs))
-    for code, name in enumerate(sorted(answered.judge.names)):
-        if code < len(pairs) and pairs[code]:
-            found[name] = (float(total[code] / pairs[code]), int(pairs[code]))
+    left, right, units, agreed = _pairs(answered, task, work)
+    names = sorted(answered.judge.names)
+    totals: dict[int, Fraction] = defaultdict(Fraction)
+    pairs: Counter[int] = Counter()
+    # Summed exactly, so that neither the order of judgments nor the judges' names can tip a mean of one half.
+    for size in np.unique(units).tolist():
+        same = units == size
+        for side in (left, right):
+            who = judge[work.first[side[same]]]
+            for code, count in enumerate(np.bincount(who).tolist()):
+                pairs[code] += count
+            for code, total in enumerate(np.bincount(who, weights=agreed[same]).tolist()):
+                totals[code] += Fraction(int(total), size)
+    for code, count in pairs.items():
+        if count:
+            found[names[code]] = (float(totals[code] / count), count)
     return found
 
 
-def _pairs(
-    answered: Judgments, task: Codes, work: Groups, first_work: Codes, most: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """For every two judges on a task, how many units both answered and on how many they agree.
-
-    A pair is numbered by the work of the first judge and the place of the second one within the task.
-    """
+def _pairs(answered: Judgments, task: Codes, work: Groups) -> tuple[Codes, Codes, Codes, Codes]:
+    """For every two judges on a task: their work, how many units both answered, and on how many they agree."""
+    task_of_work = task[work.first]
+    size = np.bincount(task_of_work).astype(np.int64)
+    first_work = np.cumsum(size) - size
+    offset = (
+        np.cumsum(size**2) - size**2
+    )  # pairs are numbered within their task, so that one big task costs only itself
     cell = group(task, ranks(answered.unit)).of_row
     order = np.argsort(cell, kind="stable")
-    cell, value, who, start = cell[order], values(answered)[order], work.of_row[order], first_work[task[order]]
-    units, agreed = np.zeros(len(work) * most), np.zeros(len(work) * most)
+    cell, value, who, at = cell[order], values(answered)[order], work.of_row[order], task[order]
+    units, agreed = (np.zeros(int((size**2).sum()), dtype=np.int64) for _ in range(2))
     lag = 1
     # Rows lie cell by cell: every pair within a cell is some row and the row `lag` further on.
     while lag < len(cell) and (same := np.flatnonzero(cell[lag:] == cell[:-lag])).size:
-        one, other = who[same], who[same + lag]
-        key = np.minimum(one, other) * most + np.maximum(one, other) - start[same]
-        units += np.bincount(key, minlength=len(units))
-        agreed += np.bincount(key, weights=value[same] == value[same + lag], minlength=len(agreed))
+        same = same[who[same] != who[same + lag]]
+        one, other, start = who[same], who[same + lag], first_work[at[same]]
+        key = offset[at[same]] + (np.minimum(one, other) - start) * size[at[same]] + np.maximum(one, other) - start
+        np.add.at(units, key, 1)
+        np.add.at(agreed, key, value[same] == value[same + lag])
         lag += 1
-    return units, agreed
+    pair = np.flatnonzero(units)
+    of_task = (np.searchsorted(offset, pair, side="right") - 1).astype(np.int64)
+    within = (pair - offset[of_task]).astype(np.int64)
+    left, right = first_work[of_task] + within // size[of_task], first_work[of_task] + within % size[of_task]
+    return left, right, units[pair], agreed[pair]
 
 
 def _sequence(judgments: Judgments) -> Measured:
@@ -142,7 +149,7 @@ def _sequence(judgments: Judgments) -> Measured:
             ratio = SequenceMatcher(None, left, right).ratio()
             shares[first].append(ratio)
             shares[second].append(ratio)
-    return {judge: (sum(s) / len(s) if s else None, len(s)) for judge, s in shares.items()}
+    return {judge: (fsum(s) / len(s) if s else None, len(s)) for judge, s in shares.items()}
 
 
 _MEASURES: dict[str, Callable[[Judgments], Measured]] = {"positional": _positional, "sequence": _sequence}

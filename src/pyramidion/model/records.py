@@ -7,8 +7,8 @@ makes the study. The published schema is formats/study.schema.json.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator
+from copy import deepcopy
 from typing import Any, cast
 
 from pyramidion.model.campaigns import KINDS, Assignment, Task, TaskKind
@@ -18,6 +18,8 @@ from pyramidion.model.studies import Study
 from pyramidion.model.texts import Document, Role, Span, Summary, Topic
 
 VERSION = 1
+LARGEST = 1e300
+"""Numbers beyond this are no measurement, and whole ones no float."""
 
 
 class BadRecordError(ValueError):
@@ -33,11 +35,11 @@ class Collector:
 
     def add(self, record: dict[str, Any]) -> list[str]:
         """Take in one record; returns the names of fields that mean nothing here."""
-        fields = dict(record)
+        fields = deepcopy(record) if record.get("type") != "judgment" else dict(record)
         kind = fields.pop("type", None)
         if kind == "judgment":  # a million of these: kept out of the lists of objects
             self._judgments.add(_judgment(fields))
-        elif kind in _READERS:
+        elif isinstance(kind, str) and kind in _READERS:
             self._collected[kind].append(_READERS[kind](fields))
         else:
             raise BadRecordError(f"type {kind!r} is unknown; there are: {', '.join([*_READERS, 'judgment'])}")
@@ -78,7 +80,7 @@ def _number(fields: dict[str, Any], key: str) -> float | None:
     value = fields.pop(key)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < LARGEST:
         raise BadRecordError(f"field {key!r} must be a number or null, not {json.dumps(value)[:40]}")
     return float(value)
 
@@ -224,7 +226,7 @@ def _plain_judgment(fields: dict[str, Any]) -> Judgment | None:
     if not fields.keys() <= _PLAIN:
         return None
     value = fields.get("value", "")
-    if value is not None and type(value) is not int and type(value) is not float:
+    if value is not None and not (type(value) in (int, float) and abs(value) < LARGEST):
         return None
     try:
         made = Judgment(**fields)

@@ -141,7 +141,8 @@ class ScoreTable:
             return header, []
         order = [system for system, _ in self.ranking(measures[0])]
         order += [system for system in self.systems if system not in set(order)]
-        return header, [[s, *(_shown(self._values.get((None, s, m))) for m in measures)] for s in order]
+        rows = [[s, *(_shown(self._values.get((None, s, m))) for m in measures)] for s in order]
+        return list(map(_printable, header)), [list(map(_printable, row)) for row in rows]
 
     def __str__(self) -> str:
         header, rows = self._grid()
@@ -157,17 +158,17 @@ class ScoreTable:
 
     def __rich__(self) -> Table:
         from rich.box import SIMPLE_HEAD
-        from rich.markup import escape
         from rich.table import Table
+        from rich.text import Text
 
         header, rows = self._grid()
-        table = Table(caption=escape(str(self.signature)), caption_justify="left", box=SIMPLE_HEAD)
+        table = Table(caption=Text(str(self.signature)), caption_justify="left", box=SIMPLE_HEAD)
         for i, name in enumerate(header):
             # A long measure's name goes over two lines, so that the table fits a terminal.
             title = "\n".join(name.rsplit("-", 1)) if i and len(name) > 12 else name
-            table.add_column(escape(title), justify="left" if i == 0 else "right", no_wrap=i > 0, overflow="fold")
+            table.add_column(Text(title), justify="left" if i == 0 else "right", no_wrap=i > 0, overflow="fold")
         for row in rows:
-            table.add_row(*map(escape, row))
+            table.add_row(*map(Text, row))
         return table
 
     def _repr_html_(self) -> str:
@@ -187,6 +188,11 @@ class ScoreTable:
         except ImportError:
             raise MissingExtraError("ScoreTable.to_pandas", "pandas") from None
         return pandas.DataFrame(list(self.scores), columns=list(Score._fields))
+
+
+def _printable(text: str) -> str:
+    """Names come from files: what is not printable must not reach a terminal."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def _shown(value: float | None) -> str:

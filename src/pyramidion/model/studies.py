@@ -223,7 +223,6 @@ class _Rules:
             judgments.unit.codes,
             judgments.aspect.codes,
             judgments.judge.codes,
-            judgments.task.codes,
             judgments.other.codes,
             strict=True,
         )
@@ -289,8 +288,14 @@ def _bad_spans(where: str, spans: Iterable[Span], summary: Summary) -> Iterator[
             )
 
 
+_REORDERING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+"""Marks that make one id look like another."""
+
+
 def _bad_id(noun: str, id: str) -> Iterator[Problem]:
-    breaks = not id.isprintable() and any(unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} for c in id)
+    breaks = not id.isprintable() and any(
+        unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} or unicodedata.bidirectional(c) in _REORDERING for c in id
+    )
     if not id or id != id.strip() or breaks:
         yield Problem(f"{noun} {id!r}", "an id is not empty, stays on one line and has no spaces around it")
 

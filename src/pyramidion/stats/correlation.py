@@ -28,9 +28,10 @@ def correlation(x: ArrayLike, y: ArrayLike, kind: Kind = "pearson") -> Correlati
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if a.shape != b.shape:
         raise ValueError(f"lists of different length: {len(a)} and {len(b)}")
-    both = ~(np.isnan(a) | np.isnan(b))
+    both = np.isfinite(a) & np.isfinite(b)
     a, b = a[both], b[both]
     if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
         return Correlation(kind, None, None, len(a))
     result = measure(a, b)
-    return Correlation(kind, float(result.statistic), float(result.pvalue), len(a))
+    r, p = (float(x) if np.isfinite(x) else None for x in (result.statistic, result.pvalue))
+    return Correlation(kind, r, p, len(a))

@@ -1,0 +1,114 @@
+"""`pyramidion init`, `account`, `import` and `serve`: a study database and its server."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from pyramidion.cli.campaign import Json, Place, Quiet, open_desk
+from pyramidion.cli.output import Output, cell, plain
+from pyramidion.errors import MissingExtraError
+
+
+def init(
+    place: Place,
+    title: Annotated[str, typer.Option(help="What the study is about.")] = "",
+    manager: Annotated[str, typer.Option(help="The first manager's name.")] = "manager",
+    password: Annotated[
+        str, typer.Option(envvar="PYRAMIDION_PASSWORD", help="Their password; made up and shown once by default.")
+    ] = "",
+    quiet: Quiet = False,
+) -> None:
+    """Make a new study database, with a manager who can log in."""
+    try:
+        from pyramidion.store import Accounts, Database
+    except ImportError:
+        raise MissingExtraError("A study database", "server") from None
+    import secrets
+
+    output = Output(quiet=quiet)
+    made_up = password or secrets.token_urlsafe(12)
+    database = Database.create(place, title=title)
+    Accounts(database).add(manager, made_up)
+    database.close()
+    output.show(f"Made {plain(place)}. Next: pyramidion import {plain(place)} YOUR-STUDY")
+    if not password:
+        output.out.print(cell(f"Log in as {manager} with the password {made_up} (shown only now)."))
+
+
+def account(
+    place: Place,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Who logs in.")],
+    role: Annotated[str, typer.Option(help="manager, expert or viewer.")] = "viewer",
+    password: Annotated[
+        str, typer.Option(envvar="PYRAMIDION_PASSWORD", help="Their password; made up and shown once by default.")
+    ] = "",
+) -> None:
+    """Let somebody log in to the manager's pages, or give them a new password or role."""
+    import secrets
+
+    desk = open_desk(place)
+    from pyramidion.store import Accounts
+
+    made_up = password or secrets.token_urlsafe(12)
+    Accounts(desk.database).add(name, made_up, role)  # type: ignore[arg-type]
+    shown = "" if password else f" with the password {made_up} (shown only now)"
+    Output().out.print(cell(f"{name} may log in as {role}{shown}."))
+
+
+def import_(
+    place: Place,
+    source: Annotated[str, typer.Argument(metavar="SRC", help="A study in any readable format.")],
+    format: Annotated[str | None, typer.Option("--from", help="Its format, where it is not recognised.")] = None,
+    lenient: Annotated[bool, typer.Option("--lenient", help="Report errors in the data and go on.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Put topics, references, peers and whatever else a study has into a study database."""
+    from pyramidion.cli.main import load_study
+
+    output = Output(json, quiet)
+    study = load_study(source, format, lenient, output)
+    desk = open_desk(place)
+    added = desk.import_study(study)
+    counts = desk.studies.load().counts()
+    output.result({"added": added, "counts": counts})
+    held = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+    output.show(f"Added {added} records. {plain(place)} now holds {held}.")
+
+
+def serve(
+    place: Place,
+    host: Annotated[str, typer.Option(help="Where to listen; 127.0.0.1 is reachable from this machine only.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(help="The port.", min=0, max=65535)] = 8000,
+    processes: Annotated[int, typer.Option(help="Server processes on the same database.", min=1, max=64)] = 1,
+    base_url: Annotated[
+        str, typer.Option(help="How people reach the server, for links. [default: http://HOST:PORT]")
+    ] = "",
+    webhook_secret: Annotated[
+        str, typer.Option(envvar="PYRAMIDION_PROLIFIC_WEBHOOK_SECRET", help="Prolific's webhook secret.")
+    ] = "",
+) -> None:
+    """Serve the worker and manager pages of a study database."""
+    desk = open_desk(place)  # errors now, not in a child process
+    desk.database.close()
+    import uvicorn
+
+    from pyramidion.workflows.serving import APPLICATION, BASE_URL, PLACE, WEBHOOK
+
+    url = base_url or f"http://{host}:{port}"
+    os.environ.update({PLACE: place, BASE_URL: url, WEBHOOK: webhook_secret})
+    Output().say(f"Serving {plain(place)}: managers at {url}/manage, workers by invitation. Stop with Ctrl-C.")
+    uvicorn.run(
+        APPLICATION,
+        factory=True,
+        host=host,
+        port=port,
+        workers=processes,
+        log_level="warning",
+        timeout_graceful_shutdown=5,
+    )
