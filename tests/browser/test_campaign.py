@@ -208,7 +208,7 @@ class Judging:
 
 @pytest.fixture
 def judging(with_units: Site, visitors: Visitors, request: pytest.FixtureRequest) -> Judging:
-    campaign = request.node.name.replace("_", "-")
+    campaign = request.node.name.replace("_", "-")[:60]
     with_units.start("judge", campaign, check=False, workers=1)
     page, link = visitors.new(), with_units.link(campaign)
     page.goto(link)

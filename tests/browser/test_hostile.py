@@ -29,8 +29,8 @@ FORMULA = "=cmd|' /C calc'!A0"
 TURNED = "\u202egnp.exe"
 ESCAPES = "\x1b[31mred\x1b]0;pwned\x07"
 
-NAMES = [SCRIPT, IMAGE, BREAKOUT, ATTRIBUTE, LINK, TEMPLATE, FORMULA, TURNED, "@SUM(A1)", "+1", "-1"]
-TEXTS = [*NAMES, ESCAPES]
+NAMES = [SCRIPT, IMAGE, BREAKOUT, ATTRIBUTE, LINK, TEMPLATE, FORMULA, "@SUM(A1)", "+1", "-1"]
+TEXTS = [*NAMES, TURNED, ESCAPES]  # marks that turn text around are refused in names
 ALL = " ".join(TEXTS)
 CODE = " ".join([SCRIPT, IMAGE, LINK])
 
@@ -39,7 +39,7 @@ def hostile_study() -> pyr.Study:
     """Everything that anybody can name or write is hostile. Ids stay on one line: others cannot be imported."""
     units = tuple(
         pyr.ContentUnit(f"{name} {number}", text, (pyr.Contributor(BREAKOUT),), author=IMAGE, group="1")
-        for number, (name, text) in enumerate(zip([*NAMES, "u"], TEXTS, strict=True))
+        for number, (name, text) in enumerate(zip([*NAMES, "t", "u"], TEXTS, strict=True))
     )
     return pyr.Study(
         topics=(pyr.Topic(FORMULA, ALL, ALL),),
