@@ -84,7 +84,7 @@ def test_no_request_breaks_the_server(case: schemathesis.Case, visit: Visit) -> 
     there = {"campaign": kind, "name": kind, "worker": visit.worker, "assignment": 1 + len(str(case.body)) % 8}
     for known in ({}, there):
         case.path_parameters.update({name: value for name, value in known.items() if name in case.path_parameters})
-        response = case.call(base_url=visit.server.url, cookies=visit.cookies, headers=visit.headers)
+        response = case.call(base_url=visit.server.url, cookies=visit.cookies, headers=visit.headers, timeout=120)
         case.validate_response(response, checks=[not_a_server_error])
 
 
