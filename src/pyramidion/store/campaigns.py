@@ -13,7 +13,7 @@ from pyramidion.errors import UsageError, check_choice
 from pyramidion.model import Campaign, Settings, Study, Task
 from pyramidion.model.campaigns import CampaignState, TaskKind
 from pyramidion.model.records import Collector, to_records
-from pyramidion.store import schema
+from pyramidion.store import queries, schema
 from pyramidion.store.database import Database
 
 
@@ -162,7 +162,7 @@ class Campaigns:
 
 
 def find_campaign(connection: Connection, name: str) -> Row[Any]:
-    found = connection.execute(select(schema.campaigns).filter_by(name=name)).first()
+    found = connection.execute(queries.CAMPAIGN, {"campaign_name": name}).first()
     if found is None:
         known = connection.execute(select(schema.campaigns.c.name).order_by(schema.campaigns.c.id)).scalars().all()
         raise UsageError(f"no campaign is called {name!r}; there are: {', '.join(known) or 'none'}")

@@ -6,8 +6,9 @@ Either way a write is acknowledged only after it is on disk, and several process
 from __future__ import annotations
 
 import secrets
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ class Database:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.sqlite = engine.dialect.name == "sqlite"
+        self._turn = threading.RLock()
         with self.read() as connection:
             rows = connection.execute(select(schema.meta.c.key, schema.meta.c.value)).all()
         self.meta: dict[str, str] = {row.key: row.value for row in rows}
@@ -84,8 +86,12 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """A transaction that holds SQLite's write lock from its start; on PostgreSQL rows are locked as needed."""
-        with _transaction(self.engine, write=True) as connection:
+        """A transaction that holds SQLite's write lock from its start; on PostgreSQL rows are locked as needed.
+
+        SQLite lets whoever wants to write look again every few milliseconds. Threads of one process wait in line
+        instead, each woken by the one before; between processes SQLite's own lock still decides.
+        """
+        with self._turn if self.sqlite else nullcontext(), _transaction(self.engine, write=True) as connection:
             yield connection
 
     def close(self) -> None:
@@ -116,7 +122,6 @@ def _engine(place: str | Path) -> Engine:
     if url.get_backend_name() == "sqlite":
         engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False})
         event.listen(engine, "connect", _prepare_sqlite)
-        event.listen(engine, "begin", _begin_sqlite)
     else:
         engine = create_engine(url, pool_size=20, max_overflow=20, pool_pre_ping=True)
     try:
@@ -132,12 +137,9 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _begin_sqlite(connection: Connection) -> None:
-    immediate = connection.get_execution_options().get("write", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
-
-
 @contextmanager
 def _transaction(engine: Engine, *, write: bool) -> Iterator[Connection]:
-    with engine.connect().execution_options(write=write) as connection, connection.begin():
+    with engine.connect() as connection, connection.begin():
+        if engine.dialect.name == "sqlite":
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
         yield connection

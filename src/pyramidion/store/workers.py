@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, delete, insert, select, update
 
 from pyramidion.errors import UsageError
-from pyramidion.store import schema
+from pyramidion.store import queries, schema
 from pyramidion.store.campaigns import find_campaign
 from pyramidion.store.database import Database, insert_if_new
 
@@ -57,7 +57,7 @@ class Workers:
 
     def get(self, id: str) -> Worker | None:
         with self._database.read() as connection:
-            found = connection.execute(select(schema.workers).filter_by(id=id)).first()
+            found = connection.execute(queries.WORKER, {"worker": id}).first()
         return None if found is None else Worker(found.id, found.platform, found.joined, found.blocked)
 
     def all(self) -> list[Worker]:
@@ -100,10 +100,7 @@ class Workers:
     def check_state(self, campaign: str, worker: str) -> tuple[int, bool]:
         """Tries used so far, and whether the check was passed."""
         with self._database.read() as connection:
-            found = find_campaign(connection, campaign)
-            row = connection.execute(
-                select(schema.qualifications).filter_by(campaign_id=found.id, worker_id=worker)
-            ).first()
+            row = connection.execute(queries.CHECK, {"campaign_name": campaign, "worker": worker}).first()
         return (0, False) if row is None else (row.tries, bool(row.passed))
 
     def record_check(self, campaign: str, worker: str, passed: bool) -> tuple[int, bool]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import Depends, HTTPException, Request
 from sqlalchemy import func, select
 
 from pyramidion.errors import InputError
-from pyramidion.model import Study
+from pyramidion.model import Campaign, Study
 from pyramidion.platforms.local import read_worker
 from pyramidion.platforms.prolific import Webhooks
 from pyramidion.store import Account, Accounts, Assignments, Worker, Workers, schema
@@ -21,6 +22,7 @@ from pyramidion.workflows.campaign import Desk
 WORKER_COOKIE, SESSION_COOKIE = "pyramidion_worker", "pyramidion_session"
 WORKER_SECONDS = 30 * 24 * 3600
 REFRESH_SECONDS = 1.0
+NOT_INVITED = "open your personal invitation link first"
 
 
 class Context:
@@ -46,6 +48,7 @@ class Context:
         self._study: Study | None = None
         self._newest = -1
         self._checked = 0.0
+        self._campaigns: dict[str, tuple[float, Campaign]] = {}
 
     @property
     def secret(self) -> bytes:
@@ -63,13 +66,23 @@ class Context:
                 self._newest, self._checked = newest, now
             return self._study
 
+    def campaign(self, name: str) -> Campaign:
+        """A campaign as it was within the last second. Who gets a task is decided by the store, which asks afresh."""
+        now = time.monotonic()
+        at, found = self._campaigns.get(name, (float("-inf"), None))
+        if found is None or now - at > REFRESH_SECONDS:
+            found = self.desk.campaigns.get(name)
+            self._campaigns[name] = (now, found)
+        return found
+
     def study_changed(self) -> None:
         """Whoever changed the study here sees it at once; other processes within a second."""
         with self._lock:
             self._checked = float("-inf")
 
 
-def context(request: Request) -> Context:
+async def context(request: Request) -> Context:
+    """Like every dependency that waits for nothing this is async: the others each take a turn in a thread."""
     found = request.app.state.context
     assert isinstance(found, Context)
     return found
@@ -78,29 +91,41 @@ def context(request: Request) -> Context:
 Ctx = Annotated[Context, Depends(context)]
 
 
-def current_worker(request: Request, ctx: Ctx) -> Worker:
-    """Whoever holds a signed worker cookie; nobody else gets near a task."""
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """Somebody with a signed worker cookie; nobody else gets near a task."""
+
+    ctx: Context
+    id: str
+
+    def worker(self) -> Worker:
+        found = self.ctx.workers.get(self.id)
+        if found is None:
+            raise HTTPException(401, NOT_INVITED)
+        return found
+
+    def welcome_worker(self) -> Worker:
+        """One who is not blocked: from blocked people nothing is taken in any more."""
+        found = self.worker()
+        if found.blocked:
+            raise HTTPException(403, "blocked")
+        return found
+
+
+async def visit(request: Request) -> Visit:
+    found = await context(request)
     try:
-        id = read_worker(ctx.secret, request.cookies.get(WORKER_COOKIE, ""), max_age=WORKER_SECONDS)
+        id = read_worker(found.secret, request.cookies.get(WORKER_COOKIE, ""), max_age=WORKER_SECONDS)
     except InputError:
-        raise HTTPException(401, "open your personal invitation link first") from None
-    worker = ctx.workers.get(id)
-    if worker is None:
-        raise HTTPException(401, "open your personal invitation link first")
-    return worker
+        raise HTTPException(401, NOT_INVITED) from None
+    return Visit(found, id)
 
 
-def welcome_worker(worker: Annotated[Worker, Depends(current_worker)]) -> Worker:
-    """A worker who is not blocked: from blocked ones nothing is taken in any more."""
-    if worker.blocked:
-        raise HTTPException(403, "blocked")
-    return worker
-
-
-def own_page(request: Request) -> None:
-    """Only our own pages set this header: a form on another site cannot."""
+async def visit_of_own_page(request: Request) -> Visit:
+    """For changes. Only our own pages set this header: a form on another site cannot."""
     if request.headers.get("x-requested-with") != "pyramidion":
         raise HTTPException(403, "this request did not come from the task page")
+    return await visit(request)
 
 
 def current_account(request: Request, ctx: Ctx) -> Account:
@@ -114,7 +139,7 @@ def current_account(request: Request, ctx: Ctx) -> Account:
 def needs_role(*roles: str) -> Callable[..., Any]:
     """A dependency: logged in, with one of these roles and, for a change, the session's CSRF token."""
 
-    def check(request: Request, account: Annotated[Account, Depends(current_account)]) -> Account:
+    async def check(request: Request, account: Annotated[Account, Depends(current_account)]) -> Account:
         if account.role not in roles:
             raise HTTPException(403, f"a {account.role} cannot do this")
         if request.method not in {"GET", "HEAD"} and request.headers.get("x-csrf-token") != account.csrf:
@@ -124,7 +149,7 @@ def needs_role(*roles: str) -> Callable[..., Any]:
     return check
 
 
-CurrentWorker = Annotated[Worker, Depends(current_worker)]
-WelcomeWorker = Annotated[Worker, Depends(welcome_worker)]
+Visitor = Annotated[Visit, Depends(visit)]
+OwnPage = Annotated[Visit, Depends(visit_of_own_page)]
 Viewer = Annotated[Account, Depends(needs_role("manager", "expert", "viewer"))]
 Manager = Annotated[Account, Depends(needs_role("manager"))]

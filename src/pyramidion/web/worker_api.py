@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path
+from fastapi import APIRouter, Path
+from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, BaseModel, Field
 
 from pyramidion.model import Campaign
 from pyramidion.store import SubmissionConflictError, Worker
 from pyramidion.store.workers import CHECK_TRIES
 from pyramidion.web.content import instructions, right_answers
-from pyramidion.web.context import Context, Ctx, CurrentWorker, WelcomeWorker, own_page
+from pyramidion.web.context import Context, OwnPage, Visitor
 from pyramidion.workflows.platforms import platform_of
 from pyramidion.workflows.tasks import check_answer, live_checks, task_page
 
 router = APIRouter(tags=["work"])
-OwnPage = Depends(own_page)
 AssignmentId = Annotated[int, Path(ge=1, le=2**53)]
 MAX_DEPTH = 20
 
@@ -57,9 +57,13 @@ class Statements(BaseModel):
 
 
 @router.get("/api/work/{campaign}")
-def next_work(campaign: str, ctx: Ctx, worker: CurrentWorker) -> dict[str, Any]:
+def next_work(campaign: str, visit: Visitor) -> JSONResponse:
     """What this worker should see now."""
-    found = ctx.desk.campaigns.get(campaign)
+    return JSONResponse(_next_work(visit.ctx, visit.worker(), campaign))
+
+
+def _next_work(ctx: Context, worker: Worker, campaign: str) -> dict[str, Any]:
+    found = ctx.campaign(campaign)
     if worker.blocked:
         return {"state": "blocked"}
     if found.settings.check:
@@ -68,7 +72,7 @@ def next_work(campaign: str, ctx: Ctx, worker: CurrentWorker) -> dict[str, Any]:
             return _check_state(found, tries)
     lease = ctx.assignments.lease(campaign, worker.id)
     if lease is None:
-        return _nothing_left(ctx, found)
+        return _nothing_left(ctx, ctx.desk.campaigns.get(campaign))
     return {
         "state": "task",
         "assignment": lease.id,
@@ -106,40 +110,44 @@ def _progress(ctx: Context, campaign: Campaign, worker: Worker) -> dict[str, int
     return {"done": ctx.assignments.done_by(campaign.name, worker.id)}
 
 
-@router.post("/api/work/{campaign}/check", dependencies=[OwnPage])
-def answer_check(campaign: str, body: CheckAnswers, ctx: Ctx, worker: WelcomeWorker) -> dict[str, Any]:
+@router.post("/api/work/{campaign}/check")
+def answer_check(campaign: str, body: CheckAnswers, visit: OwnPage) -> dict[str, Any]:
     """One of two tries at the comprehension questions."""
-    found = ctx.desk.campaigns.get(campaign)
+    ctx, worker = visit.ctx, visit.welcome_worker()
+    found = ctx.campaign(campaign)
     right = right_answers(found.kind)
     wrong = [question for question, answer in right.items() if body.answers.get(question) != answer]
     tries, passed = ctx.workers.record_check(campaign, worker.id, not wrong)
     return {"passed": passed, "tries_left": max(0, CHECK_TRIES - tries), "wrong": [] if passed else wrong}
 
 
-@router.put("/api/assignments/{assignment}/draft", dependencies=[OwnPage])
-def save_draft(assignment: AssignmentId, body: Draft, ctx: Ctx, worker: WelcomeWorker) -> dict[str, Any]:
-    return {"expires": ctx.assignments.save_draft(assignment, worker.id, body.draft)}
+@router.put("/api/assignments/{assignment}/draft")
+def save_draft(assignment: AssignmentId, body: Draft, visit: OwnPage) -> JSONResponse:
+    worker = visit.welcome_worker()
+    return JSONResponse({"expires": visit.ctx.assignments.save_draft(assignment, worker.id, body.draft)})
 
 
-@router.post("/api/assignments/{assignment}/submit", dependencies=[OwnPage])
-def submit(assignment: AssignmentId, body: Submission, ctx: Ctx, worker: WelcomeWorker) -> dict[str, Any]:
+@router.post("/api/assignments/{assignment}/submit")
+def submit(assignment: AssignmentId, body: Submission, visit: OwnPage) -> JSONResponse:
     """Take an answer in. It is on disk before this returns; sending it again changes nothing."""
+    ctx, worker = visit.ctx, visit.welcome_worker()
     found = ctx.assignments.of_worker(assignment, worker.id)
     if found is None:
         raise SubmissionConflictError("this is not your task")
-    campaign = ctx.desk.campaigns.get(found.campaign)
+    campaign = ctx.campaign(found.campaign)
     page = task_page(ctx.study(), campaign, found.task, found.gold)
     receipt = ctx.assignments.submit(assignment, worker.id, body.key, check_answer(page, body.answer))
-    return {"counted": receipt.counted, "replayed": receipt.replayed}
+    return JSONResponse({"counted": receipt.counted, "replayed": receipt.replayed})
 
 
-@router.post("/api/assignments/{assignment}/return", dependencies=[OwnPage])
-def give_back(assignment: AssignmentId, ctx: Ctx, worker: CurrentWorker) -> dict[str, Any]:
-    ctx.assignments.give_back(assignment, worker.id)
+@router.post("/api/assignments/{assignment}/return")
+def give_back(assignment: AssignmentId, visit: OwnPage) -> dict[str, Any]:
+    visit.ctx.assignments.give_back(assignment, visit.worker().id)
     return {}
 
 
-@router.post("/api/statement-checks", dependencies=[OwnPage])
-def check_statements(body: Statements, _: WelcomeWorker) -> dict[str, Any]:
+@router.post("/api/statement-checks")
+def check_statements(body: Statements, visit: OwnPage) -> dict[str, Any]:
     """What is wrong with statements, while they are being written."""
+    visit.welcome_worker()
     return {"problems": live_checks(body.statements)}
