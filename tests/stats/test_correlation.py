@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
 
-from pyramidion.stats.correlation import correlation
+from pyramidion.stats.correlation import Kind, correlation, row_correlations, weighted_correlations, williams
 
 
 def test_by_hand() -> None:
@@ -30,3 +33,65 @@ def test_undefined_is_none_not_nan(x: list[float], y: list[float]) -> None:
 def test_lists_of_different_length_are_refused() -> None:
     with pytest.raises(ValueError, match="3 and 2"):
         correlation([1, 2, 3], [1, 2])
+
+
+def random_rows(seed: int, rows: int = 6, columns: int = 12) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers with ties and gaps."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.integers(0, 6, (rows, columns)).astype(float), rng.normal(size=(rows, columns)).round(1)
+    x[rng.random(x.shape) < 0.1] = np.nan
+    return x, y
+
+
+def or_nan(r: float | None) -> float:
+    return np.nan if r is None else r
+
+
+@pytest.mark.parametrize("kind", ["pearson", "spearman", "kendall"])
+@given(seed=st.integers(0, 10_000))
+def test_rows_are_correlated_as_single_lists_are(kind: Kind, seed: int) -> None:
+    x, y = random_rows(seed)
+    x[0] = 3.0  # a constant row is undefined
+    single = [or_nan(correlation(a, b, kind).r) for a, b in zip(x, y, strict=True)]
+    assert row_correlations(x, y, kind) == pytest.approx(single, nan_ok=True, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["pearson", "spearman", "kendall"])
+@given(seed=st.integers(0, 10_000))
+def test_weights_are_repetitions(kind: Kind, seed: int) -> None:
+    x, y = (part[0] for part in random_rows(seed))
+    weights = np.random.default_rng(seed).integers(0, 3, size=(5, len(x)))
+    repeated = [or_nan(correlation(np.repeat(x, w), np.repeat(y, w), kind).r) for w in weights]
+    assert weighted_correlations(x, y, weights, kind) == pytest.approx(repeated, nan_ok=True, abs=1e-9)
+
+
+def test_williams_by_a_second_formula() -> None:
+    # Steiger 1980, equation 7, with the determinant taken from the correlation matrix itself.
+    rng = np.random.default_rng(3)
+    gold = rng.normal(size=20)
+    x, y = gold + rng.normal(size=20), gold + 2 * rng.normal(size=20)
+    matrix = np.corrcoef([x, y, gold])
+    mean = (matrix[0, 2] + matrix[1, 2]) / 2
+    below = 2 * (19 / 17) * np.linalg.det(matrix) + mean**2 * (1 - matrix[0, 1]) ** 3
+    t = (matrix[0, 2] - matrix[1, 2]) * np.sqrt(19 * (1 + matrix[0, 1]) / below)
+    found = williams(x, y, gold)
+    assert found.difference == pytest.approx(matrix[0, 2] - matrix[1, 2])
+    assert found.p == pytest.approx(2 * stats.t.sf(abs(t), 17))
+
+
+def test_williams_holds_its_level_and_finds_what_is_there() -> None:
+    rng = np.random.default_rng(8)
+    false, found = 0, 0
+    for _ in range(600):
+        gold = rng.normal(size=25)
+        a, b, c = (gold + spread * rng.normal(size=25) for spread in (1.0, 1.0, 4.0))
+        false += (williams(a, b, gold).p or 1) < 0.05
+        found += (williams(a, c, gold).p or 1) < 0.05
+    assert false / 600 == pytest.approx(0.05, abs=0.03)  # three standard errors are .027
+    assert found / 600 > 0.6
+
+
+def test_williams_is_undefined_for_three_systems_or_a_constant() -> None:
+    assert williams([1, 2, 3], [3, 1, 2], [1, 2, 4]).p is None
+    assert williams([1, 1, 1, 1, 1], [3, 1, 2, 5, 4], [1, 2, 4, 3, 5]).p is None
+    assert williams([1, 2, 3, 5], [1, 2, 3, 5], [1, 2, 4, 3]).p == 1.0

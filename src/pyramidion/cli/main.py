@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pyramidion.cli import campaign, study
+from pyramidion.cli import analyze, campaign, study
 from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError, UsageError
 
@@ -236,6 +236,7 @@ app.command("import")(study.import_)
 app.command("account")(study.account)
 app.command("serve")(study.serve)
 app.add_typer(campaign.campaign, name="campaign")
+app.add_typer(analyze.analyze, name="analyze")
 
 
 def _fail(problems: tuple[Problem, ...] | None, message: str, code: int, json: bool) -> int:

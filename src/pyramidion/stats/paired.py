@@ -7,11 +7,15 @@ test. McNemar's exact test is for yes/no values, the other two for any numbers. 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from pyramidion.stats.intervals import blocks, resampling_weights, weighted_means
+
+Floats = NDArray[np.float64]
 EXHAUSTIVE = 14
 """Up to this many non-zero differences every sign pattern is enumerated instead of sampled."""
 
@@ -44,7 +48,7 @@ def mcnemar(a: ArrayLike, b: ArrayLike) -> PairedTest:
 def wilcoxon(a: ArrayLike, b: ArrayLike) -> PairedTest:
     """Wilcoxon's signed-rank test; zero differences are dropped, and p is 1 where nothing differs."""
     difference = _differences(a, b)
-    p = float(stats.wilcoxon(difference).pvalue) if np.any(difference) else 1.0
+    p = float(wilcoxon_rows(difference[None, :])[0])
     return PairedTest("wilcoxon", float(difference.mean()), p, len(difference))
 
 
@@ -58,22 +62,91 @@ def permutation(
     """
     difference = _differences(a, b)
     moved = difference[difference != 0]
-    observed = abs(moved.sum())
-    tolerance = 1e-12 * max(1.0, np.abs(moved).sum())
-    if len(moved) <= EXHAUSTIVE:
-        patterns = (np.arange(2 ** len(moved))[:, None] >> np.arange(len(moved))) & 1
-        sums = np.abs((1 - 2 * patterns) @ moved)
-        p = float((sums >= observed - tolerance).mean())
-    else:
-        generator = rng if rng is not None else np.random.default_rng(0)
-        extreme = 0
-        for size in _batches(samples, max(1, 10_000_000 // len(moved))):
-            signs = generator.integers(0, 2, size=(size, len(moved)), dtype=np.int8) * 2 - 1
-            extreme += int((np.abs(signs @ moved) >= observed - tolerance).sum())
-        p = (extreme + 1) / (samples + 1)
+    p = float(permutation_rows(moved[None, :], rng=rng, samples=samples)[0])
     return PairedTest("permutation", float(difference.mean()), p, len(difference))
 
 
-def _batches(total: int, most: int) -> list[int]:
-    full, rest = divmod(total, most)
-    return [most] * full + ([rest] if rest else [])
+# -- many pairs at once: one row of differences a pair, NaN where an item is missing --------------------------------
+
+
+def permutation_rows(differences: Floats, *, rng: np.random.Generator | None = None, samples: int = 10_000) -> Floats:
+    """The p-value of ``permutation`` for every row. The same random signs serve all rows, so each p is as valid."""
+    moved = np.nan_to_num(np.asarray(differences, dtype=np.float64))
+    moved = moved[:, np.any(moved != 0, axis=0)]
+    items = moved.shape[1]
+    observed = np.abs(moved.sum(axis=1)) - 1e-12 * np.maximum(1.0, np.abs(moved).sum(axis=1))
+    exhaustive = items <= EXHAUSTIVE
+    extreme, drawn = np.zeros(len(moved)), 2**items if exhaustive else samples
+    generator = rng if rng is not None else np.random.default_rng(0)
+    most = max(1, 10_000_000 // max(items, len(moved), 1))
+    for start in range(0, drawn, most):
+        size = min(most, drawn - start)
+        if exhaustive:
+            bits = (np.arange(start, start + size)[:, None] >> np.arange(items)) & 1
+        else:
+            bits = generator.integers(0, 2, size=(size, items), dtype=np.int8)
+        extreme += (np.abs((1.0 - 2.0 * bits) @ moved.T) >= observed).sum(axis=0)
+    return extreme / drawn if exhaustive else (extreme + 1) / (drawn + 1)
+
+
+def bootstrap_rows(differences: Floats, *, rng: np.random.Generator, samples: int = 10_000) -> Floats:
+    """Two-sided p of a mean difference by a bootstrap over items: how often a resampled mean lies at least as far from
+    the observed one as that does from 0 (Efron and Tibshirani 1993, section 16.4, without studentizing).
+    """
+    cells = np.asarray(differences, dtype=np.float64)
+    observed = np.nanmean(cells, axis=1)
+    extreme = np.zeros(len(cells))
+    most = max(1, 10_000_000 // max(cells.shape[1], len(cells), 1))
+    for size in blocks(samples, most):
+        drawn = weighted_means(resampling_weights(rng, cells.shape[1], size), cells.T)
+        extreme += (np.abs(drawn - observed) >= np.abs(observed) - 1e-12).sum(axis=0)
+    return np.asarray((extreme + 1) / (samples + 1))
+
+
+def mcnemar_rows(differences: Floats) -> Floats:
+    """The p-value of ``mcnemar`` for every row of differences."""
+    wins, losses = (differences > 0).sum(axis=1), (differences < 0).sum(axis=1)
+    tail = stats.binom.cdf(np.minimum(wins, losses), wins + losses, 0.5)
+    return np.asarray(np.where(wins == losses, 1.0, np.minimum(1.0, 2 * tail)))
+
+
+def wilcoxon_rows(differences: Floats) -> Floats:
+    """The p-value of Wilcoxon's test for every row. Exact up to 50 items without ties and zeros, and for up to 13 items
+    in any case (every pattern of signs); else normal, with the correction for ties.
+    """
+    cells = np.asarray(differences, dtype=np.float64)
+    moved = np.nan_to_num(cells) != 0
+    size = np.where(moved, np.abs(np.nan_to_num(cells)), np.inf)
+    rank = np.where(moved, stats.rankdata(size, axis=1), 0.0)
+    count = moved.sum(axis=1)
+    above = (rank * (np.nan_to_num(cells) > 0)).sum(axis=1)
+    smaller = np.minimum(above, count * (count + 1) / 2 - above)
+    tied = (rank**2).sum(axis=1) < count * (count + 1) * (2 * count + 1) / 6 - 1e-6
+    exact = ~tied & (count <= EXACT_RANKS) & (count == (~np.isnan(cells)).sum(axis=1))
+    found = np.ones(len(cells))
+    for n in np.unique(count[exact]).tolist():
+        rows = exact & (count == n)
+        found[rows] = np.minimum(1.0, 2 * _signed_rank_cdf(n)[smaller[rows].astype(np.int64)])
+    few = ~exact & (count > 0) & ((~np.isnan(cells)).sum(axis=1) <= FEW)
+    if few.any():
+        signed = np.sign(np.nan_to_num(cells[few])) * rank[few]
+        to_the_left = np.argsort(signed == 0, axis=1, kind="stable")[:, :FEW]
+        found[few] = permutation_rows(np.take_along_axis(signed, to_the_left, axis=1))
+    rows = ~exact & ~few & (count > 0)
+    # Sums of squared ranks carry the correction for ties.
+    spread = np.sqrt((rank[rows] ** 2).sum(axis=1) / 4)
+    found[rows] = 2 * stats.norm.cdf((smaller - count * (count + 1) / 4)[rows] / spread)
+    return np.asarray(np.minimum(found, 1.0))
+
+
+EXACT_RANKS, FEW = 50, 13
+
+
+@cache
+def _signed_rank_cdf(n: int) -> Floats:
+    """P(sum of positive ranks <= w) for n items without ties, by counting subsets of 1..n by their sum."""
+    ways = np.zeros(n * (n + 1) // 2 + 1)
+    ways[0] = 1.0
+    for rank in range(1, n + 1):
+        ways[rank:] += ways[:-rank].copy()
+    return np.asarray(np.cumsum(ways) / 2.0**n)

@@ -1,0 +1,22 @@
+"""Ask about scores and judgments: ``from pyramidion import analysis; analysis.correlate(...)``.
+
+Every question is a function that takes studies or score tables and keyword choices, and returns an ``Answer``: a
+sentence, tables, figures, notes, the signature of how it was made, and ``result`` with the named numbers.
+"""
+
+from __future__ import annotations
+
+from pyramidion.analysis.agreement import agreement
+from pyramidion.analysis.answer import Answer, Table
+from pyramidion.analysis.correlate import correlate
+from pyramidion.analysis.significance import significance, tukey, unit_significance
+
+__all__ = [
+    "Answer",
+    "Table",
+    "agreement",
+    "correlate",
+    "significance",
+    "tukey",
+    "unit_significance",
+]

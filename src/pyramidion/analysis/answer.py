@@ -1,0 +1,134 @@
+"""What every question is answered with: a sentence, labelled tables, figures, and how it was all made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from pyramidion.analysis.figures import Figure
+from pyramidion.errors import Problem
+from pyramidion.model import Signature
+
+Cell = str | bool | int | float | None
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under named columns. A cell is text, a count, a number, or None where something is undefined."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+    digits: int = 3
+
+    def column(self, name: str) -> list[Cell]:
+        place = self.columns.index(name)
+        return [row[place] for row in self.rows]
+
+    def records(self) -> list[dict[str, Cell]]:
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+    def shown(self) -> list[list[str]]:
+        """Every cell as people read it."""
+        shows = [_show_p if _is_p(name) else show for name in self.columns]
+        return [[how(cell, self.digits) for how, cell in zip(shows, row, strict=True)] for row in self.rows]
+
+    def __str__(self) -> str:
+        rows = [list(self.columns), *self.shown()]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(self.columns))]
+        right = [is_number_column(self, i) for i in range(len(self.columns))]
+        lines = [
+            "  ".join(
+                text.rjust(width) if to_right else text.ljust(width)
+                for text, width, to_right in zip(row, widths, right, strict=True)
+            ).rstrip()
+            for row in rows
+        ]
+        return "\n".join([self.title, *lines, *([self.note] if self.note else [])])
+
+
+@dataclass(frozen=True)
+class Answer(Generic[Result]):
+    """The answer to one question.
+
+    ``result`` holds the named numbers for programs; ``tables`` and ``figures`` the same for people; ``notes`` what was
+    missing, undefined or left out.
+    """
+
+    question: str
+    sentence: str
+    tables: tuple[Table, ...]
+    signature: Signature
+    result: Result
+    figures: tuple[Figure, ...] = ()
+    notes: tuple[Problem, ...] = field(default=())
+
+    def __str__(self) -> str:
+        remarks = [f"! {note}" for note in self.notes[:10]]
+        if len(self.notes) > 10:
+            remarks.append(f"! ... and {len(self.notes) - 10} more notes")
+        parts = [self.sentence, *map(str, self.tables), "\n".join([str(self.signature), *remarks])]
+        return "\n\n".join(parts)
+
+    def __repr__(self) -> str:
+        return f"<Answer to {self.question}: {self.sentence}>"
+
+    def as_json(self) -> dict[str, Any]:
+        """One JSON object: what `--json` prints."""
+        return {
+            "question": self.question,
+            "answer": self.sentence,
+            "signature": str(self.signature),
+            "tables": [
+                {"title": table.title, "columns": list(table.columns), "rows": table.records(), "note": table.note}
+                for table in self.tables
+            ],
+            "notes": [{"severity": note.severity, "where": note.where, "what": note.what} for note in self.notes],
+        }
+
+
+def show(cell: Cell, digits: int = 3) -> str:
+    """A number with so many decimals, a tiny one with its size; a dash for what is undefined."""
+    if cell is None:
+        return "-"
+    if isinstance(cell, bool):
+        return "yes" if cell else ""
+    if isinstance(cell, float):
+        if 0 < abs(cell) < 0.5 * 10**-digits:
+            return f"{cell:.1g}"
+        return f"{cell:.{digits}f}"
+    return str(cell)
+
+
+def _is_p(column: str) -> bool:
+    return column == "p" or column.startswith("p, ") or column.endswith(" p")
+
+
+def _show_p(cell: Cell, digits: int = 3) -> str:
+    smallest = 10**-digits
+    return f"<{smallest:.{digits}f}" if isinstance(cell, float) and cell < smallest / 2 else show(cell, digits)
+
+
+def is_number_column(table: Table, place: int) -> bool:
+    """Whether a column is set flush right: everything in it is a number or undefined."""
+    return bool(table.rows) and all(not isinstance(row[place], str | bool) for row in table.rows)
+
+
+def p_text(p: float | None) -> str:
+    """A p-value in a sentence."""
+    if p is None:
+        return "p undefined"
+    return "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """1 topic, 2 topics, 1,000 topics."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def listed(names: tuple[str, ...] | list[str], most: int = 5) -> str:
+    """Some names, and how many more there are."""
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

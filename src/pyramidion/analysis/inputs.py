@@ -1,0 +1,164 @@
+"""Score tables side by side: which measures, which systems, which topics, and what is missing where."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyramidion.errors import Problem, UsageError, check_choice
+from pyramidion.model import ScoreTable
+from pyramidion.stats.intervals import divided
+
+Floats = NDArray[np.float64]
+Means = Literal["shared", "given"]
+Tables = ScoreTable | Sequence[ScoreTable] | Mapping[str, ScoreTable]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measure of one table, under a name that is unique among those it is compared with."""
+
+    name: str
+    table: ScoreTable
+    measure: str
+
+
+def measures_of(tables: Tables) -> tuple[Measure, ...]:
+    """Every measure of every table. Where two tables have one of the same name, the table's name comes first."""
+    if isinstance(tables, ScoreTable):
+        tables = {tables.signature.method: tables}
+    if not isinstance(tables, Mapping):
+        tables = {f"{number}": table for number, table in enumerate(tables, 1)}
+    owners: dict[str, list[str]] = {}
+    for label, table in tables.items():
+        for measure in table.measures:
+            owners.setdefault(measure, []).append(label)
+    return tuple(
+        Measure(measure if len(owners[measure]) == 1 else f"{label}:{measure}", table, measure)
+        for label, table in tables.items()
+        for measure in table.measures
+    )
+
+
+def choose_measures(known: Sequence[Measure], names: Iterable[str]) -> tuple[Measure, ...]:
+    """Measures by name, or by a pattern such as ``rouge-*``."""
+    chosen: dict[str, Measure] = {}
+    for name in names:
+        found = [m for m in known if m.name == name] or [m for m in known if fnmatch.fnmatchcase(m.name, name)]
+        if not found:
+            check_choice("measure", name, [m.name for m in known])
+        chosen |= {m.name: m for m in found}
+    return tuple(chosen.values())
+
+
+def gold_and_metrics(tables: Tables, gold: str, metrics: Sequence[str] | None) -> tuple[Measure, tuple[Measure, ...]]:
+    """The gold measure, and the others: all of them, or those that are named."""
+    known = measures_of(tables)
+    chosen = choose_measures(known, [gold])
+    if len(chosen) != 1:
+        raise UsageError(f"{gold!r} names several measures: {', '.join(m.name for m in chosen)}")
+    others = known if metrics is None else choose_measures(known, metrics)
+    others = tuple(m for m in others if m.name != chosen[0].name)
+    if not others:
+        raise UsageError(f"there is no measure to compare with {gold!r}; give another score table")
+    return chosen[0], others
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Measures over the same topics and systems: ``cells[name]`` is topics x systems, NaN where missing.
+
+    ``means[name]`` is what systems are compared by: the mean over these topics, or the mean the table itself gives.
+    """
+
+    systems: tuple[str, ...]
+    topics: tuple[str, ...]
+    cells: dict[str, Floats]
+    means: dict[str, Floats]
+    notes: tuple[Problem, ...]
+
+
+def grid(
+    measures: Sequence[Measure],
+    *,
+    systems: Collection[str] | None = None,
+    topics: Collection[str] | None = None,
+    means: Means = "shared",
+) -> Grid:
+    """Put measures over their common systems and topics. ``systems`` and ``topics`` may be patterns.
+
+    A table without scores by topic takes part with the means it gives; the topics are then those of the others.
+    """
+    check_choice("means", means, get_args(Means))
+    by_topic = {m.name: m.table.per_summary(m.measure) for m in measures}
+    by_system = {m.name: m.table.per_system(m.measure) for m in measures}
+    held = {m.name: {s for _, s in by_topic[m.name]} | set(by_system[m.name]) for m in measures}
+    shared = _shared("system", held, systems)
+    with_topics = {name: {topic for topic, _ in found} for name, found in by_topic.items() if found}
+    common = _shared("topic", with_topics, topics) if with_topics else ()
+    cells = {
+        m.name: np.array(
+            [[_number(by_topic[m.name].get((topic, system))) for system in shared] for topic in common]
+        ).reshape(len(common), len(shared))
+        for m in measures
+    }
+    notes = [*_unshared("system", held, shared, systems), *_unshared("topic", with_topics, common, topics)]
+    found: dict[str, Floats] = {}
+    for m in measures:
+        given = np.array([_number(by_system[m.name].get(system)) for system in shared])
+        own = column_means(cells[m.name])
+        found[m.name] = given if means == "given" or not by_topic[m.name] else own
+        notes += _missing(m.name, cells[m.name], shared, common, bool(by_topic[m.name]))
+        if not by_topic[m.name] and with_topics:
+            notes.append(Problem(m.name, "has no scores by topic; its system means are used as they are", "warning"))
+    return Grid(shared, common, cells, found, tuple(notes))
+
+
+def column_means(cells: Floats) -> Floats:
+    """Each system's mean over the topics it has; NaN where it has none. Further axes may come before the topics."""
+    present = ~np.isnan(cells)
+    total, number = np.where(present, cells, 0.0).sum(axis=-2), present.sum(axis=-2)
+    return divided(total, number)
+
+
+def _number(value: float | None) -> float:
+    return np.nan if value is None else value
+
+
+def _shared(noun: str, held: Mapping[str, set[str]], wanted: Collection[str] | None) -> tuple[str, ...]:
+    common = set.intersection(*held.values())
+    if not common:
+        sizes = "; ".join(f"{name}: {', '.join(sorted(found)[:3])}, ..." for name, found in held.items())
+        raise UsageError(f"the tables have no {noun} in common ({sizes})")
+    if wanted is not None:
+        common = {name for name in common if name in wanted or any(fnmatch.fnmatchcase(name, p) for p in wanted)}
+        if not common:
+            raise UsageError(f"no common {noun} is called {' or '.join(sorted(wanted))}")
+    return tuple(sorted(common))
+
+
+def _unshared(
+    noun: str, held: Mapping[str, set[str]], shared: Sequence[str], wanted: Collection[str] | None
+) -> Iterator[Problem]:
+    if wanted is not None:
+        return  # the user chose
+    for name, found in held.items():
+        if lacking := sorted(found - set(shared)):
+            listed = ", ".join(lacking[:5]) + (", ..." if len(lacking) > 5 else "")
+            what = f"{len(lacking)} of its {len(found)} {noun}s are in no other table and left out: {listed}"
+            yield Problem(name, what, "warning")
+
+
+def _missing(
+    name: str, cells: Floats, systems: Sequence[str], topics: Sequence[str], has_topics: bool
+) -> Iterator[Problem]:
+    lacking = np.argwhere(np.isnan(cells)) if has_topics else np.zeros((0, 2), dtype=np.int64)
+    if len(lacking):
+        some = ", ".join(f"{systems[s]} on {topics[t]}" for t, s in lacking[:3])
+        more = ", ..." if len(lacking) > 3 else ""
+        yield Problem(name, f"{len(lacking)} of {cells.size} cells are missing: {some}{more}", "warning")

@@ -1,0 +1,114 @@
+"""Scores as columns of numbers: one row a judgment (study) or a summary's score (table), with codes of who and what."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyramidion.analysis.inputs import choose_measures, grid, measures_of
+from pyramidion.errors import Problem, UsageError, check_choice
+from pyramidion.methods.choice import choose, judge_ids
+from pyramidion.methods.columns import is_in, present_names, ranks, take, values
+from pyramidion.model import UNMATCHED, Judgments, ScoreTable, Study
+from pyramidion.model.judgments import JudgeKind
+
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """``item`` numbers what was judged: a summary, or one unit in a summary. Names are in the order of codes.
+
+    ``judges`` is empty where the numbers are scores of summaries, which nobody gave alone.
+    """
+
+    measure: str
+    value: NDArray[np.float64]
+    judge: Codes
+    topic: Codes
+    system: Codes
+    item: Codes
+    judges: tuple[str, ...]
+    topics: tuple[str, ...]
+    systems: tuple[str, ...]
+    notes: tuple[Problem, ...] = ()
+
+
+def ratings_of(
+    source: Study | ScoreTable,
+    measure: str | None = None,
+    *,
+    judges: str | None = None,
+    systems: Collection[str] | None = None,
+) -> Ratings:
+    """Ratings of an aspect in a study, or a measure of a score table."""
+    if isinstance(source, ScoreTable):
+        return _of_table(source, measure, systems)
+    held = rated_aspects(source)
+    if not held:
+        raise UsageError("the study has no ratings; score it first and ask about the score table")
+    aspect = measure or held[0]
+    check_choice("rated aspect", aspect, held)
+    judgments = source.judgments
+    kept = is_in(judgments.aspect, {aspect}) & is_in(judgments.other, {""})
+    kept &= is_in(judgments.judge, judge_ids(source, judges or "all"))
+    if systems is not None:
+        kept &= is_in(judgments.system, set(systems))
+    return of_judgments(aspect, take(judgments, kept))
+
+
+def rated_aspects(study: Study) -> list[str]:
+    """Aspects with ratings, as the study declares them first."""
+    single = take(study.judgments, is_in(study.judgments.other, {""}))
+    present = [name for name in present_names(single.aspect) if name not in {"", UNMATCHED}]
+    declared = [aspect.id for aspect in study.aspects if aspect.id in present]
+    return declared + [name for name in present if name not in declared]
+
+
+def unit_answers(
+    study: Study, *, kind: JudgeKind = "crowd", pyramid: str | None = None, judges: str | None = None
+) -> Ratings:
+    """Judgments on the units of a pyramid: every (topic, system, unit) is an item."""
+    choice = choose(study, kind=kind, pyramid=pyramid, judges=judges)
+    found = of_judgments(f"units of pyramid {choice.pyramid}", choice.on_units)
+    return replace(found, notes=choice.notes)
+
+
+def of_judgments(measure: str, judgments: Judgments) -> Ratings:
+    """Answered judgments as columns."""
+    answered = take(judgments, ~np.isnan(values(judgments)))
+    judge, topic, system, unit = (
+        ranks(part) for part in (answered.judge, answered.topic, answered.system, answered.unit)
+    )
+    (judge, judges), (topic, topics), (system, systems) = (
+        _packed(code, column.names)
+        for code, column in ((judge, answered.judge), (topic, answered.topic), (system, answered.system))
+    )
+    width = int(unit.max()) + 1 if len(unit) else 1
+    key = (topic * max(len(systems), 1) + system) * width + unit
+    item = np.unique(key, return_inverse=True)[1].astype(np.int64)
+    return Ratings(measure, values(answered), judge, topic, system, item, judges, topics, systems)
+
+
+def _packed(code: Codes, names: Sequence[str]) -> tuple[Codes, tuple[str, ...]]:
+    """Codes without gaps, and the names that occur."""
+    present, packed = np.unique(code, return_inverse=True)
+    ordered = sorted(names)
+    return packed.astype(np.int64), tuple(ordered[i] for i in present.tolist())
+
+
+def _of_table(table: ScoreTable, measure: str | None, systems: Collection[str] | None) -> Ratings:
+    known = measures_of(table)
+    chosen = choose_measures(known, [measure or known[0].name])[0]
+    data = grid([chosen], systems=systems)
+    cells = data.cells[chosen.name]
+    if not cells.size:
+        raise UsageError(f"{chosen.name} has no scores by topic, only means of systems; a test needs the former")
+    topic, system = np.nonzero(~np.isnan(cells))
+    item = np.arange(len(topic))
+    nobody = np.zeros(len(topic), dtype=np.int64)
+    value = cells[topic, system]
+    return Ratings(chosen.name, value, nobody, topic, system, item, (), data.topics, data.systems, data.notes)

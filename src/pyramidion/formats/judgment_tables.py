@@ -1,0 +1,135 @@
+"""Judgments as a plain long table: CSV or JSON Lines, one answer a row, columns under the names people use.
+
+    judge (annotator, worker, rater, assessor), topic (document, ...), system, value (score, rating, present, answer),
+    and a unit or an aspect where there is one; without either, the values rate one aspect named after their column.
+
+The study that comes out has no texts: enough to ask about agreement and differences, not to score.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pyramidion.errors import InputError, Problems
+from pyramidion.formats.files import BadLineError, parse_object, read_header, read_lines, read_rows
+from pyramidion.model import Aspect, ContentUnit, Judge, Judgment, Pyramid, Study, Topic
+from pyramidion.model.judgments import JudgmentsBuilder
+
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "judge": ("judge", "annotator", "worker", "workerid", "worker_id", "rater", "assessor"),
+    "topic": ("topic", "document", "doc", "eventid", "instance_id"),
+    "system": ("system", "systemid", "summarizer_id", "peer"),
+    "value": ("value", "score", "rating", "present", "answer"),
+    "unit": ("unit", "scu", "statement"),
+    "aspect": ("aspect", "question", "scale"),
+    "task": ("task", "hitid", "predicate"),
+}
+NEEDED = ("judge", "topic", "system", "value")
+
+
+def recognises(path: Path) -> bool:
+    """Whether a file has a column for the judge, the topic, the system and the value."""
+    if not path.is_file():
+        return False
+    if path.suffix.lower() == ".jsonl":
+        first = next(read_lines(path, Problems()), (1, ""))[1]
+        try:
+            names = list(parse_object(first))
+        except BadLineError:
+            return False
+    elif path.suffix.lower() == ".csv":
+        names = read_header(path)
+    else:
+        return False
+    return all(part in _columns(names) for part in NEEDED)
+
+
+def read_judgments(path: str | Path, *, lenient: bool = False) -> Study:
+    """The judgments of a long table, with their judges; what is wrong is listed with its line."""
+    path = Path(path)
+    problems = Problems()
+    builder = JudgmentsBuilder()
+    seen: dict[tuple[str, ...], str] = {}
+    units: dict[str, dict[str, None]] = {}
+    for where, cells in _rows(path, problems):
+        judgment = _judgment(cells, where, problems)
+        if judgment is None:
+            continue
+        key = (judgment.topic, judgment.system, judgment.judge, judgment.unit, judgment.aspect, judgment.task)
+        if key in seen:
+            problems.error(where, f"the same judge answers the same question a second time (first: {seen[key]})")
+            continue
+        seen[key] = where.rpartition(", ")[2]
+        builder.add(judgment)
+        if judgment.unit:
+            units.setdefault(judgment.topic, {})[judgment.unit] = None
+    if problems.errors and not lenient:
+        raise InputError(problems.errors)
+    judgments = builder.build()
+    scales = {
+        name: [j.value for j in judgments if j.aspect == name and j.value is not None]
+        for name in judgments.aspect.names
+        if name
+    }
+    return Study(
+        topics=tuple(Topic(name) for name in judgments.topic.names),
+        pyramids=tuple(
+            Pyramid(topic, (), tuple(ContentUnit(unit, unit) for unit in found), "crowd")
+            for topic, found in units.items()
+        ),
+        judges=tuple(Judge(name) for name in judgments.judge.names),
+        judgments=judgments,
+        aspects=tuple(Aspect(name, min(held), max(held)) for name, held in scales.items() if held),
+        notes=tuple(problems),
+    )
+
+
+def _columns(names: list[str]) -> dict[str, str]:
+    """Which column of the file is which."""
+    lower = {name.lower(): name for name in reversed(names)}
+    return {part: lower[alias] for part, known in COLUMNS.items() for alias in reversed(known) if alias in lower}
+
+
+def _rows(path: Path, problems: Problems) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if path.suffix.lower() == ".csv":
+        yield from read_rows(path, problems)
+        return
+    for number, line in read_lines(path, problems):
+        if line.strip():
+            try:
+                yield f"{path}, line {number}", parse_object(line)
+            except BadLineError as error:
+                problems.error(f"{path}, line {number}", str(error))
+
+
+def _judgment(cells: Mapping[str, Any], where: str, problems: Problems) -> Judgment | None:
+    columns = _columns(list(cells))
+    if missing := [part for part in NEEDED if part not in columns]:
+        problems.error(where, f"no column for the {missing[0]}: it may be called {', '.join(COLUMNS[missing[0]])}")
+        return None
+    held = {part: _text(cells[name]) for part, name in columns.items()}
+    for part in ("judge", "topic", "system"):
+        if not held[part]:
+            problems.error(where, f"{columns[part]} is empty")
+            return None
+    try:
+        value = float(held["value"]) if held["value"] else None
+    except ValueError:
+        value = math.nan
+    if value is not None and not math.isfinite(value):
+        problems.error(where, f"{columns['value']} {held['value'][:40]!r} is not a number")
+        return None
+    task = held.get("task", "")
+    unit = " ".join(filter(None, (task if columns.get("task") == "predicate" else "", held.get("unit", ""))))
+    aspect = "" if unit else held.get("aspect", "") or columns["value"]
+    return Judgment(held["topic"], held["system"], held["judge"], value, unit=unit, aspect=aspect, task=task)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return value.strip() if isinstance(value, str) else json.dumps(value)

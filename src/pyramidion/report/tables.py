@@ -1,0 +1,114 @@
+"""Tables of an answer for terminals, spreadsheets and papers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyramidion.analysis.answer import Answer, Table, is_number_column
+from pyramidion.formats.files import new_file, write_rows
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+MOST_ROWS = 30
+"""A terminal gets no more rows of a table than this; files get all."""
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
+
+
+def terminal(answer: Answer[Any], *, most: int = MOST_ROWS) -> Iterator[RenderableType]:
+    """What a terminal shows: the sentence, the tables, and how it was made."""
+    from rich.text import Text
+
+    yield Text(_printable(answer.sentence), style="bold")
+    for table in answer.tables:
+        yield _drawn(table, most)
+    yield Text(str(answer.signature), style="dim")
+
+
+def _drawn(table: Table, most: int) -> RenderableType:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    left_out = len(table.rows) - most
+    caption = " ".join(filter(None, [f"... and {left_out} more rows." if left_out > 0 else "", table.note]))
+    drawn = RichTable(
+        title=Text(_printable(table.title)),
+        title_justify="left",
+        title_style="",
+        caption=Text(_printable(caption)) if caption else None,
+        caption_justify="left",
+        box=SIMPLE_HEAD,
+    )
+    for place, name in enumerate(table.columns):
+        drawn.add_column(Text(_printable(name)), justify="right" if is_number_column(table, place) else "left")
+    for row in table.shown()[:most]:
+        drawn.add_row(*(Text(_printable(cell)) for cell in row))
+    return drawn
+
+
+def _printable(text: str) -> str:
+    """Names come from files: what is not printable must not reach a terminal."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
+def numbered(path: Path, number: int) -> Path:
+    """The first of several files has the name given; the others get -2, -3 and so on."""
+    return path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
+
+
+def write_csv(answer: Answer[Any], path: str | Path) -> list[Path]:
+    """One CSV a table, with full precision; returns where they are."""
+    written = []
+    for number, table in enumerate(answer.tables, 1):
+        target = numbered(Path(path), number)
+        with new_file(target) as file:
+            write_rows(file, table.columns, table.rows)
+        written.append(target)
+    return written
+
+
+def latex(answer: Answer[Any]) -> str:
+    """Every table as a booktabs table, ready for a paper; the signature is a comment."""
+    return "\n".join([f"% {_printable(str(answer.signature))}", *(_latex_table(t) for t in answer.tables)]) + "\n"
+
+
+def _latex_table(table: Table) -> str:
+    layout = "".join("r" if is_number_column(table, place) else "l" for place in range(len(table.columns)))
+    lines = [" & ".join(map(_escaped, row)) + r" \\" for row in table.shown()]
+    note = f" {table.note}" if table.note else ""
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\begin{{tabular}}{{{layout}}}",
+            r"\toprule",
+            " & ".join(map(_escaped, table.columns)) + r" \\",
+            r"\midrule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}",
+            rf"\caption{{{_escaped(table.title)}.{_escaped(note)}}}",
+            r"\end{table}",
+        ]
+    )
+
+
+def _escaped(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in _printable(text))

@@ -1,0 +1,114 @@
+"""Which systems differ, from score tables, units and ratings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pyramidion as pyr
+from pyramidion.analysis import significance, tukey, unit_significance
+from pyramidion.model import Aspect, Judge, Judgment, Judgments, Score, ScoreTable, Signature, Study
+
+
+def table(cells: np.ndarray) -> ScoreTable:
+    scores = [
+        Score(f"t{t}", f"s{s}", "m", None if np.isnan(value) else float(value))
+        for t, row in enumerate(cells)
+        for s, value in enumerate(row)
+    ]
+    return ScoreTable.of_summaries(scores, Signature.of("test"))
+
+
+def spread(topics: int = 20, gap: float = 1.0) -> np.ndarray:
+    rng = np.random.default_rng(1)
+    return rng.normal(size=(topics, 1)) + gap * np.arange(4) + 0.5 * rng.normal(size=(topics, 4))
+
+
+@pytest.mark.parametrize("test", ["permutation", "bootstrap", "wilcoxon"])
+def test_clear_differences_are_found_and_ranked(test: str) -> None:
+    found = significance(table(spread()), test=test).result  # type: ignore[arg-type]
+    assert [r.system for r in found.ranking] == ["s3", "s2", "s1", "s0"]
+    assert [r.rightmost for r in found.ranking] == [None, "s3", "s2", "s1"]
+    assert [r.group for r in found.ranking] == ["a", "b", "c", "d"]
+    assert len(found.significant) == 6
+
+
+def test_equal_systems_do_not_differ() -> None:
+    answer = significance(table(np.tile(np.arange(10.0)[:, None], 3)))
+    assert not answer.result.significant
+    assert {pair.p for pair in answer.result.pairs} == {1.0}
+    assert [r.group for r in answer.result.ranking] == ["a", "a", "a"]
+    assert answer.sentence.endswith("s0 is best, but not significantly better than s1, s2.")
+
+
+def test_holm_is_applied_and_can_be_left_out() -> None:
+    cells = table(spread(gap=0.2))
+    corrected = significance(cells, test="wilcoxon").result
+    plain = significance(cells, test="wilcoxon", correction="none").result
+    assert all(a.raw_p == b.p for a, b in zip(corrected.pairs, plain.pairs, strict=True))
+    assert sum(pair.p or 0 for pair in corrected.pairs) > sum(pair.p or 0 for pair in plain.pairs)
+
+
+def test_too_few_topics_are_not_taken_for_no_difference() -> None:
+    answer = significance(table(spread(topics=4)))
+    assert any("4 topics: no permutation test can be significant: p is at least 0.125" in str(n) for n in answer.notes)
+
+
+def test_a_pair_without_common_topics_is_untested() -> None:
+    cells = spread(topics=6)
+    cells[:3, 0] = np.nan
+    cells[3:, 1] = np.nan
+    answer = significance(table(cells))
+    assert answer.result.untested == 1
+    assert any("s1 and s0" in str(note) for note in answer.notes)
+
+
+def test_one_system_or_one_topic_is_refused() -> None:
+    with pytest.raises(pyr.UsageError, match="at least 2 systems"):
+        significance(table(spread()[:, :1]))
+    with pytest.raises(pyr.UsageError, match="at least 2 topics"):
+        significance(table(spread()[:1]))
+
+
+def test_units_of_the_example_equal_the_single_comparison(example: pyr.Study) -> None:
+    found = unit_significance(example, correction="none").result
+    single = pyr.compare_units(example, "extract", "lead")
+    pair = next(p for p in found.pairs if {p.better, p.worse} == {"extract", "lead"})
+    assert pair.p == pytest.approx(next(t.p for t in single.tests if t.name == "mcnemar"))
+    assert pair.difference == pytest.approx(single.tests[0].difference)
+
+
+def ratings(linked: bool) -> Study:
+    """Two judges, three systems; judge B likes everything more and, if not linked, sees other systems than A."""
+    rng = np.random.default_rng(0)
+    seen = {"A": ("x", "y"), "B": ("y", "z") if linked else ("z", "w")}
+    judgments = [
+        Judgment(f"t{t}", system, judge, 1 + 4 * (judge == "B") + (system == "y") + rng.integers(0, 2), aspect="q")
+        for judge, systems in seen.items()
+        for system in systems
+        for t in range(8)
+    ]
+    return Study(judges=(Judge("A"), Judge("B")), judgments=Judgments(judgments), aspects=(Aspect("q", 1, 10),))
+
+
+def test_tukey_takes_the_judges_leniency_out() -> None:
+    plain = tukey(ratings(True), factors=()).result
+    adjusted = tukey(ratings(True)).result
+    assert plain.ranking[0].system == "z"  # only the lenient judge saw it
+    assert adjusted.ranking[0].system == "y"
+
+
+def test_tukey_says_what_cannot_be_compared() -> None:
+    answer = tukey(ratings(False))
+    assert answer.result.untested == 4
+    assert any("could not be tested" in str(note) for note in answer.notes)
+    assert any("rank-deficient" in str(note) for note in answer.notes)
+
+
+def test_tukey_needs_ratings_or_scores(example: pyr.Study) -> None:
+    with pytest.raises(pyr.UsageError, match="no ratings"):
+        tukey(Study())
+    with pytest.raises(pyr.UsageError, match="factor 'colour' is unknown"):
+        tukey(example, factors=("colour",))
+    with pytest.raises(pyr.UsageError, match="'beauty' is unknown; there are: overall"):
+        tukey(example, measure="beauty")

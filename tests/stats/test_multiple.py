@@ -1,0 +1,40 @@
+"""Holm's correction and letter displays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
+
+from pyramidion.stats.multiple import holm, letter_groups, rightmost_different
+
+
+def test_holm_by_hand() -> None:
+    # Sorted .01, .02, .04 times 3, 2, 1: .03, .04, .04.
+    assert holm([0.04, 0.01, 0.02]) == pytest.approx([0.04, 0.03, 0.04])
+    assert holm([0.04, np.nan, 0.01]) == pytest.approx([0.04, np.nan, 0.02], nan_ok=True)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_holm_equals_statsmodels(p: list[float]) -> None:
+    assert holm(p) == pytest.approx(multipletests(p, method="holm")[1])
+
+
+@given(seed=st.integers(0, 5000), size=st.integers(1, 9), share=st.floats(0, 1))
+def test_systems_share_a_letter_exactly_where_they_do_not_differ(seed: int, size: int, share: float) -> None:
+    differ = np.triu(np.random.default_rng(seed).random((size, size)) < share, 1)
+    differ = differ | differ.T
+    groups = letter_groups(differ)
+    for i in range(size):
+        for j in range(size):
+            assert bool(set(groups[i]) & set(groups[j])) == (i == j or not differ[i, j])
+
+
+def test_rightmost_as_the_paper_shows_it() -> None:
+    # D differs from A and B, E from A only, as superscripts: A B C D^B E^A.
+    differ = np.zeros((5, 5), dtype=bool)
+    for i, j in ((0, 3), (1, 3), (0, 4)):
+        differ[i, j] = differ[j, i] = True
+    assert rightmost_different(differ) == [None, None, None, 1, 0]

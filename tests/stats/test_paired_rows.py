@@ -1,0 +1,85 @@
+"""Many pairs at once: every p-value against scipy, statsmodels or an enumeration; level and power by simulation."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar as second_mcnemar
+
+from pyramidion.stats.paired import bootstrap_rows, mcnemar_rows, permutation, permutation_rows, wilcoxon_rows
+
+
+@given(seed=st.integers(0, 10_000), items=st.integers(2, 60), ties=st.booleans())
+def test_wilcoxon_equals_scipy(seed: int, items: int, ties: bool) -> None:
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(-3, 4, (8, items)).astype(float) if ties else rng.normal(size=(8, items))
+    theirs = [stats.wilcoxon(row).pvalue if np.any(row) else 1.0 for row in rows]
+    assert wilcoxon_rows(rows) == pytest.approx(theirs, abs=1e-12)
+
+
+def test_missing_items_do_not_count() -> None:
+    row = np.array([[0.3, -0.1, np.nan, 0.4, 0.2, np.nan, 0.7]])
+    held = row[~np.isnan(row)]
+    assert wilcoxon_rows(row)[0] == pytest.approx(stats.wilcoxon(held).pvalue)
+    assert permutation_rows(row)[0] == pytest.approx(permutation(held, np.zeros(5)).p)
+
+
+@given(seed=st.integers(0, 10_000), items=st.integers(1, 8))
+def test_permutation_equals_an_enumeration(seed: int, items: int) -> None:
+    row = np.random.default_rng(seed).integers(-4, 5, items).astype(float)
+    sums = [abs(sum(sign * x for sign, x in zip(signs, row, strict=True))) for signs in product((1, -1), repeat=items)]
+    expected = np.mean([total >= abs(row.sum()) - 1e-9 for total in sums])
+    assert permutation_rows(row[None, :])[0] == pytest.approx(expected)
+
+
+def test_sampled_permutation_is_close_to_scipys() -> None:
+    row = np.random.default_rng(4).normal(0.3, 1, 25)
+    theirs = stats.permutation_test(
+        (row,), np.mean, permutation_type="samples", n_resamples=20_000, rng=np.random.default_rng(0)
+    ).pvalue
+    ours = permutation_rows(row[None, :], rng=np.random.default_rng(1), samples=20_000)[0]
+    assert ours == pytest.approx(theirs, abs=4 * np.sqrt(theirs * (1 - theirs) / 10_000))
+
+
+@given(seed=st.integers(0, 10_000))
+def test_mcnemar_equals_statsmodels(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 2, (2, 30))
+    table = [[((a == i) & (b == j)).sum() for j in (1, 0)] for i in (1, 0)]
+    expected = second_mcnemar(table, exact=True).pvalue
+    assert mcnemar_rows((a - b)[None, :].astype(float))[0] == pytest.approx(expected)
+
+
+def test_bootstrap_by_enumeration() -> None:
+    # Three items: 27 resamples, all equally likely. Count those whose mean is as far from the mean as that from 0.
+    row = np.array([1.0, 2.0, 6.0])
+    drawn = [np.mean(sample) for sample in product(row, repeat=3)]
+    exact = np.mean([abs(mean - 3) >= 3 - 1e-9 for mean in drawn])
+    found = bootstrap_rows(row[None, :], rng=np.random.default_rng(0), samples=40_000)[0]
+    assert found == pytest.approx(exact, abs=0.004)
+
+
+@pytest.mark.parametrize("name", ["permutation", "wilcoxon", "mcnemar"])
+def test_tests_hold_their_level(name: str) -> None:
+    rng = np.random.default_rng(21)
+    if name == "mcnemar":
+        p = mcnemar_rows(rng.integers(-1, 2, (2000, 40)).astype(float))
+        assert (p < 0.05).mean() < 0.05  # exact, so conservative
+        return
+    rows = rng.standard_t(4, (2000, 16))
+    p = permutation_rows(rows, rng=rng, samples=4000) if name == "permutation" else wilcoxon_rows(rows)
+    assert (p < 0.05).mean() == pytest.approx(0.05, abs=3 * np.sqrt(0.05 * 0.95 / 2000))
+
+
+def test_power_matches_theory() -> None:
+    # A shift of .6 sd over 25 pairs: the t-test has power .82 (noncentral t); the permutation test comes close to it.
+    rng = np.random.default_rng(2)
+    p = permutation_rows(rng.normal(0.6, 1, (1500, 25)), rng=rng, samples=4000)
+    critical = stats.t.isf(0.025, 24)
+    theory = stats.nct.sf(critical, 24, 3.0) + stats.nct.cdf(-critical, 24, 3.0)
+    assert (p < 0.05).mean() == pytest.approx(theory, abs=0.04)
