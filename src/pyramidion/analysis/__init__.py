@@ -8,14 +8,22 @@ from __future__ import annotations
 
 from pyramidion.analysis.agreement import agreement
 from pyramidion.analysis.answer import Answer, Table
+from pyramidion.analysis.calibrate import calibrate
+from pyramidion.analysis.compare import compare
 from pyramidion.analysis.correlate import correlate
+from pyramidion.analysis.metric_accuracy import metric_accuracy
+from pyramidion.analysis.reliability import reliability
 from pyramidion.analysis.significance import significance, tukey, unit_significance
 
 __all__ = [
     "Answer",
     "Table",
     "agreement",
+    "calibrate",
+    "compare",
     "correlate",
+    "metric_accuracy",
+    "reliability",
     "significance",
     "tukey",
     "unit_significance",

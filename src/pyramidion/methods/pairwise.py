@@ -147,16 +147,20 @@ def bradley_terry(votes: Iterable[Vote], *, prior: float = PRIOR) -> dict[str, f
     matrix = preference_matrix(votes)
     if not matrix.systems:
         return {}
-    wins = np.array(matrix.wins)
-    wins += prior / (len(wins) - 1) * ~np.eye(len(wins), dtype=bool)
+    strengths = dict(zip(matrix.systems, strengths_of(np.array(matrix.wins), prior=prior).tolist(), strict=True))
+    # Equal strengths differ by rounding errors only; their order is that of names.
+    return dict(sorted(strengths.items(), key=lambda item: (-float(f"{item[1]:.9g}"), item[0])))
+
+
+def strengths_of(wins: NDArray[np.float64], *, prior: float = PRIOR) -> NDArray[np.float64]:
+    """Strengths from a matrix of wins, in its order: what a bootstrap calls again and again."""
+    wins = wins + prior / (len(wins) - 1) * ~np.eye(len(wins), dtype=bool)
     if not _linked(wins):
         raise UsageError(
             "without a prior, wins must lead from every system to every other one; "
             "here some systems only won, only lost, or were never compared with the rest"
         )
-    strengths = dict(zip(matrix.systems, _most_likely(wins).tolist(), strict=True))
-    # Equal strengths differ by rounding errors only; their order is that of names.
-    return dict(sorted(strengths.items(), key=lambda item: (-float(f"{item[1]:.9g}"), item[0])))
+    return _most_likely(wins)
 
 
 def _linked(wins: NDArray[np.float64]) -> bool:

@@ -115,11 +115,9 @@ def wilcoxon_rows(differences: Floats) -> Floats:
     in any case (every pattern of signs); else normal, with the correction for ties.
     """
     cells = np.asarray(differences, dtype=np.float64)
-    moved = np.nan_to_num(cells) != 0
-    size = np.where(moved, np.abs(np.nan_to_num(cells)), np.inf)
-    rank = np.where(moved, stats.rankdata(size, axis=1), 0.0)
-    count = moved.sum(axis=1)
-    above = (rank * (np.nan_to_num(cells) > 0)).sum(axis=1)
+    signed = signed_ranks(cells)
+    rank, count = np.abs(signed), (signed != 0).sum(axis=1)
+    above = np.maximum(signed, 0.0).sum(axis=1)
     smaller = np.minimum(above, count * (count + 1) / 2 - above)
     tied = (rank**2).sum(axis=1) < count * (count + 1) * (2 * count + 1) / 6 - 1e-6
     exact = ~tied & (count <= EXACT_RANKS) & (count == (~np.isnan(cells)).sum(axis=1))
@@ -129,9 +127,8 @@ def wilcoxon_rows(differences: Floats) -> Floats:
         found[rows] = np.minimum(1.0, 2 * _signed_rank_cdf(n)[smaller[rows].astype(np.int64)])
     few = ~exact & (count > 0) & ((~np.isnan(cells)).sum(axis=1) <= FEW)
     if few.any():
-        signed = np.sign(np.nan_to_num(cells[few])) * rank[few]
-        to_the_left = np.argsort(signed == 0, axis=1, kind="stable")[:, :FEW]
-        found[few] = permutation_rows(np.take_along_axis(signed, to_the_left, axis=1))
+        to_the_left = np.argsort(signed[few] == 0, axis=1, kind="stable")[:, :FEW]
+        found[few] = permutation_rows(np.take_along_axis(signed[few], to_the_left, axis=1))
     rows = ~exact & ~few & (count > 0)
     # Sums of squared ranks carry the correction for ties.
     spread = np.sqrt((rank[rows] ** 2).sum(axis=1) / 4)
@@ -140,6 +137,19 @@ def wilcoxon_rows(differences: Floats) -> Floats:
 
 
 EXACT_RANKS, FEW = 50, 13
+
+
+def signed_ranks(differences: Floats) -> Floats:
+    """Ranks of the sizes of differences, with their signs; 0 for no difference and for what is missing."""
+    cells = np.nan_to_num(np.asarray(differences, dtype=np.float64))
+    rank = stats.rankdata(np.where(cells != 0, np.abs(cells), np.inf), axis=1)
+    return np.asarray(np.sign(cells) * rank)
+
+
+def verdict_rows(differences: Floats, level: float) -> NDArray[np.int64]:
+    """1 where Wilcoxon's test finds the first system better, -1 where worse, 0 where there is no difference."""
+    direction = np.sign(signed_ranks(differences).sum(axis=1))
+    return np.where(wilcoxon_rows(differences) < level, direction, 0.0).astype(np.int64)
 
 
 @cache

@@ -1,0 +1,161 @@
+"""Would a metric have drawn the same conclusions about systems as the gold? Gao, Sun and Passonneau 2019, Table 4.
+
+For every two systems a Wilcoxon signed-rank test over topics says better, worse or no difference, once by the gold and
+once by the metric. Accuracy is the share of pairs with the same verdict. Drawing subsets of the topics (the paper: 100
+times 41 of 46) shows how much it depends on them; each subset has gold verdicts of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyramidion.analysis.answer import Answer, Table, count
+from pyramidion.analysis.figures import Estimate, Intervals
+from pyramidion.analysis.inputs import Floats, Tables, gold_and_metrics, grid
+from pyramidion.errors import Problem, UsageError
+from pyramidion.model import Signature
+from pyramidion.stats.paired import verdict_rows
+
+SHARE = 41 / 46
+"""The share of topics in a subset that the paper drew."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricAccuracy:
+    """``low`` and ``high`` bound the mean over subsets, as the paper's intervals do; ``least`` and ``most`` bound the
+    middle 95% of the subsets themselves. ``reversed`` counts pairs in which the metric prefers the other system.
+    """
+
+    metric: str
+    accuracy: float
+    mean: float
+    sd: float
+    low: float
+    high: float
+    least: float
+    most: float
+    missed: int
+    invented: int
+    reversed: int
+
+
+@dataclass(frozen=True)
+class MetricAccuracies:
+    gold: str
+    pairs: int
+    gold_differences: int
+    topics: int
+    subset: int
+    metrics: tuple[MetricAccuracy, ...]
+
+    def of(self, metric: str) -> MetricAccuracy:
+        return next(m for m in self.metrics if m.metric == metric)
+
+
+def metric_accuracy(
+    tables: Tables,
+    *,
+    gold: str,
+    metrics: Sequence[str] | None = None,
+    systems: Collection[str] | None = None,
+    topics: Collection[str] | None = None,
+    samples: int = 100,
+    subset: int | None = None,
+    level: float = 0.05,
+    seed: int = 0,
+) -> Answer[MetricAccuracies]:
+    """Compare the verdicts of metrics with those of the gold. ``subset`` topics are drawn in each sample."""
+    chosen, others = gold_and_metrics(tables, gold, metrics)
+    data = grid([chosen, *others], systems=systems, topics=topics)
+    if len(data.systems) < 2 or len(data.topics) < 3:
+        held = f"{count(len(data.systems), 'system')} and {count(len(data.topics), 'topic')}"
+        raise UsageError(f"verdicts need at least 2 systems and 3 topics; the tables share {held}")
+    drawn = subset or max(2, round(SHARE * len(data.topics)))
+    if not 2 <= drawn <= len(data.topics):
+        raise UsageError(f"a subset has 2 to {len(data.topics)} topics, not {drawn}")
+    rng = np.random.default_rng(seed)
+    subsets = [rng.permutation(len(data.topics))[:drawn] for _ in range(samples)]
+    expected, expected_in = _verdicts(data.cells[chosen.name], subsets, level)
+    found = []
+    for m in others:
+        given, given_in = _verdicts(data.cells[m.name], subsets, level)
+        found.append(_accuracy(m.name, expected, given, (expected_in == given_in).mean(axis=1)))
+    result = MetricAccuracies(
+        chosen.name, len(expected), int((expected != 0).sum()), len(data.topics), drawn, tuple(found)
+    )
+    made = Signature.of(
+        "metric-accuracy", gold=chosen.name, test="wilcoxon", level=level, samples=samples, subset=drawn, seed=seed
+    )
+    notes = (*data.notes, *_no_power(result, level))
+    return Answer("metric-accuracy", _sentence(result), (_table(result),), made, result, (_figure(result),), notes)
+
+
+def _verdicts(
+    cells: Floats, subsets: Sequence[NDArray[np.int64]], level: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The verdict on every pair over all topics, and in each subset of them."""
+    first, second = np.triu_indices(cells.shape[1], 1)
+    gaps = (cells[:, first] - cells[:, second]).T
+    inside = [verdict_rows(gaps[:, chosen], level) for chosen in subsets]
+    return verdict_rows(gaps, level), np.array(inside, dtype=np.int64).reshape(len(subsets), len(gaps))
+
+
+def _accuracy(metric: str, gold: NDArray[np.int64], given: NDArray[np.int64], shares: Floats) -> MetricAccuracy:
+    mean = float(shares.mean()) if len(shares) else float("nan")
+    sd = float(shares.std(ddof=1)) if len(shares) > 1 else 0.0
+    error = 1.96 * sd / np.sqrt(max(len(shares), 1))
+    least, most = np.quantile(shares, [0.025, 0.975]) if len(shares) else (mean, mean)
+    return MetricAccuracy(
+        metric,
+        float((gold == given).mean()),
+        mean,
+        sd,
+        mean - error,
+        mean + error,
+        float(least),
+        float(most),
+        int(((gold != 0) & (given == 0)).sum()),
+        int(((gold == 0) & (given != 0)).sum()),
+        int((gold * given == -1).sum()),
+    )
+
+
+def _no_power(result: MetricAccuracies, level: float) -> list[Problem]:
+    least = 2.0 ** (1 - result.subset)
+    if least < level:
+        return []
+    what = f"no Wilcoxon test on {result.subset} topics can give p < {level:g}, so every verdict is no difference"
+    return [Problem("subsets", what, "warning")]
+
+
+def _sentence(result: MetricAccuracies) -> str:
+    best = max(result.metrics, key=lambda m: m.accuracy)
+    return (
+        f"{best.metric} draws the same conclusion as {result.gold} on {best.accuracy:.1%} of "
+        f"{count(result.pairs, 'pair')} of systems over {count(result.topics, 'topic')} "
+        f"({best.mean:.1%} over subsets of {result.subset}); {result.gold} finds {result.gold_differences} differences."
+    )
+
+
+def _table(result: MetricAccuracies) -> Table:
+    rows = sorted(result.metrics, key=lambda m: -m.accuracy)
+    return Table(
+        f"Same verdict as {result.gold} on pairs of systems",
+        ("metric", "all topics", "mean", "sd", "low", "high", "least", "most", "missed", "invented", "reversed"),
+        tuple(
+            (m.metric, m.accuracy, m.mean, m.sd, m.low, m.high, m.least, m.most, m.missed, m.invented, m.reversed)
+            for m in rows
+        ),
+        f"mean, sd, low, high: over subsets of {result.subset} topics, low and high for their mean; least, most: the "
+        "middle 95% of subsets. missed: differences of the gold the metric does not see; invented: the reverse.",
+    )
+
+
+def _figure(result: MetricAccuracies) -> Intervals:
+    rows = sorted(result.metrics, key=lambda m: -m.accuracy)
+    estimates = tuple(Estimate(m.metric, m.accuracy, m.least, m.most) for m in rows)
+    return Intervals(f"Same verdict as {result.gold}, all topics and subsets", "accuracy", estimates)

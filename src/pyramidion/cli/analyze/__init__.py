@@ -1,0 +1,8 @@
+"""`pyramidion analyze`: questions about scores and judgments. Each command is one question."""
+
+from __future__ import annotations
+
+from pyramidion.cli.analyze import judges, scores
+from pyramidion.cli.analyze.asking import analyze
+
+__all__ = ["analyze", "judges", "scores"]

@@ -1,0 +1,132 @@
+"""Questions about judges: agreement, reliability, calibrate, consistency."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pyramidion.cli.analyze.asking import (
+    Asked,
+    Csv,
+    From,
+    Json,
+    Judges,
+    Latex,
+    Lenient,
+    Plot,
+    PyramidName,
+    Quiet,
+    Resamples,
+    Seed,
+    Source,
+    analyze,
+)
+
+
+@analyze.command()
+def agreement(
+    path: Source,
+    aspect: Annotated[str | None, typer.Option(help="Ratings of this aspect instead of judgments on units.")] = None,
+    distance: Annotated[
+        str | None,
+        typer.Option(help="nominal, ordinal, interval or dice. [default: nominal for units, ordinal for ratings]"),
+    ] = None,
+    judges: Judges = None,
+    pyramid: PyramidName = None,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
+    format: From = None,
+    output: Csv = None,
+    latex: Latex = None,
+    plot: Plot = None,
+    lenient: Lenient = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Do judges agree, which of them stand apart, and what explains the variance of their scores?"""
+    from pyramidion.analysis import agreement as ask
+
+    asked = Asked(json, quiet, output, latex, plot)
+    study = asked.study(path, format, lenient)
+    asked.answer(
+        lambda: ask(
+            study,
+            aspect=aspect,
+            distance=distance,  # type: ignore[arg-type]
+            judges=judges,
+            pyramid=pyramid,
+            kind="expert" if pyramid == "expert" or judges == "expert" else "crowd",
+            resamples=resamples,
+            seed=seed,
+        )
+    )
+
+
+@analyze.command()
+def reliability(
+    path: Source,
+    other: Annotated[
+        str | None, typer.Argument(metavar="[OTHER]", help="A second study with another annotation of the same peers.")
+    ] = None,
+    pyramid: PyramidName = None,
+    judge: Annotated[list[str] | None, typer.Option("--judge", help="Compare these annotators; repeatable.")] = None,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
+    format: From = None,
+    output: Csv = None,
+    latex: Latex = None,
+    plot: Plot = None,
+    lenient: Lenient = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Would another annotator give the same scores? Two annotations of the same peers."""
+    from pyramidion.analysis import reliability as ask
+
+    asked = Asked(json, quiet, output, latex, plot)
+    study = asked.study(path, format, lenient)
+    second = None if other is None else asked.study(other, format, lenient)
+    asked.answer(lambda: ask(study, second, pyramid=pyramid, judges=judge, resamples=resamples, seed=seed))
+
+
+@analyze.command()
+def calibrate(
+    path: Source,
+    gold: Annotated[str | None, typer.Option(help="A table of expert scores, where they are not in the study.")] = None,
+    gold_measure: Annotated[str | None, typer.Option(help="Its measure; the aspect's name by default.")] = None,
+    aspect: Annotated[str | None, typer.Option(help="Which rated aspect; the first by default.")] = None,
+    experts: Annotated[str, typer.Option(help="Who the experts are: a kind of judge or one judge's id.")] = "expert",
+    adjust: Annotated[str, typer.Option(help="line for each judge, or shift to take only the bias off.")] = "line",
+    scores: Annotated[
+        Path | None, typer.Option(help="Write the adjusted scores to .csv, .json, .jsonl or .parquet.")
+    ] = None,
+    format: From = None,
+    output: Csv = None,
+    latex: Latex = None,
+    plot: Plot = None,
+    lenient: Lenient = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Judges against experts: bias, scale, correlation, and adjusted scores."""
+    from pyramidion.analysis import calibrate as ask
+    from pyramidion.errors import UsageError
+    from pyramidion.formats.score_tables import SUFFIXES, write_scores
+    from pyramidion.model import ScoreTable
+
+    asked = Asked(json, quiet, output, latex, plot)
+    if scores is not None and scores.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"{scores}: scores are written to {', '.join(SUFFIXES)}")
+    study = asked.study(path, format, lenient)
+    table = None if gold is None else asked.read(gold, None, lenient)
+    if table is not None and not isinstance(table, ScoreTable):
+        raise UsageError(f"{gold} is no score table; experts in a study are named by --experts")
+    chosen: Any = adjust
+    found = asked.answer(
+        lambda: ask(study, table, aspect=aspect, experts=experts, gold_measure=gold_measure, adjust=chosen)
+    )
+    if scores is not None:
+        write_scores(found.result.adjusted, scores)
+        asked.wrote(scores)

@@ -1,0 +1,208 @@
+"""Questions about scores: correlate, significance, metric-accuracy, compare."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from pyramidion.cli.analyze.asking import (
+    Asked,
+    Csv,
+    From,
+    Gold,
+    Json,
+    Judges,
+    Latex,
+    Lenient,
+    Level,
+    Metrics,
+    Plot,
+    PyramidName,
+    Quiet,
+    Resamples,
+    Seed,
+    Source,
+    Sources,
+    Systems,
+    Topics,
+    analyze,
+)
+
+
+@analyze.command()
+def correlate(
+    paths: Sources,
+    gold: Gold,
+    metric: Metrics = None,
+    level: Annotated[list[str] | None, typer.Option(help="system, summary or pooled; all of them by default.")] = None,
+    kind: Annotated[
+        list[str] | None, typer.Option(help="pearson, spearman or kendall; all of them by default.")
+    ] = None,
+    system: Systems = None,
+    topic: Topics = None,
+    means: Annotated[str, typer.Option(help="System means over shared topics, or as given by the tables.")] = "shared",
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
+    format: From = None,
+    output: Csv = None,
+    latex: Latex = None,
+    plot: Plot = None,
+    lenient: Lenient = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Does a metric rank systems and summaries as the gold does?"""
+    from pyramidion.analysis.correlate import KINDS, LEVELS
+    from pyramidion.analysis.correlate import correlate as ask
+
+    asked = Asked(json, quiet, output, latex, plot)
+    tables = asked.tables(paths, format, lenient)
+    asked.answer(
+        lambda: ask(
+            tables,
+            gold=gold,
+            metrics=metric,
+            levels=level or LEVELS,
+            kinds=kind or KINDS,  # type: ignore[arg-type]
+            systems=system,
+            topics=topic,
+            means=means,  # type: ignore[arg-type]
+            resamples=resamples,
+            seed=seed,
+        )
+    )
+
+
+@analyze.command()
+def significance(
+    path: Source,
+    measure: Annotated[str | None, typer.Option(help="Which measure or rated aspect; the first by default.")] = None,
+    test: Annotated[
+        str, typer.Option(help="permutation, bootstrap or wilcoxon over topics; mcnemar over units; tukey.")
+    ] = "permutation",
+    units: Annotated[bool, typer.Option("--units", help="Test over content units instead of topics.")] = False,
+    factor: Annotated[
+        list[str] | None, typer.Option(help="tukey: judge, topic, or none for the one-way test. [default: all]")
+    ] = None,
+    correction: Annotated[str, typer.Option(help="holm or none; Tukey's test needs none.")] = "holm",
+    level: Level = 0.05,
+    system: Systems = None,
+    topic: Topics = None,
+    judges: Judges = None,
+    pyramid: PyramidName = None,
+    seed: Seed = 0,
+    format: From = None,
+    output: Csv = None,
+    latex: Latex = None,
+    plot: Plot = None,
+    lenient: Lenient = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Which systems differ? Every pair, on the same topics, the same units, or by Tukey's test."""
+    from pyramidion import analysis as questions
+
+    asked = Asked(json, quiet, output, latex, plot)
+    if units or test == "mcnemar":
+        study = asked.study(path, format, lenient)
+        kind: Any = "crowd" if judges == "crowd" or pyramid == "crowd" else "expert"
+        chosen: Any = "mcnemar" if test == "mcnemar" else test
+        asked.answer(
+            lambda: questions.unit_significance(
+                study,
+                kind=kind,
+                pyramid=pyramid,
+                judges=judges,
+                test=chosen,
+                correction=correction,  # type: ignore[arg-type]
+                level=level,
+                seed=seed,
+            )
+        )
+        return
+    source = asked.read(path, format, lenient)
+    if test == "tukey":
+        factors = None if factor is None else tuple(name for name in factor if name != "none")
+        asked.answer(
+            lambda: questions.tukey(
+                source, measure=measure, factors=factors, judges=judges, systems=system, level=level
+            )
+        )
+        return
+    tables = asked.tables([path], format, lenient)
+    asked.answer(
+        lambda: questions.significance(
+            tables,
+            measure=measure,
+            test=test,  # type: ignore[arg-type]
+            correction=correction,  # type: ignore[arg-type]
+            level=level,
+            systems=system,
+            topics=topic,
+            seed=seed,
+        )
+    )
+
+
+@analyze.command("metric-accuracy")
+def metric_accuracy(
+    paths: Sources,
+    gold: Gold,
+    metric: Metrics = None,
+    system: Systems = None,
+    topic: Topics = None,
+    samples: Annotated[int, typer.Option(help="How many subsets of topics to draw.", min=1)] = 100,
+    subset: Annotated[int | None, typer.Option(help="Topics in a subset. [default: 41 of 46]", min=2)] = None,
+    level: Level = 0.05,
+    seed: Seed = 0,
+    format: From = None,
+    output: Csv = None,
+    latex: Latex = None,
+    plot: Plot = None,
+    lenient: Lenient = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Does a metric draw the same conclusions about pairs of systems as the gold?"""
+    from pyramidion.analysis import metric_accuracy as ask
+
+    asked = Asked(json, quiet, output, latex, plot)
+    tables = asked.tables(paths, format, lenient)
+    asked.answer(
+        lambda: ask(
+            tables,
+            gold=gold,
+            metrics=metric,
+            systems=system,
+            topics=topic,
+            samples=samples,
+            subset=subset,
+            level=level,
+            seed=seed,
+        )
+    )
+
+
+@analyze.command()
+def compare(
+    path: Source,
+    aspect: Annotated[str | None, typer.Option(help="Votes on this aspect only.")] = None,
+    judges: Judges = None,
+    prior: Annotated[float, typer.Option(help="Wins and losses added to every system.", min=0)] = 0.5,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
+    format: From = None,
+    output: Csv = None,
+    latex: Latex = None,
+    plot: Plot = None,
+    lenient: Lenient = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Head-to-head votes: circles, and a Bradley-Terry ranking."""
+    from pyramidion.analysis import compare as ask
+
+    asked = Asked(json, quiet, output, latex, plot)
+    study = asked.study(path, format, lenient)
+    asked.answer(lambda: ask(study, aspect=aspect, judges=judges, prior=prior, resamples=resamples, seed=seed))
