@@ -12,7 +12,10 @@ from pyramidion.analysis.calibrate import calibrate
 from pyramidion.analysis.compare import compare
 from pyramidion.analysis.correlate import correlate
 from pyramidion.analysis.metric_accuracy import metric_accuracy
+from pyramidion.analysis.pyramid_size import pyramid_size
 from pyramidion.analysis.reliability import reliability
+from pyramidion.analysis.reruns import drop_topics, rerun
+from pyramidion.analysis.resampling import resampling
 from pyramidion.analysis.significance import significance, tukey, unit_significance
 
 __all__ = [
@@ -22,8 +25,12 @@ __all__ = [
     "calibrate",
     "compare",
     "correlate",
+    "drop_topics",
     "metric_accuracy",
+    "pyramid_size",
     "reliability",
+    "rerun",
+    "resampling",
     "significance",
     "tukey",
     "unit_significance",

@@ -96,7 +96,7 @@ def show(cell: Cell, digits: int = 3) -> str:
     if isinstance(cell, bool):
         return "yes" if cell else ""
     if isinstance(cell, float):
-        if 0 < abs(cell) < 0.5 * 10**-digits:
+        if 1e-12 < abs(cell) < 0.5 * 10**-digits:
             return f"{cell:.1g}"
         return f"{cell:.{digits}f}"
     return str(cell)

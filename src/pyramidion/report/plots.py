@@ -111,7 +111,8 @@ def _height(figure: Figure) -> float:
 def _lines(axes: Axes, figure: Lines) -> None:
     for number, series in enumerate(figure.series):
         y = _gaps(series.y)
-        axes.plot(series.x, y, marker=MARKERS[number % len(MARKERS)], label=series.name)
+        marker = MARKERS[number % len(MARKERS)] if len(y) <= 15 else ""
+        axes.plot(series.x, y, marker=marker, label=series.name)
         if series.low and series.high:
             axes.fill_between(series.x, _gaps(series.low), _gaps(series.high), alpha=0.15, linewidth=0)
     if figure.mark is not None:

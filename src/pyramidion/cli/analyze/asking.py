@@ -88,6 +88,19 @@ class Asked:
         with self.out.busy("Scoring"):
             return score_tables(read)
 
+    def gold(self, name: str, study: Any, lenient: bool) -> Any:
+        """A score table from a file, or the study's own scores by a method."""
+        from pyramidion import plugins
+        from pyramidion.model import ScoreTable
+        from pyramidion.workflows.evaluate import score
+
+        if not Path(name).exists() and name in plugins.names("methods"):
+            return score(study, name)
+        found = self.read(name, None, lenient)
+        if isinstance(found, ScoreTable):
+            return found
+        raise UsageError(f"{name} is a study; the gold is a score table, or a method to score this study by")
+
     def answer(self, ask: Callable[[], Any]) -> Any:
         """Ask, and put the answer where it was wanted."""
         from pyramidion import report
