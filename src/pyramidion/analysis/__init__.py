@@ -10,6 +10,7 @@ from pyramidion.analysis.agreement import agreement
 from pyramidion.analysis.answer import Answer, Table
 from pyramidion.analysis.calibrate import calibrate
 from pyramidion.analysis.compare import compare
+from pyramidion.analysis.consistency import consistency
 from pyramidion.analysis.correlate import correlate
 from pyramidion.analysis.metric_accuracy import metric_accuracy
 from pyramidion.analysis.pyramid_size import pyramid_size
@@ -17,6 +18,7 @@ from pyramidion.analysis.reliability import reliability
 from pyramidion.analysis.reruns import drop_topics, rerun
 from pyramidion.analysis.resampling import resampling
 from pyramidion.analysis.significance import significance, tukey, unit_significance
+from pyramidion.analysis.trained_metric import trained_metric
 
 __all__ = [
     "Answer",
@@ -24,6 +26,7 @@ __all__ = [
     "agreement",
     "calibrate",
     "compare",
+    "consistency",
     "correlate",
     "drop_topics",
     "metric_accuracy",
@@ -32,6 +35,7 @@ __all__ = [
     "rerun",
     "resampling",
     "significance",
+    "trained_metric",
     "tukey",
     "unit_significance",
 ]

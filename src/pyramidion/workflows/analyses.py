@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pyramidion import formats
@@ -48,6 +48,11 @@ def score_tables(sources: Iterable[tuple[str, Source]]) -> dict[str, ScoreTable]
             taken = label in found
             found[f"{name}-{label}" if taken and label != name else f"{label}-{len(found)}" if taken else label] = table
     return found
+
+
+def rouge_tables(studies: Mapping[str, Study], measure: str = "rouge-2-recall") -> dict[str, ScoreTable]:
+    """ROUGE of every study that has references."""
+    return {name: score(study, "rouge", measures=[measure]) for name, study in studies.items() if study.references}
 
 
 def scored_by_all(study: Study) -> dict[str, ScoreTable]:

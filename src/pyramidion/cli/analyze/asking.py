@@ -81,6 +81,14 @@ class Asked:
 
         return as_study(self.read(path, format, lenient), path)
 
+    def studies(self, paths: list[str], format: str | None, lenient: bool) -> Any:
+        """Studies by the names of their files; one alone needs no name."""
+        found: dict[str, Any] = {}
+        for path in paths:
+            name = Path(path).stem if len(paths) > 1 else ""
+            found[f"{name}-{len(found) + 1}" if name in found else name] = self.study(path, format, lenient)
+        return found
+
     def tables(self, paths: list[str], format: str | None, lenient: bool) -> Any:
         from pyramidion.workflows.analyses import score_tables
 

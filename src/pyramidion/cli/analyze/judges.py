@@ -1,4 +1,4 @@
-"""Questions about judges: agreement, reliability, calibrate, consistency."""
+"""Questions about judges: agreement, reliability, calibrate, consistency, trained-metric."""
 
 from __future__ import annotations
 
@@ -130,3 +130,62 @@ def calibrate(
     if scores is not None:
         write_scores(found.result.adjusted, scores)
         asked.wrote(scores)
+
+
+@analyze.command()
+def consistency(
+    paths: Annotated[list[str], typer.Argument(metavar="STUDY...", help="A study, or one for each year.")],
+    scores: Annotated[
+        list[Path] | None, typer.Option(help="A metric's score table for each study. [default: ROUGE-2 recall]")
+    ] = None,
+    exclude: Annotated[
+        list[int] | None, typer.Option(help="Leave out so many of the worst. [default: 1 and 2]")
+    ] = None,
+    pyramid: PyramidName = None,
+    format: From = None,
+    output: Csv = None,
+    latex: Latex = None,
+    plot: Plot = None,
+    lenient: Lenient = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Are assessors consistent, and what do the least consistent ones do to the results?"""
+    from pyramidion.analysis import consistency as ask
+    from pyramidion.errors import UsageError
+    from pyramidion.workflows.analyses import rouge_tables
+
+    asked = Asked(json, quiet, output, latex, plot)
+    studies = asked.studies(paths, format, lenient)
+    if scores and len(scores) != len(studies):
+        raise UsageError(f"{len(scores)} score tables for {len(studies)} studies; give one for each")
+    metrics = (
+        {year: asked.gold(str(file), studies[year], lenient) for year, file in zip(studies, scores, strict=True)}
+        if scores
+        else rouge_tables(studies)
+    )
+    asked.answer(lambda: ask(studies, metrics or None, pyramid=pyramid, exclude=tuple(exclude or (1, 2))))
+
+
+@analyze.command("trained-metric")
+def trained_metric(
+    paths: Annotated[list[str], typer.Argument(metavar="YEAR1 YEAR2 YEAR3", help="Three studies, in order.")],
+    target: Annotated[str, typer.Option(help="What to predict: pyramid, or a rated aspect.")] = "pyramid",
+    exclude: Annotated[
+        list[int] | None, typer.Option(help="Train again without so many of the worst assessors. [default: 1]")
+    ] = None,
+    pyramid: PyramidName = None,
+    format: From = None,
+    output: Csv = None,
+    latex: Latex = None,
+    plot: Plot = None,
+    lenient: Lenient = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train a metric on two years of human scores, test it on a third, with and without noisy assessors."""
+    from pyramidion.analysis import trained_metric as ask
+
+    asked = Asked(json, quiet, output, latex, plot)
+    studies = asked.studies(paths, format, lenient)
+    asked.answer(lambda: ask(studies, target=target, exclude=tuple(exclude or (1,)), pyramid=pyramid))
