@@ -6,6 +6,12 @@ sentence. As an integer programme: maximise the gain of the candidates x subject
     the candidates that have segment s   <=  z of s's segmentation
     the z of a sentence's segmentations  <=  1
 
+and, for objectives that average within a weight class (EDUA-C), at most one candidate of each size, and a reward y for
+leaving a segment alone:
+
+    the candidates of a size             <=  1
+    y  +  segments in candidates         <=  segments in the chosen segmentations
+
 There may be half a million candidates and hardly any of them matters, so the linear relaxation is solved over a few
 thousand (sifting): its prices tell in one array operation which others could improve it, and those join until none can.
 The relaxation is usually whole already. Where it is not, candidates that the prices rule out (they cost more than
@@ -24,12 +30,16 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from pyramidion.auto.cliques import Floats, Indices
 from pyramidion.auto.graph import SimilarityGraph
+from pyramidion.auto.partition.result import leaves_a_single
 
 _START = 500  # candidates of each size to begin with
 _JOIN = 1500  # how many join at a time
 _NEAR = 0.01
 _WIDTHS = (2_000, 8_000, 32_000)  # candidates that branch and bound gets, in turn
 _ZERO = 1e-7  # the tolerance of HiGHS
+
+
+Columns = NDArray[np.intp]
 
 
 class Candidates(NamedTuple):
@@ -45,110 +55,141 @@ class Packing(NamedTuple):
     proven: bool
 
 
-def pack(graph: SimilarityGraph, candidates: Sequence[Candidates], *, max_nodes: int) -> Packing:
-    """The best packing; not ``proven`` where branch and bound stopped after ``max_nodes``."""
+def pack(
+    graph: SimilarityGraph,
+    candidates: Sequence[Candidates],
+    *,
+    max_nodes: int,
+    one_of_each_size: bool = False,
+    lone: float = 0.0,
+) -> Packing:
+    """The best packing; not ``proven`` where branch and bound stopped after ``max_nodes``.
+
+    ``lone`` is what it is worth that at least one segment is in no candidate.
+    """
     pool = [each for each in candidates if len(each.gain)]
     if not pool:
-        return Packing([], 0.0, proven=True)
-    problem = _Problem(graph, pool)
+        return Packing([], lone if len(graph.order) else 0.0, proven=True)
+    problem = _Problem(graph, pool, one_of_each_size, lone)
     relaxed = problem.relax()
     chosen, proven = problem.close(relaxed, problem.rounded(relaxed), max_nodes)
-    units = [problem.nodes_of(i) for i in sorted(chosen.tolist())]
-    return Packing(units, float(problem.gain[chosen].sum()), proven)
+    return Packing([problem.nodes_of(i) for i in sorted(chosen.tolist())], problem.value(chosen), proven)
 
 
 class _Relaxed(NamedTuple):
-    """The solution of the linear relaxation: its value, the price of each node, and the candidates in use."""
+    """The solution of the linear relaxation: its value, what each candidate is worth beyond the price of what it uses,
+    and the candidates in use."""
 
     bound: float
-    price: Floats
-    columns: NDArray[np.intp]
+    reduced: Floats
+    columns: Columns
     share: Floats
 
 
+class _Closed(NamedTuple):
+    columns: Columns
+    proven: bool
+
+
+class _Uses(NamedTuple):
+    """Which nodes candidates have: node, and column of the candidate."""
+
+    node: NDArray[np.intp]
+    column: NDArray[np.intp]
+
+
+class _Rows(NamedTuple):
+    matrix: sparse.csr_array
+    limit: Floats
+
+
 class _Problem:
-    def __init__(self, graph: SimilarityGraph, pool: Sequence[Candidates]) -> None:
+    """Rows are nodes, sentences, sizes and a last one; columns are candidates, segmentations and the lone segment."""
+
+    def __init__(self, graph: SimilarityGraph, pool: Sequence[Candidates], one_of_each_size: bool, lone: float) -> None:
         self.graph = graph
         self.pool = pool
+        self.lone = lone
+        self.size_limit = 1.0 if one_of_each_size else float(len(graph.order))
         self.gain: Floats = np.concatenate([each.gain for each in pool])
         self.first = np.cumsum([0, *(len(each.gain) for each in pool)])
         cuts = np.stack([graph.sentence_of, graph.segmentation_of], axis=1)
-        self.cut_sentence, self.cut_of = self._cuts(cuts)
-
-    @staticmethod
-    def _cuts(cuts: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The sentence of every segmentation, and the segmentation (numbered through) of every node."""
-        distinct, number = np.unique(cuts, axis=0, return_inverse=True)
-        return distinct[:, 0], number.reshape(-1)
+        distinct, number, size = np.unique(cuts, axis=0, return_inverse=True, return_counts=True)
+        self.cut_sentence, self.cut_of, self.cut_size = distinct[:, 0], number.reshape(-1), size
 
     def nodes_of(self, column: int) -> tuple[int, ...]:
         size = int(np.searchsorted(self.first, column, side="right")) - 1
         return tuple(self.pool[size].members[column - self.first[size]].tolist())
 
+    def value(self, columns: Columns) -> float:
+        """What a packing is worth."""
+        alone = not len(columns) or leaves_a_single(self.graph, [self.nodes_of(i) for i in columns.tolist()])
+        return float(self.gain[columns].sum()) + self.lone * alone
+
     def reduced_gain(self, price: Floats) -> Floats:
-        """What each candidate is worth beyond the price of its nodes."""
-        return np.concatenate([each.gain - price[each.members].sum(axis=1) for each in self.pool])
+        """What each candidate is worth beyond the prices of its nodes, its size and the places it takes."""
+        of_sizes = price[-1 - len(self.pool) : -1]
+        parts = []
+        for each, of_size in zip(self.pool, of_sizes, strict=True):
+            size = each.members.shape[1]
+            parts.append(each.gain - price[each.members].sum(axis=1) - of_size - size * price[-1])
+        return np.concatenate(parts)
 
     def relax(self) -> _Relaxed:
         columns = np.concatenate(
             [np.arange(min(len(each.gain), _START)) + first for each, first in zip(self.pool, self.first, strict=False)]
         )
         while True:
-            rows = self._rows(columns)
-            found = linprog(  # type: ignore[call-overload]  # it does take sparse arrays
-                -self._worth(columns), A_ub=rows.matrix, b_ub=rows.limit, bounds=(0, None), method="highs"
-            )
-            price = -found.ineqlin.marginals[: len(self.graph.order)]
-            reduced = self.reduced_gain(price)
-            reduced[columns] = 0.0
-            if reduced.max() <= _ZERO:
-                return _Relaxed(-float(found.fun), price, columns, found.x[: len(columns)])
-            reduced[columns] = -np.inf
-            near = np.flatnonzero(reduced > -_NEAR)  # those that nearly pay may well do so at the next prices
-            order = np.argsort(-reduced[near], kind="stable")
+            rows, worth = self._rows(columns), self._worth(columns)
+            bounds = [(0, None)] * (len(worth) - 1) + [(0, 1)]  # the rows bound all but the lone segment
+            found = linprog(-worth, A_ub=rows.matrix, b_ub=rows.limit, bounds=bounds, method="highs")  # type: ignore[call-overload]  # it does take sparse arrays
+            reduced = self.reduced_gain(-found.ineqlin.marginals)
+            joining = reduced.copy()
+            joining[columns] = -np.inf
+            if joining.max() <= _ZERO:
+                return _Relaxed(-float(found.fun), reduced, columns, found.x[: len(columns)])
+            near = np.flatnonzero(joining > -_NEAR)  # those that nearly pay may well do so at the next prices
+            order = np.argsort(-joining[near], kind="stable")
             columns = np.concatenate([columns, near[order[:_JOIN]]])
 
-    def rounded(self, relaxed: _Relaxed) -> NDArray[np.intp]:
+    def rounded(self, relaxed: _Relaxed) -> Columns:
         """A packing at hand: candidates by their share in the relaxation, then by gain, wherever they fit."""
         used = relaxed.share > _ZERO
         columns, share = relaxed.columns[used], relaxed.share[used]
         order = np.lexsort((columns, -self.gain[columns], -np.round(share, 6)))
         taken = np.zeros(len(self.graph.order), dtype=bool)
+        left: dict[int, float] = {}
         chosen = []
         for column in columns[order].tolist():
             nodes = list(self.nodes_of(column))
-            if not taken[nodes].any():
+            if not taken[nodes].any() and left.setdefault(len(nodes), self.size_limit) > 0:
                 chosen.append(column)
                 taken |= self.graph.excludes[nodes].any(axis=0)
+                left[len(nodes)] -= 1
         return np.array(chosen, dtype=np.intp)
 
-    def close(self, relaxed: _Relaxed, at_hand: NDArray[np.intp], max_nodes: int) -> tuple[NDArray[np.intp], bool]:
-        """From a packing at hand to the best one, and whether it is certain to be.
+    def close(self, relaxed: _Relaxed, at_hand: Columns, max_nodes: int) -> _Closed:
+        """From a packing at hand to the best one.
 
-        A candidate whose reduced gain is below the distance to the bound cannot be part of anything better. The most
-        promising are tried first: what they give narrows the distance for the rest.
+        A candidate that costs more than the distance to the bound cannot be part of anything better. The most promising
+        are tried first: what they give narrows the distance for the rest.
         """
-        reduced = self.reduced_gain(relaxed.price)
-        order = np.argsort(-reduced, kind="stable")
-        tried = 0
-        for width in _WIDTHS:
-            gap = relaxed.bound - self.gain[at_hand].sum()
-            promising = int((reduced >= -gap - _ZERO).sum())
+        order = np.argsort(-relaxed.reduced, kind="stable")
+        tried, certain = 0, True
+        for width in (*_WIDTHS, 0):
+            gap = relaxed.bound - self.value(at_hand)
+            promising = int((relaxed.reduced >= -gap - _ZERO).sum())
             if gap <= _ZERO or promising <= tried:
-                return at_hand, True
+                return _Closed(at_hand, certain)
+            if not width or not certain:
+                break
             tried = min(width, promising)
-            at_hand, certain = self.branch(order[:tried], at_hand, max_nodes)
-            if not certain:
-                return at_hand, False
-        gap = relaxed.bound - self.gain[at_hand].sum()
-        return at_hand, bool((reduced >= -gap - _ZERO).sum() <= tried)
+            at_hand, certain = self._branch(order[:tried], at_hand, max_nodes)
+        return _Closed(at_hand, proven=False)
 
-    def branch(
-        self, columns: NDArray[np.intp], at_hand: NDArray[np.intp], max_nodes: int
-    ) -> tuple[NDArray[np.intp], bool]:
-        """Branch and bound over some candidates."""
-        rows = self._rows(columns)
-        worth = self._worth(columns)
+    def _branch(self, columns: Columns, at_hand: Columns, max_nodes: int) -> _Closed:
+        """The best packing of these candidates, unless that at hand is better."""
+        rows, worth = self._rows(columns), self._worth(columns)
         found = milp(
             -worth,
             constraints=LinearConstraint(rows.matrix, -np.inf, rows.limit),
@@ -156,36 +197,39 @@ class _Problem:
             bounds=Bounds(0, 1),
             options={"mip_rel_gap": 0.0, "node_limit": max_nodes},
         )
-        proven = found.status == 0
-        if found.x is None:
-            return at_hand, proven
-        chosen = columns[found.x[: len(columns)] > 0.5]
-        return (chosen if self.gain[chosen].sum() >= self.gain[at_hand].sum() else at_hand), proven
+        chosen = at_hand if found.x is None else columns[found.x[: len(columns)] > 0.5]
+        better = chosen if self.value(chosen) >= self.value(at_hand) else at_hand
+        return _Closed(better, proven=found.status == 0)
 
-    class _Rows(NamedTuple):
-        matrix: sparse.csr_array
-        limit: Floats
+    def _rows(self, columns: Columns) -> _Rows:
+        nodes, sentences, sizes = len(self.graph.order), len(self.graph.sentences), len(self.pool)
+        cuts, lone, last = len(self.cut_sentence), len(columns) + len(self.cut_sentence), nodes + sentences + sizes
+        cut = len(columns) + np.arange(cuts)
+        uses = self._uses(columns)
+        size_of = np.searchsorted(self.first, columns, side="right") - 1
+        width = np.array([each.members.shape[1] for each in self.pool])[size_of]
+        parts = [
+            (uses.node, uses.column, np.ones(len(uses.node))),
+            (np.arange(nodes), cut[self.cut_of], -np.ones(nodes)),
+            (nodes + self.cut_sentence, cut, np.ones(cuts)),
+            (nodes + sentences + size_of, np.arange(len(columns)), np.ones(len(columns))),
+            (np.full(len(columns), last), np.arange(len(columns)), width),
+            (np.full(cuts, last), cut, -self.cut_size),
+            (np.array([last]), np.array([lone]), np.ones(1)),
+        ]
+        row, column, value = (np.concatenate(each) for each in zip(*parts, strict=True))
+        matrix = sparse.csr_array((value, (row, column)), shape=(last + 1, lone + 1))
+        limit = [np.zeros(nodes), np.ones(sentences), np.full(sizes, self.size_limit), np.zeros(1)]
+        return _Rows(matrix, np.concatenate(limit))
 
-    def _rows(self, columns: NDArray[np.intp]) -> _Rows:
-        """The constraints: nodes first, then sentences; candidates first, then segmentations."""
-        nodes, cuts, sentences = len(self.graph.order), len(self.cut_sentence), len(self.graph.sentences)
-        row, column = self._uses(columns)
-        place = len(columns) + np.arange(cuts)
-        rows = np.concatenate([row, np.arange(nodes), nodes + self.cut_sentence])
-        across = np.concatenate([column, place[self.cut_of], place])
-        value = np.concatenate([np.ones(len(row)), -np.ones(nodes), np.ones(cuts)])
-        matrix = sparse.csr_array((value, (rows, across)), shape=(nodes + sentences, len(columns) + cuts))
-        return self._Rows(matrix, np.concatenate([np.zeros(nodes), np.ones(sentences)]))
-
-    def _uses(self, columns: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Which node each of these candidates has, as (node, place of the candidate) pairs."""
+    def _uses(self, columns: Columns) -> _Uses:
         nodes, places = [], []
         for i, each in enumerate(self.pool):
             mine = np.flatnonzero((columns >= self.first[i]) & (columns < self.first[i + 1]))
             members = each.members[columns[mine] - self.first[i]]
             nodes.append(members.reshape(-1).astype(np.intp))
             places.append(np.repeat(mine, members.shape[1]))
-        return np.concatenate(nodes), np.concatenate(places)
+        return _Uses(np.concatenate(nodes), np.concatenate(places))
 
-    def _worth(self, columns: NDArray[np.intp]) -> Floats:
-        return np.concatenate([self.gain[columns], np.zeros(len(self.cut_sentence))])
+    def _worth(self, columns: Columns) -> Floats:
+        return np.concatenate([self.gain[columns], np.zeros(len(self.cut_sentence)), [self.lone]])

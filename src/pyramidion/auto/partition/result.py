@@ -86,6 +86,17 @@ def attraction_of_pyramid(units: Iterable[Unit]) -> float:
     return sum(sum(found) / len(found) for found in classes.values())
 
 
+def leaves_a_single(graph: SimilarityGraph, chosen: Sequence[Nodes]) -> bool:
+    """Whether the chosen units leave a segment of a segmentation they need, or a whole sentence, alone."""
+    used = {node for unit in chosen for node in unit}
+    cut = {int(graph.sentence_of[node]): int(graph.segmentation_of[node]) for node in used}
+    if len(cut) < len(graph.sentences):
+        return True
+    pairs = zip(graph.sentence_of.tolist(), graph.segmentation_of.tolist(), strict=True)
+    needed = [sentence for sentence, segmentation in pairs if cut[sentence] == segmentation]
+    return len(needed) > len(used)
+
+
 def _segmentations(graph: SimilarityGraph, chosen: Iterable[Nodes], untouched: Untouched) -> dict[int, int]:
     """The segmentation of each sentence, by number."""
     sizes: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
