@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Generic, TypeVar
 
 from pyramidion.analysis.figures import Figure
 from pyramidion.errors import Problem
 from pyramidion.model import Signature
 
-Cell = str | bool | int | float | None
+Cell = str | bool | int | float | Decimal | None
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under named columns. A cell is text, a count, a number, or None where something is undefined."""
+    """Rows under named columns. A cell is text, a count, a number, money, or None where something is undefined."""
 
     title: str
     columns: tuple[str, ...]
@@ -27,8 +28,12 @@ class Table:
         place = self.columns.index(name)
         return [row[place] for row in self.rows]
 
-    def records(self) -> list[dict[str, Cell]]:
-        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+    def plain_rows(self) -> list[list[str | float | None]]:
+        """Every cell for programs: full precision, and money as a number."""
+        return [[float(cell) if isinstance(cell, Decimal) else cell for cell in row] for row in self.rows]
+
+    def records(self) -> list[dict[str, str | float | None]]:
+        return [dict(zip(self.columns, row, strict=True)) for row in self.plain_rows()]
 
     def shown(self) -> list[list[str]]:
         """Every cell as people read it."""
@@ -95,6 +100,8 @@ def show(cell: Cell, digits: int = 3) -> str:
         return "-"
     if isinstance(cell, bool):
         return "yes" if cell else ""
+    if isinstance(cell, Decimal):
+        return f"{cell:,.2f}"
     if isinstance(cell, float):
         if 1e-12 < abs(cell) < 0.5 * 10**-digits:
             return f"{cell:.1g}"

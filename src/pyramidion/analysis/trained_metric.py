@@ -1,8 +1,8 @@
 """A metric trained on human scores, with and without noisy assessors. Owczarzak et al. 2012, section 5 and Table 5.
 
 After CLASSY (Rankel et al. 2011): every subset of features with each of three fits (robust regression, non-negative
-least squares, canonical correlation) is fitted on the first year; the one that predicts the second year best is fitted
-anew on the second and predicts the third. All of it again without the least consistent assessors of the first two years.
+least squares, canonical correlation) is fitted on the first year; the one that predicts the second year best is
+fitted anew on the second and predicts the third. All of it again without the least consistent assessors of those years.
 """
 
 from __future__ import annotations

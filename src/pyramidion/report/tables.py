@@ -79,7 +79,7 @@ def write_csv(answer: Answer[Any], path: str | Path) -> list[Path]:
     for number, table in enumerate(answer.tables, 1):
         target = numbered(Path(path), number)
         with new_file(target) as file:
-            write_rows(file, table.columns, table.rows)
+            write_rows(file, table.columns, table.plain_rows())
         written.append(target)
     return written
 

@@ -108,3 +108,74 @@ def stability(
             seed=seed,
         )
     )
+
+
+@analyze.command()
+def plan(
+    path: Annotated[
+        str | None, typer.Argument(metavar="[STUDY]", help="A pilot study; without one, assumptions are made.")
+    ] = None,
+    topics: Annotated[str, typer.Option(help="Numbers of topics to try.")] = "5,10,15,20,30,40",
+    units: Annotated[str, typer.Option(help="Numbers of units per topic to try.")] = "8,16,32,48",
+    workers: Annotated[str, typer.Option(help="Numbers of workers per task to try.")] = "1,3,5",
+    power: Annotated[float, typer.Option(help="The wanted power.", min=0.01, max=0.999)] = 0.8,
+    pair: Annotated[
+        list[str] | None, typer.Option("--pair", help="Two systems to tell apart; the two best by default.")
+    ] = None,
+    systems: Annotated[int, typer.Option(help="Without a pilot: how many systems.", min=2)] = 10,
+    difference: Annotated[float, typer.Option(help="Without a pilot: between the two best systems.")] = 0.05,
+    accuracy: Annotated[float, typer.Option(help="Without a pilot: how often a worker is right.")] = 0.85,
+    mean: Annotated[float, typer.Option(help="Without a pilot: the mean score of systems.")] = 0.35,
+    campaigns: Annotated[int, typer.Option(help="How often each design is played.", min=1)] = 300,
+    references: Annotated[int, typer.Option(help="References a topic, for the cost of writing units.", min=1)] = 4,
+    judging_pay: Annotated[str, typer.Option(help="For a task of 16 units.")] = "0.45",
+    writing_pay: Annotated[str, typer.Option(help="For the units of one reference.")] = "0.50",
+    fee: Annotated[str, typer.Option(help="The platform's fee as a share of the pay.")] = "0.20",
+    currency: Annotated[str, typer.Option(help="What money is called.")] = "$",
+    pyramid: PyramidName = None,
+    judges: Judges = None,
+    seed: Seed = 0,
+    format: From = None,
+    output: Csv = None,
+    latex: Latex = None,
+    plot: Plot = None,
+    lenient: Lenient = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """What should the next evaluation cost? Power, correlation and price of designs, by simulation."""
+    from pyramidion import analysis
+
+    asked = Asked(json, quiet, output, latex, plot)
+    pilot: Any = analysis.Assumptions(systems=systems, difference=difference, accuracy=accuracy, mean=mean)
+    if path is not None:
+        pilot = asked.study(path, format, lenient)
+    if pair is not None and (len(pair) != 2 or path is None):
+        raise UsageError("--pair is given twice, once for each of two systems of a pilot study")
+    chosen: Any = tuple(pair) if pair else None
+    sizes: Any = {"topics": _numbers(topics), "units": _numbers(units), "workers": _numbers(workers)}
+    asked.answer(
+        lambda: analysis.plan(
+            pilot,
+            **sizes,
+            pair=chosen,
+            power=power,
+            campaigns=campaigns,
+            references=references,
+            judging_pay=judging_pay,
+            writing_pay=writing_pay,
+            fee=fee,
+            currency=currency,
+            pyramid=pyramid,
+            judges=judges,
+            seed=seed,
+        )
+    )
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """ "5,10,20" as numbers."""
+    try:
+        return tuple(int(part) for part in text.split(",") if part.strip())
+    except ValueError:
+        raise UsageError(f"{text!r} is no list of whole numbers such as 5,10,20") from None
