@@ -323,4 +323,4 @@ def _figures(result: Agreement) -> Iterator[Figure]:
     if result.pairs and len(names) > 1:
         known = {(a, b): found.value for a, b, found in result.pairs}
         values = tuple(tuple(known.get((a, b), known.get((b, a))) for b in names) for a in names)
-        yield Heatmap(f"Every two judges on {result.measure}", "alpha", names, names, values)
+        yield Heatmap(f"Every two judges on {result.measure}", "alpha", names, names, values, low=-1.0)

@@ -352,13 +352,13 @@ def _figures(result: Plan) -> Iterator[Figure]:
         f"Power to tell {first} from {second}, {units} units",
         "topics",
         "power",
-        tuple(_series(result, f"{w} workers", "power", units=units, workers=w) for w in by_workers),
+        tuple(_series(result, count(w, "worker"), "power", units=units, workers=w) for w in by_workers),
     )
     yield Lines(
         f"Expected correlation with the true scores, {workers} workers",
         "topics",
         "Pearson",
-        tuple(_series(result, f"{u} units", "pearson", units=u, workers=workers) for u in by_units),
+        tuple(_series(result, count(u, "unit"), "pearson", units=u, workers=workers) for u in by_units),
     )
     kept = efficient(result.designs)
     cost, power = tuple(float(d.cost) for d in kept), tuple(d.power for d in kept)

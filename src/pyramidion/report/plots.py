@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyramidion.analysis.answer import Answer
 from pyramidion.analysis.figures import Bars, Estimate, Figure, Heatmap, Intervals, Lines, Scatter
 from pyramidion.errors import MissingExtraError, UsageError
-from pyramidion.report.tables import numbered
+from pyramidion.report.tables import numbered, printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,7 +73,7 @@ def draw(figure: Figure) -> Drawing:
 
     drawing = Drawing(figsize=(WIDTH, _height(figure)), layout="constrained")
     axes = drawing.subplots()
-    axes.set_title(figure.title, loc="left", wrap=True)
+    axes.set_title(printable(figure.title), loc="left", wrap=True)
     if isinstance(figure, Lines):
         _lines(axes, figure)
     elif isinstance(figure, Scatter):
@@ -112,7 +112,7 @@ def _lines(axes: Axes, figure: Lines) -> None:
     for number, series in enumerate(figure.series):
         y = _gaps(series.y)
         marker = MARKERS[number % len(MARKERS)] if len(y) <= 15 else ""
-        axes.plot(series.x, y, marker=marker, label=series.name)
+        axes.plot(series.x, y, marker=marker, label=printable(series.name))
         if series.low and series.high:
             axes.fill_between(series.x, _gaps(series.low), _gaps(series.high), alpha=0.15, linewidth=0)
     if figure.mark is not None:
@@ -120,8 +120,8 @@ def _lines(axes: Axes, figure: Lines) -> None:
     places = sorted({x for series in figure.series for x in series.x})
     if len(places) <= 12 and all(float(x).is_integer() for x in places):
         axes.set_xticks(places)
-    axes.set_xlabel(figure.x)
-    axes.set_ylabel(figure.y)
+    axes.set_xlabel(printable(figure.x))
+    axes.set_ylabel(printable(figure.y))
     axes.grid(axis="y", color="0.9", linewidth=0.6)
     if any(series.name for series in figure.series):
         axes.legend(ncols=1 + (len(figure.series) > 6))
@@ -136,13 +136,18 @@ def _scatter(axes: Axes, figure: Scatter) -> None:
     if len(figure.points) <= MOST_NAMES:
         for point in figure.points:
             axes.annotate(
-                point.name, (point.x, point.y), textcoords="offset points", xytext=(4, 2), fontsize=6.5, color="0.3"
+                printable(point.name),
+                (point.x, point.y),
+                textcoords="offset points",
+                xytext=(4, 2),
+                fontsize=6.5,
+                color="0.3",
             )
     if figure.diagonal and figure.points:
         ends = [min(min(p.x, p.y) for p in figure.points), max(max(p.x, p.y) for p in figure.points)]
         axes.plot(ends, ends, color="0.5", linestyle="--", linewidth=0.8)
-    axes.set_xlabel(figure.x)
-    axes.set_ylabel(figure.y)
+    axes.set_xlabel(printable(figure.x))
+    axes.set_ylabel(printable(figure.y))
     axes.margins(0.12)
     axes.grid(color="0.92", linewidth=0.6)
 
@@ -162,13 +167,13 @@ def _intervals(axes: Axes, figure: Intervals) -> None:
         axes.axvline(figure.mark, color="0.5", linestyle="--", linewidth=0.8)
     axes.set_yticks(range(len(figure.rows)), [_named(row) for row in figure.rows])
     axes.set_ylim(len(figure.rows) - 0.5, -0.5)  # the first row on top
-    axes.set_xlabel(figure.x)
+    axes.set_xlabel(printable(figure.x))
     axes.margins(x=0.08)
     axes.grid(axis="x", color="0.9", linewidth=0.6)
 
 
 def _named(row: Estimate) -> str:
-    return row.name if row.value is not None else f"{row.name} (undefined)"
+    return printable(row.name if row.value is not None else f"{row.name} (undefined)")
 
 
 def _bars(axes: Axes, figure: Bars) -> None:
@@ -178,8 +183,11 @@ def _bars(axes: Axes, figure: Bars) -> None:
         if row.low is not None and row.high is not None:
             axes.plot([place, place], [row.low, row.high], color="0.2", linewidth=1.0)
     axes.axhline(0, color="0.2", linewidth=0.8)
+    axes.set_xlim(-0.7, max(len(rows), 6) - 0.3)  # few bars stay slim
     turned = 45 if max((len(row.name) for row in rows), default=0) * len(rows) > 50 else 0
-    axes.set_xticks(range(len(rows)), [row.name for row in rows], rotation=turned, ha="right" if turned else "center")
+    axes.set_xticks(
+        range(len(rows)), [printable(row.name) for row in rows], rotation=turned, ha="right" if turned else "center"
+    )
     axes.set_ylabel(figure.y)
     axes.grid(axis="y", color="0.9", linewidth=0.6)
 
@@ -187,8 +195,8 @@ def _bars(axes: Axes, figure: Bars) -> None:
 def _heatmap(drawing: Drawing, axes: Axes, figure: Heatmap) -> None:
     values = [_gaps(row) for row in figure.values]
     image = axes.imshow(values, cmap="cividis", vmin=figure.low, vmax=figure.high, aspect="auto")
-    axes.set_xticks(range(len(figure.columns)), figure.columns, rotation=90)
-    axes.set_yticks(range(len(figure.rows)), figure.rows)
+    axes.set_xticks(range(len(figure.columns)), list(map(printable, figure.columns)), rotation=90)
+    axes.set_yticks(range(len(figure.rows)), list(map(printable, figure.rows)))
     axes.tick_params(length=0)
     for side in ("left", "bottom"):
         axes.spines[side].set_visible(False)

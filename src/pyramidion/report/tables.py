@@ -35,7 +35,7 @@ def terminal(answer: Answer[Any], *, most: int = MOST_ROWS) -> Iterator[Renderab
     """What a terminal shows: the sentence, the tables, and how it was made."""
     from rich.text import Text
 
-    yield Text(_printable(answer.sentence), style="bold")
+    yield Text(printable(answer.sentence), style="bold")
     for table in answer.tables:
         yield _drawn(table, most)
     yield Text(str(answer.signature), style="dim")
@@ -49,21 +49,21 @@ def _drawn(table: Table, most: int) -> RenderableType:
     left_out = len(table.rows) - most
     caption = " ".join(filter(None, [f"... and {left_out} more rows." if left_out > 0 else "", table.note]))
     drawn = RichTable(
-        title=Text(_printable(table.title)),
+        title=Text(printable(table.title)),
         title_justify="left",
         title_style="",
-        caption=Text(_printable(caption)) if caption else None,
+        caption=Text(printable(caption)) if caption else None,
         caption_justify="left",
         box=SIMPLE_HEAD,
     )
     for place, name in enumerate(table.columns):
-        drawn.add_column(Text(_printable(name)), justify="right" if is_number_column(table, place) else "left")
+        drawn.add_column(Text(printable(name)), justify="right" if is_number_column(table, place) else "left")
     for row in table.shown()[:most]:
-        drawn.add_row(*(Text(_printable(cell)) for cell in row))
+        drawn.add_row(*(Text(printable(cell)) for cell in row))
     return drawn
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Names come from files: what is not printable must not reach a terminal."""
     return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
 
@@ -86,7 +86,7 @@ def write_csv(answer: Answer[Any], path: str | Path) -> list[Path]:
 
 def latex(answer: Answer[Any]) -> str:
     """Every table as a booktabs table, ready for a paper; the signature is a comment."""
-    return "\n".join([f"% {_printable(str(answer.signature))}", *(_latex_table(t) for t in answer.tables)]) + "\n"
+    return "\n".join([f"% {printable(str(answer.signature))}", *(_latex_table(t) for t in answer.tables)]) + "\n"
 
 
 def _latex_table(table: Table) -> str:
@@ -111,4 +111,4 @@ def _latex_table(table: Table) -> str:
 
 
 def _escaped(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in _printable(text))
+    return "".join(_LATEX.get(character, character) for character in printable(text))
