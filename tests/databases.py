@@ -20,6 +20,10 @@ class Postgres:
     def __init__(self, server: PostgresServer) -> None:
         self._server = server
 
+    @property
+    def pid(self) -> int | None:
+        return self._server.get_pid()
+
     def new_database(self) -> str:
         name = f"study_{next(_numbers)}"
         with psycopg.connect(self._server.get_uri(), autocommit=True) as connection:

@@ -110,5 +110,6 @@ def serve(
         port=port,
         workers=processes,
         log_level="warning",
+        access_log=False,
         timeout_graceful_shutdown=5,
     )

@@ -91,10 +91,8 @@ class Assignments:
 
     def _has_done_enough(self, connection: Connection, campaign: Row[Any], worker: str) -> bool:
         most = campaign.settings["most_per_worker"]
-        return bool(most) and self._done(connection, campaign.name, worker) >= most
-
-    def _done(self, connection: Connection, campaign: str, worker: str) -> int:
-        return int(connection.execute(queries.DONE, {"worker": worker, "campaign_name": campaign}).scalar_one())
+        of_worker = {"worker": worker, "campaign_name": campaign.name}
+        return bool(most) and bool(connection.execute(queries.DONE, of_worker).scalar_one() >= most)
 
     def _free_task(self, connection: Connection, campaign: Row[Any], worker: str, now: float) -> Row[Any] | None:
         apart = campaign.kind == "judge" and campaign.settings["separate_writers"]
@@ -124,14 +122,13 @@ class Assignments:
 
     def of_worker(self, assignment: int, worker: str) -> StoredAnswer | None:
         """One assignment of a worker, as it stands."""
-        with self._database.read() as connection:
-            row = connection.execute(queries.ASSIGNMENT, {"assignment": assignment, "worker": worker}).first()
+        row = self._database.first(queries.ASSIGNMENT, {"assignment": assignment, "worker": worker})
         return None if row is None else answer_of(row)
 
     def done_by(self, campaign: str, worker: str) -> int:
         """How many tasks of a campaign a worker has submitted."""
-        with self._database.read() as connection:
-            return self._done(connection, campaign, worker)
+        row = self._database.first(queries.DONE, {"worker": worker, "campaign_name": campaign})
+        return int(row[0]) if row else 0
 
     def submit(self, assignment: int, worker: str, key: str, answer: dict[str, Any]) -> Receipt:
         """Take an answer in, once. The same key and answer again give the same receipt; anything else conflicts."""

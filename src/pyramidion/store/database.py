@@ -12,7 +12,19 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event, insert, inspect, make_url, select
+from sqlalchemy import (
+    Connection,
+    Engine,
+    Executable,
+    Row,
+    Table,
+    create_engine,
+    event,
+    insert,
+    inspect,
+    make_url,
+    select,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, OperationalError
 
@@ -22,6 +34,8 @@ from pyramidion.store.migrations import migrate
 
 SQLITE_HEADER = b"SQLite format 3\x00"
 BUSY_SECONDS = 30
+THREADS = 40
+"""How many a server process has; each finds an open connection, since opening one costs more than using it."""
 
 
 def is_database(place: str | Path) -> bool:
@@ -42,6 +56,7 @@ class Database:
         self.engine = engine
         self.sqlite = engine.dialect.name == "sqlite"
         self._turn = threading.RLock()
+        self._together = threading.local()
         with self.read() as connection:
             rows = connection.execute(select(schema.meta.c.key, schema.meta.c.value)).all()
         self.meta: dict[str, str] = {row.key: row.value for row in rows}
@@ -81,8 +96,18 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
+        if (shared := self._shared) is not None:
+            yield shared
+            return
         with _transaction(self.engine, write=False) as connection:
             yield connection
+
+    def first(self, query: Executable, values: dict[str, Any]) -> Row[Any] | None:
+        """The first row of a single query, which needs no transaction around it."""
+        if (shared := self._shared) is not None:
+            return shared.execute(query, values).first()
+        with self.engine.connect() as connection:
+            return connection.execute(query, values).first()
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
@@ -91,8 +116,30 @@ class Database:
         SQLite lets whoever wants to write look again every few milliseconds. Threads of one process wait in line
         instead, each woken by the one before; between processes SQLite's own lock still decides.
         """
+        if (shared := self._shared) is not None:
+            with shared.begin_nested():
+                yield shared
+            return
         with self._turn if self.sqlite else nullcontext(), _transaction(self.engine, write=True) as connection:
             yield connection
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """What this thread writes inside is kept or undone write by write, and reaches the disk at the end, at once."""
+        with self.write() as connection:
+            self._together.connection = connection
+            try:
+                yield
+            finally:
+                self._together.connection = None
+            driver: Any = connection.connection.driver_connection
+            if self.sqlite and not driver.in_transaction:  # e.g. the disk was full: SQLite has undone everything
+                raise UsageError("what was written together could not be kept")
+
+    @property
+    def _shared(self) -> Connection | None:
+        """The connection of the writes that this thread does together."""
+        return getattr(self._together, "connection", None)
 
     def close(self) -> None:
         self.engine.dispose()
@@ -120,7 +167,8 @@ def _engine(place: str | Path) -> Engine:
     if url.drivername == "postgresql":
         url = url.set(drivername="postgresql+psycopg")
     if url.get_backend_name() == "sqlite":
-        engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False})
+        arguments = {"timeout": BUSY_SECONDS, "check_same_thread": False}
+        engine = create_engine(url, pool_size=THREADS, max_overflow=THREADS, connect_args=arguments)
         event.listen(engine, "connect", _prepare_sqlite)
     else:
         engine = create_engine(url, pool_size=20, max_overflow=20, pool_pre_ping=True)

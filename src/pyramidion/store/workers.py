@@ -56,8 +56,7 @@ class Workers:
             return Worker(found.id, found.platform, found.joined, found.blocked)
 
     def get(self, id: str) -> Worker | None:
-        with self._database.read() as connection:
-            found = connection.execute(queries.WORKER, {"worker": id}).first()
+        found = self._database.first(queries.WORKER, {"worker": id})
         return None if found is None else Worker(found.id, found.platform, found.joined, found.blocked)
 
     def all(self) -> list[Worker]:
@@ -99,8 +98,7 @@ class Workers:
 
     def check_state(self, campaign: str, worker: str) -> tuple[int, bool]:
         """Tries used so far, and whether the check was passed."""
-        with self._database.read() as connection:
-            row = connection.execute(queries.CHECK, {"campaign_name": campaign, "worker": worker}).first()
+        row = self._database.first(queries.CHECK, {"campaign_name": campaign, "worker": worker})
         return (0, False) if row is None else (row.tries, bool(row.passed))
 
     def record_check(self, campaign: str, worker: str, passed: bool) -> tuple[int, bool]:

@@ -17,6 +17,7 @@ from pyramidion.platforms.local import read_worker
 from pyramidion.platforms.prolific import Webhooks
 from pyramidion.store import Account, Accounts, Assignments, Worker, Workers, schema
 from pyramidion.web.security import Throttle
+from pyramidion.web.turns import Turns
 from pyramidion.workflows.campaign import Desk
 
 WORKER_COOKIE, SESSION_COOKIE = "pyramidion_worker", "pyramidion_session"
@@ -44,6 +45,7 @@ class Context:
         self.secure_cookies = secure_cookies
         self.webhooks = Webhooks(webhook_secret) if webhook_secret else None
         self.log_ins = Throttle()
+        self.turns = Turns(desk.database)
         self._lock = threading.Lock()
         self._study: Study | None = None
         self._newest = -1

@@ -6,7 +6,6 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable
 
-from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY = 256 * 1024
@@ -32,6 +31,9 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
+RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+NOT_STORED, REVALIDATED = (b"cache-control", b"no-store"), (b"cache-control", b"no-cache")
+OURS = {name for name, _ in [*RAW_HEADERS, NOT_STORED]}
 
 
 class Guard:
@@ -48,10 +50,8 @@ class Guard:
 
         async def guarded_send(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers[name] = value
-                headers["Cache-Control"] = "no-cache" if static else "no-store"
+                kept = [header for header in message["headers"] if header[0] not in OURS]
+                message["headers"] = [*kept, *RAW_HEADERS, REVALIDATED if static else NOT_STORED]
             await send(message)
 
         sent = dict(scope["headers"])

@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, BaseModel, Field
 
 from pyramidion.model import Campaign
-from pyramidion.store import SubmissionConflictError, Worker
+from pyramidion.store import Receipt, SubmissionConflictError, Worker
 from pyramidion.store.workers import CHECK_TRIES
 from pyramidion.web.content import instructions, right_answers
 from pyramidion.web.context import Context, OwnPage, Visitor
@@ -57,9 +57,9 @@ class Statements(BaseModel):
 
 
 @router.get("/api/work/{campaign}")
-def next_work(campaign: str, visit: Visitor) -> JSONResponse:
+async def next_work(campaign: str, visit: Visitor) -> JSONResponse:
     """What this worker should see now."""
-    return JSONResponse(_next_work(visit.ctx, visit.worker(), campaign))
+    return JSONResponse(await visit.ctx.turns.take(lambda: _next_work(visit.ctx, visit.worker(), campaign)))
 
 
 def _next_work(ctx: Context, worker: Worker, campaign: str) -> dict[str, Any]:
@@ -122,28 +122,32 @@ def answer_check(campaign: str, body: CheckAnswers, visit: OwnPage) -> dict[str,
 
 
 @router.put("/api/assignments/{assignment}/draft")
-def save_draft(assignment: AssignmentId, body: Draft, visit: OwnPage) -> JSONResponse:
-    worker = visit.welcome_worker()
-    return JSONResponse({"expires": visit.ctx.assignments.save_draft(assignment, worker.id, body.draft)})
+async def save_draft(assignment: AssignmentId, body: Draft, visit: OwnPage) -> JSONResponse:
+    def save() -> float | None:
+        return visit.ctx.assignments.save_draft(assignment, visit.welcome_worker().id, body.draft)
+
+    return JSONResponse({"expires": await visit.ctx.turns.take(save)})
 
 
 @router.post("/api/assignments/{assignment}/submit")
-def submit(assignment: AssignmentId, body: Submission, visit: OwnPage) -> JSONResponse:
+async def submit(assignment: AssignmentId, body: Submission, visit: OwnPage) -> JSONResponse:
     """Take an answer in. It is on disk before this returns; sending it again changes nothing."""
-    ctx, worker = visit.ctx, visit.welcome_worker()
-    found = ctx.assignments.of_worker(assignment, worker.id)
-    if found is None:
-        raise SubmissionConflictError("this is not your task")
-    campaign = ctx.campaign(found.campaign)
-    page = task_page(ctx.study(), campaign, found.task, found.gold)
-    receipt = ctx.assignments.submit(assignment, worker.id, body.key, check_answer(page, body.answer))
+    receipt = await visit.ctx.turns.take(lambda: _submit(visit.ctx, visit.welcome_worker(), assignment, body))
     return JSONResponse({"counted": receipt.counted, "replayed": receipt.replayed})
 
 
+def _submit(ctx: Context, worker: Worker, assignment: int, body: Submission) -> Receipt:
+    found = ctx.assignments.of_worker(assignment, worker.id)
+    if found is None:
+        raise SubmissionConflictError("this is not your task")
+    page = task_page(ctx.study(), ctx.campaign(found.campaign), found.task, found.gold)
+    return ctx.assignments.submit(assignment, worker.id, body.key, check_answer(page, body.answer))
+
+
 @router.post("/api/assignments/{assignment}/return")
-def give_back(assignment: AssignmentId, visit: OwnPage) -> dict[str, Any]:
-    visit.ctx.assignments.give_back(assignment, visit.worker().id)
-    return {}
+async def give_back(assignment: AssignmentId, visit: OwnPage) -> JSONResponse:
+    await visit.ctx.turns.take(lambda: visit.ctx.assignments.give_back(assignment, visit.worker().id))
+    return JSONResponse({})
 
 
 @router.post("/api/statement-checks")
