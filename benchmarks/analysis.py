@@ -3,8 +3,8 @@
 Each comparison runs both sides in the same process, one after the other, checks that they agree where they compute
 the same, and gives their ratio. Beside ours stands what one would write or install otherwise: nltk's alpha, the
 krippendorff package, scoring every drawn sub-study again, a Python loop over resamples, scipy's test pair by pair.
-Times are the best of three, or one where a run takes longer than 20 s; what would take minutes is scaled from a part, as
-marked.
+Times are the best of three, or one where a run takes longer than 20 s; what would take minutes is scaled from a part,
+as marked.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from pyramidion.errors import Problem, UsageError
 from pyramidion.methods.cost import judging_cost, money, writing_cost
 from pyramidion.model import Signature, Study
 from pyramidion.stats.correlation import row_correlations
-from pyramidion.stats.intervals import blocks
+from pyramidion.stats.intervals import blocks, divided
 
 PAPER = (20, 32, 5)
 """Topics, units and workers of Shapira et al. 2019."""
@@ -279,11 +279,15 @@ def _measured(scores: Floats, world: World, level: float) -> Figures4:
         return pearson, spearman, None, None
     first, second = np.triu_indices(scores.shape[2], 1)
     gaps = scores[:, :, first] - scores[:, :, second]
-    sign = np.sign(world.truth[first] - world.truth[second])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        t = gaps.mean(axis=1) / (gaps.std(axis=1, ddof=1) / np.sqrt(many))
-    # Significant and in the right direction; no difference at all on any topic is no finding.
-    found = np.nan_to_num(t * sign) > stats.t.isf(level / 2, many - 1)
+    shared = ~np.isnan(gaps)
+    number = shared.sum(axis=1)
+    mean = divided(np.where(shared, gaps, 0.0).sum(axis=1), number)
+    spread = (np.where(shared, gaps - mean[:, None], 0.0) ** 2).sum(axis=1)
+    error = np.sqrt(divided(spread, number * (number - 1.0)))
+    right = mean * np.sign(world.truth[first] - world.truth[second])
+    # Significant and in the right direction; a pair with one topic in common cannot be tested.
+    critical = stats.t.isf(level / 2, np.maximum(np.arange(many + 1) - 1, 1))
+    found = right > critical[number] * error
     one, other = sorted(world.pair)
     target = np.flatnonzero((first == one) & (second == other))[0]
     return pearson, spearman, float(found[:, target].mean()), float(found.mean())

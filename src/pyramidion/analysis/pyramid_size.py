@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from pyramidion.analysis.answer import Answer, Table, count
 from pyramidion.analysis.figures import Figure, Lines, Series
-from pyramidion.analysis.inputs import Floats
+from pyramidion.analysis.inputs import Floats, column_means
 from pyramidion.errors import Problems, UsageError, check_choice
 from pyramidion.methods.choice import choose
 from pyramidion.methods.pyramid import peer_scores
@@ -126,7 +126,7 @@ def _of_peers(
         found.setdefault(topic, {})[system] = (expressed, score.size)
     for topic, peers in found.items():
         base = choice.pyramids[topic]
-        if len(peers) > 1 and len(base.references) > 1:
+        if len(peers) > 1 and len(base.references) > 1 and base.units:
             members = _subsets(len(base.references), most, rng, topic, problems)
             scores = _scores(base, members, [peers[p] for p in sorted(peers)], measure)
             if not np.isnan(scores).all():
@@ -146,8 +146,10 @@ def _of_references(
     """A reference expresses the units it contributes to; pyramids with itself do not score it."""
     choice = choose(study, kind="expert", pyramid=pyramid, judges=judges or "all")
     for topic, base in sorted(choice.pyramids.items()):
-        if len(base.references) < 3:
-            problems.warning(f"topic {topic}", "has fewer than 3 references; holding one out leaves too few")
+        if len(base.references) < 3 or not base.units:
+            problems.warning(
+                f"topic {topic}", "has fewer than 3 references or no units; holding one out leaves too few"
+            )
             continue
         told = [[reference in unit.references for unit in base.units] for reference in base.references]
         members = _subsets(len(base.references), most, rng, topic, problems)
@@ -155,7 +157,7 @@ def _of_references(
         scores = _scores(base, members, [(row, sum(row)) for row in told], measure)
         scores[members.T.astype(bool)] = np.nan
         others = members.sum(axis=1) == len(base.references) - 1
-        full = np.array([row[others & ~np.isnan(row)].mean() for row in scores])
+        full = column_means(scores[:, others].T)  # the one pyramid of all the others
         yield Held(topic, base.references, base.references, members.sum(axis=1), scores, full)
 
 

@@ -107,8 +107,9 @@ def _of_table(table: ScoreTable, measure: str | None, systems: Collection[str] |
     cells = data.cells[chosen.name]
     if not cells.size:
         raise UsageError(f"{chosen.name} has no scores by topic, only means of systems; a test needs the former")
-    topic, system = np.nonzero(~np.isnan(cells))
+    at_topic, at_system = np.nonzero(~np.isnan(cells))
+    (topic, topics), (system, systems_held) = _packed(at_topic, data.topics), _packed(at_system, data.systems)
     item = np.arange(len(topic))
     nobody = np.zeros(len(topic), dtype=np.int64)
-    value = cells[topic, system]
-    return Ratings(chosen.name, value, nobody, topic, system, item, (), data.topics, data.systems, data.notes)
+    value = cells[at_topic, at_system]
+    return Ratings(chosen.name, value, nobody, topic, system, item, (), topics, systems_held, data.notes)

@@ -190,7 +190,7 @@ def _scores(measure: str, a: Annotation, b: Annotation, peers: Sequence[Peer]) -
     gap = defined[:, 0] - defined[:, 1]
     r = correlation(defined[:, 0], defined[:, 1]).r
     low, high = _fisher(r, len(defined))
-    p = float(stats.ttest_rel(defined[:, 0], defined[:, 1]).pvalue) if len(gap) > 1 and np.ptp(gap) > 0 else None
+    p = float(stats.ttest_rel(defined[:, 0], defined[:, 1]).pvalue) if len(gap) > 1 and np.ptp(gap) > 1e-12 else None
     return ScoreAgreement(measure, len(defined), r, low, high, float(np.abs(gap).mean()), p)
 
 

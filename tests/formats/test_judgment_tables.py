@@ -1,0 +1,66 @@
+"""Plain tables of judgments under the names people use, and what is wrong with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import pyramidion as pyr
+from pyramidion.formats.judgment_tables import read_judgments, recognises
+from pyramidion.workflows.analyses import read_source
+
+
+def file(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_ratings_become_an_aspect_named_after_their_column(tmp_path: Path) -> None:
+    path = file(tmp_path, "r.csv", "Annotator,document,System,corpus,score\n0,d,x,c,4\n1,d,x,c,\n")
+    assert recognises(path)
+    study = read_judgments(path)
+    assert [(j.judge, j.topic, j.system, j.aspect, j.value) for j in study.judgments] == [
+        ("0", "d", "x", "score", 4.0),
+        ("1", "d", "x", "score", None),
+    ]
+    assert study.aspects[0].id == "score"
+
+
+def test_units_become_a_crowd_pyramid(tmp_path: Path) -> None:
+    lines = '{"worker": "w", "document": "d", "system": "x", "unit": "u", "present": 1}\n'
+    study = read_judgments(file(tmp_path, "j.jsonl", lines))
+    assert (study.pyramids[0].name, study.pyramids[0].units[0].id) == ("crowd", "u")
+    assert study.judgments[0].value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("row", "what"),
+    [
+        ("a,d,x,good", "score 'good' is not a number"),
+        ("a,d,x,nan", "is not a number"),
+        (",d,x,3", "judge is empty"),
+        ("a,d,x,3\na,d,x,4", "the same judge answers the same question a second time (first: line 2)"),
+    ],
+)
+def test_every_fault_has_its_line(tmp_path: Path, row: str, what: str) -> None:
+    path = file(tmp_path, "r.csv", f"judge,topic,system,score\n{row}\n")
+    with pytest.raises(pyr.InputError) as caught:
+        read_judgments(path)
+    assert what in str(caught.value)
+    assert "r.csv, line" in str(caught.value)
+
+
+def test_other_files_are_not_taken_for_judgments(tmp_path: Path) -> None:
+    scores = file(tmp_path, "s.csv", "topic,system,measure,value\nt,x,m,0.5\n")
+    assert not recognises(scores)
+    assert isinstance(read_source(scores), pyr.ScoreTable)
+    metrics = file(
+        tmp_path, "m.jsonl", '{"instance_id": "d", "summarizer_id": "s", "metrics": {"rouge": {"f": 0.5}}}\n'
+    )
+    table = read_source(metrics)
+    assert isinstance(table, pyr.ScoreTable)
+    assert table.value("s", "rouge_f", "d") == 0.5
+    pyr.save(pyr.example(), tmp_path / "study.jsonl")
+    assert isinstance(read_source(tmp_path / "study.jsonl"), pyr.Study)
