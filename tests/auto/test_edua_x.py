@@ -67,7 +67,7 @@ def triangles(count: int) -> SimilarityGraph:
 def test_where_the_relaxation_is_not_whole_branch_and_bound_proves() -> None:
     graph = triangles(5)
     pairs = packing.Candidates(graph.cliques.members[2], np.full(15, 0.4))
-    best = packing.pack(graph, [pairs], max_nodes=1000)
+    best = packing.pack(graph, [pairs], max_nodes=1000, max_seconds=30)
     assert best.proven
     assert (len(best.chosen), best.gain) == (5, pytest.approx(2.0))
 
@@ -87,7 +87,7 @@ def test_what_is_not_proven_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packing, "_WIDTHS", ())  # no branch and bound at all
     graph = triangles(5)
     pairs = packing.Candidates(graph.cliques.members[2], np.full(15, 0.4))
-    best = packing.pack(graph, [pairs], max_nodes=1000)
+    best = packing.pack(graph, [pairs], max_nodes=1000, max_seconds=30)
     assert not best.proven
     assert len(best.chosen) == 5, "the rounded relaxation is still a packing"
 

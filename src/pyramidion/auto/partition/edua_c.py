@@ -20,25 +20,36 @@ from __future__ import annotations
 
 from pyramidion.auto.graph import SimilarityGraph
 from pyramidion.auto.partition.maximal import best_maximal
-from pyramidion.auto.partition.packing import Candidates, pack
+from pyramidion.auto.partition.packing import MAX_NODES, MAX_SECONDS, Candidates, pack
 from pyramidion.auto.partition.result import Partition, assemble
 from pyramidion.auto.segments import Untouched
 
-MAX_NODES = 10_000
 _TIE = 1e-6  # for each contributor: where AP is the same to five decimals, heavier units are better
 
 
 def partition(
-    graph: SimilarityGraph, *, maximal: bool = False, max_nodes: int = MAX_NODES, untouched: Untouched = "whole"
+    graph: SimilarityGraph,
+    *,
+    maximal: bool = False,
+    max_nodes: int = MAX_NODES,
+    max_seconds: float = MAX_SECONDS,
+    untouched: Untouched = "whole",
 ) -> Partition:
-    """The best pyramid by AP. ``max_nodes`` bounds the search; a note says where that was not enough for a proof."""
+    """The best pyramid by AP.
+
+    ``max_nodes`` and ``max_seconds`` bound the search; a note says where that was not enough for a proof.
+    """
     candidates = [
         Candidates(graph.cliques.members[size], attraction + _TIE * size)
         for size, attraction in graph.cliques.attraction.items()
     ]
-    best = pack(graph, candidates, max_nodes=max_nodes, one_of_each_size=True, lone=1.0)
+    best = pack(graph, candidates, max_nodes=max_nodes, max_seconds=max_seconds, by_class=True)
     chosen, proven = best.chosen, best.proven
     if maximal:
         chosen, proven = best_maximal(graph, chosen, max_nodes=max_nodes)
-    notes = () if proven else (f"the search stopped after {max_nodes:,} nodes: a greater AP may exist",)
+    notes = (
+        ()
+        if proven
+        else (f"the search stopped at its limit ({max_nodes:,} nodes or {max_seconds:g} s): a greater AP may exist",)
+    )
     return assemble(graph, chosen, untouched=untouched, proven=proven, notes=notes)

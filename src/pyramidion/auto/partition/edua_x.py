@@ -20,20 +20,32 @@ An edge at t_edge exactly still counts for a little (one thousandth), so that re
 from __future__ import annotations
 
 from pyramidion.auto.graph import SimilarityGraph
-from pyramidion.auto.partition.packing import Candidates, pack
+from pyramidion.auto.partition.packing import MAX_NODES, MAX_SECONDS, Candidates, pack
 from pyramidion.auto.partition.result import Partition, assemble
 from pyramidion.auto.segments import Untouched
 
 _LEAST = 0.001
-MAX_NODES = 10_000
 
 
-def partition(graph: SimilarityGraph, *, max_nodes: int = MAX_NODES, untouched: Untouched = "whole") -> Partition:
-    """The pyramid with the greatest sum. ``max_nodes`` bounds branch and bound, which is rarely needed at all."""
+def partition(
+    graph: SimilarityGraph,
+    *,
+    max_nodes: int = MAX_NODES,
+    max_seconds: float = MAX_SECONDS,
+    untouched: Untouched = "whole",
+) -> Partition:
+    """The pyramid with the greatest sum.
+
+    ``max_nodes`` and ``max_seconds`` bound branch and bound; a note says where that was not enough for a proof.
+    """
     candidates = [
         Candidates(graph.cliques.members[size], (size - 1) * (attraction - graph.threshold + _LEAST))
         for size, attraction in graph.cliques.attraction.items()
     ]
-    best = pack(graph, candidates, max_nodes=max_nodes)
-    notes = () if best.proven else (f"branch and bound stopped after {max_nodes:,} nodes: the optimum may be better",)
+    best = pack(graph, candidates, max_nodes=max_nodes, max_seconds=max_seconds)
+    notes = (
+        ()
+        if best.proven
+        else (f"the search stopped at its limit ({max_nodes:,} nodes or {max_seconds:g} s): a greater sum may exist",)
+    )
     return assemble(graph, best.chosen, untouched=untouched, objective=best.gain, proven=best.proven, notes=notes)

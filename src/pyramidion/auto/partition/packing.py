@@ -6,8 +6,7 @@ sentence. As an integer programme: maximise the gain of the candidates x subject
     the candidates that have segment s   <=  z of s's segmentation
     the z of a sentence's segmentations  <=  1
 
-and, for objectives that average within a weight class (EDUA-C), at most one candidate of each size, and a reward y for
-leaving a segment alone:
+and, for an objective that averages within weight classes (EDUA-C), a reward of 1 for leaving a segment alone, y, with
 
     the candidates of a size             <=  1
     y  +  segments in candidates         <=  segments in the chosen segmentations
@@ -20,6 +19,7 @@ the distance between the relaxation and a solution at hand) are left out, and Hi
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -32,10 +32,14 @@ from pyramidion.auto.cliques import Floats, Indices
 from pyramidion.auto.graph import SimilarityGraph
 from pyramidion.auto.partition.result import leaves_a_single
 
+MAX_NODES = 10_000
+MAX_SECONDS = (
+    30.0  # the one limit that may strike in one run and not in another; similarities of texts stay far from it
+)
 _START = 500  # candidates of each size to begin with
 _JOIN = 1500  # how many join at a time
 _NEAR = 0.01
-_WIDTHS = (2_000, 8_000, 32_000)  # candidates that branch and bound gets, in turn
+_WIDTHS = (250, 1_000, 4_000, 16_000)  # candidates that branch and bound gets, in turn
 _ZERO = 1e-7  # the tolerance of HiGHS
 
 
@@ -60,19 +64,21 @@ def pack(
     candidates: Sequence[Candidates],
     *,
     max_nodes: int,
-    one_of_each_size: bool = False,
-    lone: float = 0.0,
+    max_seconds: float,
+    by_class: bool = False,
 ) -> Packing:
-    """The best packing; not ``proven`` where branch and bound stopped after ``max_nodes``.
+    """The best packing; not ``proven`` where branch and bound stopped after ``max_nodes`` or ``max_seconds``.
 
-    ``lone`` is what it is worth that at least one segment is in no candidate.
+    ``by_class``: at most one candidate of each size, and 1 for leaving a segment alone.
     """
     pool = [each for each in candidates if len(each.gain)]
     if not pool:
-        return Packing([], lone if len(graph.order) else 0.0, proven=True)
-    problem = _Problem(graph, pool, one_of_each_size, lone)
+        return Packing([], float(by_class and len(graph.order) > 0), proven=True)
+    problem = _Problem(graph, pool, by_class)
     relaxed = problem.relax()
-    chosen, proven = problem.close(relaxed, problem.rounded(relaxed), max_nodes)
+    chosen, proven = problem.close(
+        relaxed, problem.rounded(relaxed), _Effort(max_nodes, time.monotonic() + max_seconds)
+    )
     return Packing([problem.nodes_of(i) for i in sorted(chosen.tolist())], problem.value(chosen), proven)
 
 
@@ -84,6 +90,16 @@ class _Relaxed(NamedTuple):
     reduced: Floats
     columns: Columns
     share: Floats
+
+
+class _Effort(NamedTuple):
+    """How much branch and bound may do: nodes each time, and until when in all."""
+
+    nodes: int
+    until: float
+
+    def seconds_left(self) -> float:
+        return max(0.1, self.until - time.monotonic())
 
 
 class _Closed(NamedTuple):
@@ -106,11 +122,11 @@ class _Rows(NamedTuple):
 class _Problem:
     """Rows are nodes, sentences, sizes and a last one; columns are candidates, segmentations and the lone segment."""
 
-    def __init__(self, graph: SimilarityGraph, pool: Sequence[Candidates], one_of_each_size: bool, lone: float) -> None:
+    def __init__(self, graph: SimilarityGraph, pool: Sequence[Candidates], by_class: bool) -> None:
         self.graph = graph
         self.pool = pool
-        self.lone = lone
-        self.size_limit = 1.0 if one_of_each_size else float(len(graph.order))
+        self.by_class = by_class
+        self.most = 1 if by_class else len(graph.order)  # candidates of a size
         self.gain: Floats = np.concatenate([each.gain for each in pool])
         self.first = np.cumsum([0, *(len(each.gain) for each in pool)])
         cuts = np.stack([graph.sentence_of, graph.segmentation_of], axis=1)
@@ -124,15 +140,15 @@ class _Problem:
     def value(self, columns: Columns) -> float:
         """What a packing is worth."""
         alone = not len(columns) or leaves_a_single(self.graph, [self.nodes_of(i) for i in columns.tolist()])
-        return float(self.gain[columns].sum()) + self.lone * alone
+        return float(self.gain[columns].sum() + (self.by_class and alone))
 
     def reduced_gain(self, price: Floats) -> Floats:
         """What each candidate is worth beyond the prices of its nodes, its size and the places it takes."""
-        of_sizes = price[-1 - len(self.pool) : -1]
-        parts = []
-        for each, of_size in zip(self.pool, of_sizes, strict=True):
-            size = each.members.shape[1]
-            parts.append(each.gain - price[each.members].sum(axis=1) - of_size - size * price[-1])
+        parts = [each.gain - price[each.members].sum(axis=1) for each in self.pool]
+        if self.by_class:
+            of_sizes = price[-1 - len(self.pool) : -1]
+            for part, each, of_size in zip(parts, self.pool, of_sizes, strict=True):
+                part -= of_size + each.members.shape[1] * price[-1]
         return np.concatenate(parts)
 
     def relax(self) -> _Relaxed:
@@ -142,7 +158,9 @@ class _Problem:
         while True:
             rows, worth = self._rows(columns), self._worth(columns)
             bounds = [(0, None)] * (len(worth) - 1) + [(0, 1)]  # the rows bound all but the lone segment
-            found = linprog(-worth, A_ub=rows.matrix, b_ub=rows.limit, bounds=bounds, method="highs")  # type: ignore[call-overload]  # it does take sparse arrays
+            found = linprog(  # type: ignore[call-overload]  # it does take sparse arrays
+                -worth, A_ub=rows.matrix, b_ub=rows.limit, bounds=bounds, method="highs"
+            )
             reduced = self.reduced_gain(-found.ineqlin.marginals)
             joining = reduced.copy()
             joining[columns] = -np.inf
@@ -158,17 +176,17 @@ class _Problem:
         columns, share = relaxed.columns[used], relaxed.share[used]
         order = np.lexsort((columns, -self.gain[columns], -np.round(share, 6)))
         taken = np.zeros(len(self.graph.order), dtype=bool)
-        left: dict[int, float] = {}
+        left: dict[int, int] = {}
         chosen = []
         for column in columns[order].tolist():
             nodes = list(self.nodes_of(column))
-            if not taken[nodes].any() and left.setdefault(len(nodes), self.size_limit) > 0:
+            if not taken[nodes].any() and left.setdefault(len(nodes), self.most) > 0:
                 chosen.append(column)
                 taken |= self.graph.excludes[nodes].any(axis=0)
                 left[len(nodes)] -= 1
         return np.array(chosen, dtype=np.intp)
 
-    def close(self, relaxed: _Relaxed, at_hand: Columns, max_nodes: int) -> _Closed:
+    def close(self, relaxed: _Relaxed, at_hand: Columns, effort: _Effort) -> _Closed:
         """From a packing at hand to the best one.
 
         A candidate that costs more than the distance to the bound cannot be part of anything better. The most promising
@@ -184,10 +202,10 @@ class _Problem:
             if not width or not certain:
                 break
             tried = min(width, promising)
-            at_hand, certain = self._branch(order[:tried], at_hand, max_nodes)
+            at_hand, certain = self._branch(order[:tried], at_hand, effort)
         return _Closed(at_hand, proven=False)
 
-    def _branch(self, columns: Columns, at_hand: Columns, max_nodes: int) -> _Closed:
+    def _branch(self, columns: Columns, at_hand: Columns, effort: _Effort) -> _Closed:
         """The best packing of these candidates, unless that at hand is better."""
         rows, worth = self._rows(columns), self._worth(columns)
         found = milp(
@@ -195,7 +213,7 @@ class _Problem:
             constraints=LinearConstraint(rows.matrix, -np.inf, rows.limit),
             integrality=np.ones(len(worth), dtype=np.int8),
             bounds=Bounds(0, 1),
-            options={"mip_rel_gap": 0.0, "node_limit": max_nodes},
+            options={"mip_rel_gap": 0.0, "node_limit": effort.nodes, "time_limit": effort.seconds_left()},
         )
         chosen = at_hand if found.x is None else columns[found.x[: len(columns)] > 0.5]
         better = chosen if self.value(chosen) >= self.value(at_hand) else at_hand
@@ -219,8 +237,9 @@ class _Problem:
         ]
         row, column, value = (np.concatenate(each) for each in zip(*parts, strict=True))
         matrix = sparse.csr_array((value, (row, column)), shape=(last + 1, lone + 1))
-        limit = [np.zeros(nodes), np.ones(sentences), np.full(sizes, self.size_limit), np.zeros(1)]
-        return _Rows(matrix, np.concatenate(limit))
+        limit = np.concatenate([np.zeros(nodes), np.ones(sentences), np.full(sizes, self.most), np.zeros(1)])
+        used = slice(None if self.by_class else nodes + sentences)  # rows that bind nothing would only cost time
+        return _Rows(matrix[used], limit[used])
 
     def _uses(self, columns: Columns) -> _Uses:
         nodes, places = [], []
@@ -232,4 +251,4 @@ class _Problem:
         return _Uses(np.concatenate(nodes), np.concatenate(places))
 
     def _worth(self, columns: Columns) -> Floats:
-        return np.concatenate([self.gain[columns], np.zeros(len(self.cut_sentence)), [self.lone]])
+        return np.concatenate([self.gain[columns], np.zeros(len(self.cut_sentence)), [float(self.by_class)]])
