@@ -22,6 +22,7 @@ unit: $(VENV)/.test-installed
 
 bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/scoring.py
+	$(BIN)/python benchmarks/server.py --quick
 
 docs: $(VENV)/.test-installed   # rewrite the generated pages of docs/reference and the picture
 	$(BIN)/python scripts/reference.py

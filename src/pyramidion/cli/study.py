@@ -112,4 +112,6 @@ def serve(
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=5,
+        timeout_keep_alive=75,  # people think longer than the five seconds that are usual
+        timeout_worker_healthcheck=60,  # a process that is slow to start on a busy machine is not a dead one
     )

@@ -36,6 +36,8 @@ SQLITE_HEADER = b"SQLite format 3\x00"
 BUSY_SECONDS = 30
 THREADS = 40
 """How many a server process has; each finds an open connection, since opening one costs more than using it."""
+POSTGRES_CONNECTIONS = 10
+"""For each process: PostgreSQL takes 100 in all unless told otherwise, and threads that wait in line lose nothing."""
 
 
 def is_database(place: str | Path) -> bool:
@@ -171,7 +173,7 @@ def _engine(place: str | Path) -> Engine:
         engine = create_engine(url, pool_size=THREADS, max_overflow=THREADS, connect_args=arguments)
         event.listen(engine, "connect", _prepare_sqlite)
     else:
-        engine = create_engine(url, pool_size=20, max_overflow=20, pool_pre_ping=True)
+        engine = create_engine(url, pool_size=POSTGRES_CONNECTIONS, max_overflow=0, pool_pre_ping=True)
     try:
         engine.connect().close()
     except OperationalError as error:
