@@ -124,7 +124,10 @@ def plan(
     judges: str | None = None,
     seed: int = 0,
 ) -> Answer[Plan]:
-    """Simulate designs and recommend the cheapest with the wanted power; the paper's design is always among them."""
+    """Simulate designs and recommend the cheapest with the wanted power; the paper's design is always among them.
+
+    The two systems to tell apart are those of ``pair``, or in a pilot two that differ as much as the median pair.
+    """
     for name, values in (("topics", topics), ("units", units), ("workers", workers)):
         if not values or min(values) < 1:
             raise UsageError(f"the numbers of {name} are 1 or more, not {', '.join(map(str, values)) or 'none'}")
@@ -187,8 +190,7 @@ def _from_pilot(votes: Votes, pair: tuple[str, str] | None, notes: list[Problem]
     if len(votes.topics) < 8:
         what = f"only {count(len(votes.topics), 'topic')}: how topics vary is known badly, so power is a rough guess"
         notes.append(Problem("pilot", what, "warning"))
-    order = np.argsort(-truth, kind="stable")
-    chosen = (int(order[0]), int(order[1]))
+    chosen = _typical(truth)
     if pair is not None:
         for name in pair:
             if name not in votes.systems:
@@ -196,6 +198,15 @@ def _from_pilot(votes: Votes, pair: tuple[str, str] | None, notes: list[Problem]
         one, other = (votes.systems.index(name) for name in pair)
         chosen = (one, other) if truth[one] >= truth[other] else (other, one)
     return World(votes.systems, truth, lambda workers: _majority(found, workers), chosen, "pilot")
+
+
+def _typical(truth: Floats) -> tuple[int, int]:
+    """The pair whose difference is closest to the median of all, the better system first."""
+    first, second = np.triu_indices(len(truth), 1)
+    gaps = np.abs(truth[first] - truth[second])
+    place = int(np.argmin(np.abs(gaps - np.nanmedian(gaps))))
+    one, other = int(first[place]), int(second[place])
+    return (one, other) if truth[one] >= truth[other] else (other, one)
 
 
 def _from_assumptions(given: Assumptions, rng: np.random.Generator) -> World:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,13 +119,20 @@ def _lines(axes: Axes, figure: Lines) -> None:
     if figure.mark is not None:
         axes.axvline(figure.mark, color="0.5", linestyle="--", linewidth=0.8)
     places = sorted({x for series in figure.series for x in series.x})
-    if len(places) <= 12 and all(float(x).is_integer() for x in places):
+    if _few_and_apart(places):
         axes.set_xticks(places)
     axes.set_xlabel(printable(figure.x))
     axes.set_ylabel(printable(figure.y))
     axes.grid(axis="y", color="0.9", linewidth=0.6)
     if any(series.name for series in figure.series):
         axes.legend(ncols=1 + (len(figure.series) > 6))
+
+
+def _few_and_apart(places: Sequence[float]) -> bool:
+    """Whether every place can have its own tick: whole numbers whose labels do not run into each other."""
+    whole = all(float(place).is_integer() for place in places)
+    least = 0.04 * (places[-1] - places[0]) if places else 0.0
+    return whole and len(places) <= 12 and all(b - a >= least for a, b in pairwise(places))
 
 
 def _gaps(values: Sequence[float | None]) -> list[float]:

@@ -120,7 +120,8 @@ def plan(
     workers: Annotated[str, typer.Option(help="Numbers of workers per task to try.")] = "1,3,5",
     power: Annotated[float, typer.Option(help="The wanted power.", min=0.01, max=0.999)] = 0.8,
     pair: Annotated[
-        list[str] | None, typer.Option("--pair", help="Two systems to tell apart; the two best by default.")
+        list[str] | None,
+        typer.Option("--pair", help="Two systems to tell apart, given twice. [default: a typical pair]"),
     ] = None,
     systems: Annotated[int, typer.Option(help="Without a pilot: how many systems.", min=2)] = 10,
     difference: Annotated[float, typer.Option(help="Without a pilot: between the two best systems.")] = 0.05,
