@@ -13,6 +13,7 @@ def test_the_public_names_are_these() -> None:
     assert set(analysis.__all__) == {
         "Answer",
         "Assumptions",
+        "Prices",
         "Table",
         "agreement",
         "calibrate",

@@ -13,7 +13,7 @@ from pyramidion.analysis.compare import compare
 from pyramidion.analysis.consistency import consistency
 from pyramidion.analysis.correlate import correlate
 from pyramidion.analysis.metric_accuracy import metric_accuracy
-from pyramidion.analysis.planning import Assumptions, plan
+from pyramidion.analysis.planning import Assumptions, Prices, plan
 from pyramidion.analysis.pyramid_size import pyramid_size
 from pyramidion.analysis.reliability import reliability
 from pyramidion.analysis.reruns import drop_topics, rerun
@@ -24,6 +24,7 @@ from pyramidion.analysis.trained_metric import trained_metric
 __all__ = [
     "Answer",
     "Assumptions",
+    "Prices",
     "Table",
     "agreement",
     "calibrate",

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 
@@ -41,6 +41,19 @@ class JudgeAgreement:
     pairs: int
 
 
+class TopicAgreement(NamedTuple):
+    topic: str
+    alpha: Alpha
+
+
+class PairAgreement(NamedTuple):
+    """Two judges on the items both answered."""
+
+    judge: str
+    other: str
+    alpha: Alpha
+
+
 @dataclass(frozen=True, slots=True)
 class Explained:
     """R squared of score ~ one factor, over all answers and with one answer an item (as Gillick and Liu did)."""
@@ -56,8 +69,8 @@ class Agreement:
     measure: str
     alpha: Alpha
     judges: tuple[JudgeAgreement, ...]
-    topics: tuple[tuple[str, Alpha], ...]
-    pairs: tuple[tuple[str, str, Alpha], ...]
+    topics: tuple[TopicAgreement, ...]
+    pairs: tuple[PairAgreement, ...]
     explained: tuple[Explained, ...]
     pair_difference: float | None
     pair_difference_sd: float | None
@@ -98,7 +111,10 @@ def agreement(
         data.measure,
         whole,
         tuple(_per_judge(data, left, right, chosen)),
-        tuple((name, alpha(*_rows(data, data.topic == t), distance=chosen)) for t, name in enumerate(data.topics)),
+        tuple(
+            TopicAgreement(name, alpha(*_rows(data, data.topic == t), distance=chosen))
+            for t, name in enumerate(data.topics)
+        ),
         tuple(_per_pair(data, left, right, chosen)) if len(data.judges) <= MOST_JUDGES else (),
         tuple(_explained(data)),
         float(gap.mean()) if len(gap) else None,
@@ -200,9 +216,7 @@ def _per_judge(data: Ratings, left: np.ndarray, right: np.ndarray, distance: str
         )
 
 
-def _per_pair(
-    data: Ratings, left: np.ndarray, right: np.ndarray, distance: Distance
-) -> Iterator[tuple[str, str, Alpha]]:
+def _per_pair(data: Ratings, left: np.ndarray, right: np.ndarray, distance: Distance) -> Iterator[PairAgreement]:
     """Alpha of every two judges on the items both answered; each pair of judges costs only its own items."""
     first = np.minimum(data.judge[left], data.judge[right])
     second = np.maximum(data.judge[left], data.judge[right])
@@ -213,7 +227,7 @@ def _per_pair(
         if len(rows) and first[rows[0]] != second[rows[0]]:
             item = np.tile(np.arange(len(rows)), 2)
             found = alpha(item, np.concatenate([data.value[left[rows]], data.value[right[rows]]]), distance=distance)
-            yield data.judges[first[rows[0]]], data.judges[second[rows[0]]], found
+            yield PairAgreement(data.judges[first[rows[0]]], data.judges[second[rows[0]]], found)
 
 
 def _explained(data: Ratings) -> Iterator[Explained]:

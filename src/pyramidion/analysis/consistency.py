@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,14 +53,25 @@ class AssessorConsistency:
     difference: float | None
 
 
+class TopicGap(NamedTuple):
+    topic: str
+    difference: float
+
+
+class SummaryGap(NamedTuple):
+    topic: str
+    system: str
+    difference: float
+
+
 @dataclass(frozen=True, slots=True)
 class AutoDifference:
     """Manual less autoPyramid score: per summary, and averaged over a topic's summaries and an assessor's topics."""
 
     assessor: str
     difference: float
-    topics: tuple[tuple[str, float], ...]
-    summaries: tuple[tuple[str, str, float], ...]
+    topics: tuple[TopicGap, ...]
+    summaries: tuple[SummaryGap, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +196,12 @@ def _auto(studies: Mapping[str, Study], pyramid: str | None) -> Iterator[AutoDif
                 if (topic, system) in marked:
                     rows.setdefault(assessor, {}).setdefault(place, []).append((system, value - marked[topic, system]))
     for assessor, topics in sorted(rows.items()):
-        means = tuple((topic, float(np.mean([gap for _, gap in held]))) for topic, held in sorted(topics.items()))
-        summaries = tuple((topic, system, gap) for topic, held in sorted(topics.items()) for system, gap in held)
+        means = tuple(
+            TopicGap(topic, float(np.mean([gap for _, gap in held]))) for topic, held in sorted(topics.items())
+        )
+        summaries = tuple(
+            SummaryGap(topic, system, gap) for topic, held in sorted(topics.items()) for system, gap in held
+        )
         yield AutoDifference(assessor, float(np.mean([gap for _, gap in means])), means, summaries)
 
 

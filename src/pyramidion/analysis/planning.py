@@ -27,14 +27,14 @@ from pyramidion.analysis.figures import Figure, Lines, Series
 from pyramidion.analysis.inputs import Floats, column_means
 from pyramidion.analysis.votes import Votes, votes_of
 from pyramidion.errors import Problem, UsageError
-from pyramidion.methods.cost import judging_cost, money, writing_cost
+from pyramidion.methods.cost import campaign_cost, money
 from pyramidion.model import Signature, Study
 from pyramidion.stats.correlation import row_correlations
 from pyramidion.stats.intervals import blocks, divided
 
 PAPER = (20, 32, 5)
 """Topics, units and workers of Shapira et al. 2019."""
-UNITS_PER_TASK = 16
+UNITS_PER_TASK, WRITERS = 16, 2
 POPULATION = (200, 96)
 """Topics and units in an assumed world: enough that drawing from it is drawing anew."""
 
@@ -59,6 +59,24 @@ class Assumptions:
             value = getattr(self, name)
             if not low < value <= 1:
                 raise UsageError(f"{name} lies above {low:g} and is at most 1, not {value}")
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What people are paid, and the platform's fee as a share of it. Units are written from each of the references."""
+
+    judging_pay: str = "0.45"
+    writing_pay: str = "0.50"
+    fee: str = "0.20"
+    currency: str = "$"
+    references: int = 4
+
+    def cost(self, systems: int, topics: int, units: int, workers: int) -> Decimal:
+        tasks = math.ceil(units / UNITS_PER_TASK)
+        rates = {"fee": self.fee, "currency": self.currency}
+        written = campaign_cost(topics * self.references * WRITERS, pay=self.writing_pay, **rates)
+        judged = campaign_cost(systems * topics * tasks * workers, pay=self.judging_pay, **rates)
+        return written.total + judged.total
 
 
 @dataclass(frozen=True)
@@ -115,11 +133,7 @@ def plan(
     power: float = 0.8,
     level: float = 0.05,
     campaigns: int = 300,
-    references: int = 4,
-    judging_pay: str = "0.45",
-    writing_pay: str = "0.50",
-    fee: str = "0.20",
-    currency: str = "$",
+    prices: Prices | None = None,
     pyramid: str | None = None,
     judges: str | None = None,
     seed: int = 0,
@@ -138,39 +152,12 @@ def plan(
     else:
         world = _from_assumptions(pilot or Assumptions(), rng)
     sizes = [sorted({*part, papers}) for part, papers in zip((topics, units, workers), PAPER, strict=True)]
-
-    def cost(many: int, size: int, people: int) -> Decimal:
-        tasks = math.ceil(size / UNITS_PER_TASK)
-        written = writing_cost(many * references, pay=writing_pay, fee=fee, currency=currency)
-        judged = judging_cost(
-            len(world.systems),
-            many,
-            tasks_per_summary=tasks,
-            workers=people,
-            pay=judging_pay,
-            fee=fee,
-            currency=currency,
-        )
-        return written.total + judged.total
-
+    paid = prices or Prices()
     played = [
-        Design(*design, *figures, cost(*design)) for design, figures in _play(world, sizes, campaigns, level, rng)
+        Design(*design, *figures, paid.cost(len(world.systems), *design))
+        for design, figures in _play(world, sizes, campaigns, level, rng)
     ]
-    designs = sorted(played, key=lambda d: (d.cost, -(d.power or 0.0)))
-    paper = next(d for d in designs if (d.topics, d.units, d.workers) == PAPER)
-    enough = [d for d in designs if d.power is not None and d.power >= power]
-    first, second = (world.systems[i] for i in world.pair)
-    gap = float(world.truth[world.pair[0]] - world.truth[world.pair[1]])
-    result = Plan(
-        len(world.systems),
-        (first, second),
-        gap,
-        power,
-        tuple(designs),
-        min(enough, key=lambda d: d.cost) if enough else None,
-        paper,
-        currency,
-    )
+    result = _chosen(world, sorted(played, key=lambda d: (d.cost, -(d.power or 0.0))), power, paid.currency)
     if result.recommended is not None and result.recommended.workers < 2:
         what = "nobody votes against a careless worker, and none can be screened out; the pilot's workers were screened"
         notes.append(Problem("one worker a task", what if world.source == "pilot" else what.split(";")[0], "warning"))
@@ -178,6 +165,16 @@ def plan(
         "plan", world=world.source, test="paired-t", level=level, power=power, campaigns=campaigns, seed=seed
     )
     return Answer("plan", _sentence(result), _tables(result), made, result, tuple(_figures(result)), tuple(notes))
+
+
+def _chosen(world: World, designs: Sequence[Design], wanted: float, currency: str) -> Plan:
+    """The cheapest design with enough power; of those that cost the same, the most powerful comes first."""
+    enough = [d for d in designs if d.power is not None and d.power >= wanted]
+    paper = next(d for d in designs if (d.topics, d.units, d.workers) == PAPER)
+    one, other = world.pair
+    pair, gap = (world.systems[one], world.systems[other]), float(world.truth[one] - world.truth[other])
+    best = enough[0] if enough else None
+    return Plan(len(world.systems), pair, gap, wanted, tuple(designs), best, paper, currency)
 
 
 def _from_pilot(votes: Votes, pair: tuple[str, str] | None, notes: list[Problem]) -> World:

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from pyramidion.analysis.answer import Answer, Table, count, listed
 from pyramidion.analysis.figures import Estimate, Intervals, Point, Scatter
 from pyramidion.analysis.inputs import choose_measures, column_means, grid, measures_of
-from pyramidion.analysis.ratings import unit_answers
 from pyramidion.analysis.resampling import gold_means
-from pyramidion.analysis.votes import votes_of
+from pyramidion.analysis.votes import Votes, votes_of
 from pyramidion.errors import Problem, UsageError
 from pyramidion.model import ScoreTable, Signature, Study
 from pyramidion.stats.alpha import alpha
@@ -83,10 +83,15 @@ def _row(c: Correlation) -> tuple[str, float | None, float | None, int]:
     return c.kind, c.r, c.p, c.n
 
 
+class TopicAlpha(NamedTuple):
+    topic: str
+    alpha: float | None
+
+
 @dataclass(frozen=True)
 class DroppedTopics:
     gold: str
-    topics: tuple[tuple[str, float | None], ...]
+    topics: tuple[TopicAlpha, ...]
     dropped: tuple[str, ...]
     before: tuple[Correlation, ...]
     after: tuple[Correlation, ...]
@@ -107,47 +112,56 @@ def drop_topics(
     if not 0 < share < 1:
         raise UsageError(f"the share of topics to drop is between 0 and 1, not {share}")
     votes = votes_of(study, pyramid=pyramid, judges=judges, min_agreement=min_agreement)
-    answers = unit_answers(study, pyramid=pyramid, judges=judges)
-    by_topic = {
-        name: alpha(answers.item[rows], answers.value[rows]).value
-        for code, name in enumerate(answers.topics)
-        for rows in [answers.topic == code]
-    }
-    ordered = sorted(by_topic.items(), key=lambda item: (item[1] is None, item[1] or 0.0, item[0]))
+    ordered = _by_agreement(votes)
     number = round(share * len(votes.topics))
     if not 0 < number < len(votes.topics):
         raise UsageError(f"{share:.0%} of {count(len(votes.topics), 'topic')} is {number}: nothing is dropped or left")
-    dropped = tuple(name for name, value in ordered if name in votes.topics and value is not None)[:number]
+    dropped = tuple(topic for topic, value in ordered if value is not None)[:number]
     name, target = gold_means(votes, gold, gold_measure)
     scores = votes.summary_scores()
     kept = ~np.isin(votes.topics, dropped)
     before, after = (
         tuple(correlation(column_means(part), target, kind) for kind in kinds) for part in (scores, scores[kept])
     )
-    result = DroppedTopics(name, tuple(ordered), dropped, before, after)
+    result = DroppedTopics(name, ordered, dropped, before, after)
     made = Signature.of(
         "stability", study="drop-topics", gold=name, share=share, agreement="alpha", screen=min_agreement
     )
+    figure = Intervals("Agreement by topic", "alpha", tuple(Estimate(topic, value) for topic, value in ordered))
+    return Answer("stability", _without(result), _dropped_tables(result), made, result, (figure,), votes.notes)
+
+
+def _by_agreement(votes: Votes) -> tuple[TopicAlpha, ...]:
+    """Alpha of the workers who are kept, on each topic, the lowest first; undefined ones last."""
+    found = []
+    for topic, answers in zip(votes.topics, votes.answers, strict=True):
+        items = np.repeat(np.arange(answers.shape[0] * answers.shape[1]), answers.shape[2])
+        found.append(TopicAlpha(topic, alpha(items, answers.ravel()).value))
+    return tuple(sorted(found, key=lambda t: (t.alpha is None, t.alpha or 0.0, t.topic)))
+
+
+def _without(result: DroppedTopics) -> str:
+    moves = "; ".join(
+        f"{b.kind} from {b.r:.3f} to {a.r:.3f}"
+        for b, a in zip(result.before, result.after, strict=True)
+        if a.r is not None and b.r is not None
+    )
+    dropped = f"{count(len(result.dropped), 'topic')} of least agreement ({listed(result.dropped)})"
+    return f"Without the {dropped}, {moves or 'nothing is defined'}."
+
+
+def _dropped_tables(result: DroppedTopics) -> tuple[Table, Table]:
     change = Table(
-        f"Correlation with {name} on all its topics",
-        ("kind", "all topics", f"without {number}", "change", "n"),
+        f"Correlation with {result.gold} on all its topics",
+        ("kind", "all topics", f"without {len(result.dropped)}", "change", "n"),
         tuple(
             (b.kind, b.r, a.r, None if a.r is None or b.r is None else a.r - b.r, b.n)
-            for b, a in zip(before, after, strict=True)
+            for b, a in zip(result.before, result.after, strict=True)
         ),
     )
     topics = Table(
         "Agreement by topic",
         ("topic", "alpha", "dropped"),
-        tuple((topic, value, topic in dropped) for topic, value in ordered),
+        tuple((topic, value, topic in result.dropped) for topic, value in result.topics),
     )
-    figure = Intervals("Agreement by topic", "alpha", tuple(Estimate(topic, value) for topic, value in ordered))
-    moves = "; ".join(
-        f"{b.kind} from {b.r:.3f} to {a.r:.3f}"
-        for b, a in zip(before, after, strict=True)
-        if a.r is not None and b.r is not None
-    )
-    sentence = (
-        f"Without the {count(number, 'topic')} of least agreement ({listed(dropped)}), {moves or 'nothing is defined'}."
-    )
-    return Answer("stability", sentence, (change, topics), made, result, (figure,), votes.notes)
+    return change, topics

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,12 +22,20 @@ from pyramidion.analysis.figures import Point, Scatter
 from pyramidion.analysis.inputs import Floats
 from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.model import ScoreTable, Signature, Study
-from pyramidion.stats.correlation import Kind, correlation, row_correlations
+from pyramidion.stats.correlation import Correlation, Kind, correlation, row_correlations
 from pyramidion.stats.regression import Line, canonical, non_negative, robust
 
 FITS = ("robust", "non-negative", "canonical")
 MOST_FEATURES = 10
 KINDS: tuple[Kind, ...] = ("pearson", "spearman", "kendall")
+
+
+class Predicted(NamedTuple):
+    """A system's mean in the third year, as predicted and as people scored it."""
+
+    system: str
+    predicted: float
+    gold: float
 
 
 @dataclass(frozen=True)
@@ -38,12 +47,12 @@ class Trained:
     features: tuple[str, ...]
     weights: tuple[float, ...]
     year2: float
-    year3: tuple[tuple[str, float | None], ...]
+    year3: tuple[Correlation, ...]
     candidates: int
-    predicted: tuple[tuple[str, float, float], ...]
+    predicted: tuple[Predicted, ...]
 
     def r(self, kind: str = "pearson") -> float | None:
-        return dict(self.year3)[kind]
+        return next(found.r for found in self.year3 if found.kind == kind)
 
 
 @dataclass(frozen=True)
@@ -154,9 +163,9 @@ def _train(years: Sequence[_Year], names: Sequence[str], target: str, excluded: 
         tuple(names[i] for i in subset),
         tuple(map(float, model.weights)),
         float(r[best]),
-        tuple((kind, correlation(last, gold, kind).r) for kind in KINDS),
+        tuple(correlation(last, gold, kind) for kind in KINDS),
         len(candidates),
-        tuple(zip(three.systems, map(float, last), map(float, gold), strict=True)),
+        tuple(Predicted(*row) for row in zip(three.systems, map(float, last), map(float, gold), strict=True)),
     )
 
 
@@ -188,7 +197,7 @@ def _sentence(result: Sequence[Trained], target: str) -> str:
 
 def _tables(result: Sequence[Trained]) -> tuple[Table, ...]:
     rows = tuple(
-        (", ".join(t.excluded) or "nobody", t.fit, ", ".join(t.features), t.year2, *(r for _, r in t.year3))
+        (", ".join(t.excluded) or "nobody", t.fit, ", ".join(t.features), t.year2, *(found.r for found in t.year3))
         for t in result
     )
     return (Table("Trained metric on the third year", ("left out", "fit", "features", "year 2", *KINDS), rows),)
