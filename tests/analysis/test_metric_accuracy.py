@@ -64,5 +64,6 @@ def test_few_topics_are_refused_or_explained() -> None:
         metric_accuracy(table(**noisy(topics=2)), gold="gold")
     answer = metric_accuracy(table(**noisy(topics=5)), gold="gold")
     assert any("no Wilcoxon test on 4 topics" in str(note) for note in answer.notes)
+    assert answer.sentence.startswith("gold finds no difference in any of 15 pairs")
     with pytest.raises(pyr.UsageError, match="2 to 20 topics, not 21"):
         metric_accuracy(table(**noisy()), gold="gold", subset=21)

@@ -134,6 +134,11 @@ def _no_power(result: MetricAccuracies, level: float) -> list[Problem]:
 
 def _sentence(result: MetricAccuracies) -> str:
     best = max(result.metrics, key=lambda m: m.accuracy)
+    if not result.gold_differences:
+        return (
+            f"{result.gold} finds no difference in any of {count(result.pairs, 'pair')} of systems over "
+            f"{count(result.topics, 'topic')}, so that there are no conclusions to share."
+        )
     return (
         f"{best.metric} draws the same conclusion as {result.gold} on {best.accuracy:.1%} of "
         f"{count(result.pairs, 'pair')} of systems over {count(result.topics, 'topic')} "
