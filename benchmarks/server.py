@@ -46,6 +46,7 @@ TARGET = ROOT / "benchmarks" / "results" / "server.md"
 ANNOTATORS, WANTED, CAMPAIGN = 500, 5, "load"
 LEASE_MINUTES = 0.25
 WARM_UP = 5.0
+QUIET = 0.3  # cores in use by others
 GIVE_UP = 600.0  # seconds after which a run that does not end is stopped
 
 
@@ -57,6 +58,8 @@ class Sizes:
     tasks: int = 1000
     kills: int = 100
     starts: int = 5
+    patience: float = 300.0
+    """Seconds to wait, before each load, for whatever else runs on the machine to end."""
 
 
 @dataclass
@@ -140,6 +143,15 @@ def annotators(desk: Desk, url: str, think: float) -> Annotators:
         return f"/join/{invite(desk.database.secret, CAMPAIGN, name)}"
 
     return Annotators(url, CAMPAIGN, link, think=think, lease_seconds=60 * LEASE_MINUTES)
+
+
+def wait_for_quiet(patience: float) -> None:
+    until = time.monotonic() + patience
+    while time.monotonic() < until:
+        before = cpu_of_machine()
+        time.sleep(3)
+        if cpu_of_machine() - before < 3 * QUIET:
+            return
 
 
 class Window:
@@ -266,6 +278,7 @@ def measure(places: Places, sizes: Sizes) -> list[str]:
     lines = ["## Load", "", *map(shown, LOAD_HEADER)]
     for think in (0.0, 0.5):
         for kind, processes in (("SQLite", 1), ("SQLite", 2), ("PostgreSQL", 4)):
+            wait_for_quiet(sizes.patience)
             lines.append(shown(measure_load(places, kind, processes, think, sizes.seconds)))
     lines += ["", "## Exactly 5", "", *map(shown, EXACT_HEADER)]
     for kind, processes in (("SQLite", 2), ("PostgreSQL", 4)):
@@ -291,7 +304,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a tenth of everything, in a few minutes")
     parser.add_argument("--write", action="store_true", help=f"also write {TARGET.relative_to(ROOT)}")
     chosen = parser.parse_args()
-    sizes = Sizes(seconds=5.0, tasks=100, kills=10, starts=2) if chosen.quick else Sizes()
+    sizes = Sizes(seconds=5.0, tasks=100, kills=10, starts=2, patience=0.0) if chosen.quick else Sizes()
     with tempfile.TemporaryDirectory() as folder, postgres() as server:
         lines = measure(Places(Path(folder), server), sizes)
     about = (__doc__ or "").split("\n\n", 1)[1].strip()

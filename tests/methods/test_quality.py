@@ -29,11 +29,11 @@ def test_careful_work_has_no_flag() -> None:
 def test_agreement_below_the_minimum() -> None:
     records = [work("t2"), work("t1"), work("t1", "w2"), work("t1", "w3")]
     found = flag_workers(records, agreement={"w1": 0.49, "w2": 0.5, "w3": None})
-    assert found == (Flag("w1", "agreement", "agreement 0.49 with others is below 0.5", ("t1", "t2")),)
+    assert found == (Flag("w1", "agreement", "agrees with others at 0.49, below 0.5", ("t1", "t2")),)
     assert flag_workers(records, agreement={"w2": 0.5}, min_agreement=0.6)[0].judge == "w2"
     # A judge whose records are not here is flagged all the same.
     assert flag_workers([], agreement={"w9": 0.1}) == (
-        Flag("w9", "agreement", "agreement 0.10 with others is below 0.5"),
+        Flag("w9", "agreement", "agrees with others at 0.10, below 0.5"),
     )
 
 

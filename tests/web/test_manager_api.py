@@ -424,10 +424,12 @@ def test_write_then_units_then_judge_then_scores(tmp_path: Path, example: pyr.St
         assert shown["kept"] > 0
         assert [p["topic"] for p in shown["pyramids"]] == ["museum-theft"]
         assert boss.get("/api/manage/scores").status_code in {409, 422}, "shown, not stored"
+        assert boss.get("/api/manage/campaigns/write").json()["chain"]["can_make_units"] is True
         stored = boss.post("/api/manage/campaigns/write/units", json={"seed": 1, "store": True})
         assert stored.json() == shown
         again = boss.post("/api/manage/campaigns/write/units", json={"store": True})
         assert again.status_code == 409
+        assert boss.get("/api/manage/campaigns/write").json()["chain"]["can_make_units"] is False
 
         planned = plan("judge", workers=2)
         work_through("judge", 2)

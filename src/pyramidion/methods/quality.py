@@ -121,7 +121,7 @@ def _problems(records: Sequence[WorkRecord]) -> Iterator[Problem]:
 
 def _disagrees(judge: str, done: Sequence[WorkRecord], share: float | None, minimum: float) -> Iterator[Flag]:
     if share is not None and share < minimum:
-        yield Flag(judge, "agreement", f"agreement {share:.2f} with others is below {minimum:g}", _tasks(done))
+        yield Flag(judge, "agreement", f"agrees with others at {share:.2f}, below {minimum:g}", _tasks(done))
 
 
 def _too_fast(judge: str, done: Sequence[WorkRecord], minimum: float) -> Iterator[Flag]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,9 @@ from pyramidion.workflows.serving import BASE_URL, PLACE, TOKEN, WEBHOOK
 
 def create_app(place: str | Path, *, base_url: str = "", webhook_secret: str = "", api_token: str = "") -> FastAPI:
     """The application for a study database. ``base_url`` is how people reach it; https makes cookies secure."""
-    app = FastAPI(title="pyramidion", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
+    app = FastAPI(
+        title="pyramidion", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json", lifespan=_warmed_up
+    )
     app.state.context = Context(
         Desk.open(place),
         base_url=base_url,
@@ -40,6 +43,14 @@ def create_app(place: str | Path, *, base_url: str = "", webhook_secret: str = "
     _explain_errors(app)
     app.add_middleware(Guard)
     return app
+
+
+@asynccontextmanager
+async def _warmed_up(app: FastAPI) -> AsyncIterator[None]:
+    ctx: Context = app.state.context
+    if any(campaign.kind == "write" for campaign in ctx.desk.campaigns.all()):
+        ctx.warm_up()
+    yield
 
 
 def from_environment() -> FastAPI:

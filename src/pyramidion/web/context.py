@@ -19,6 +19,7 @@ from pyramidion.store import Account, Accounts, Assignments, Worker, Workers, sc
 from pyramidion.web.security import Throttle
 from pyramidion.web.turns import Turns
 from pyramidion.workflows.campaign import Desk
+from pyramidion.workflows.tasks import live_checks
 
 WORKER_COOKIE, SESSION_COOKIE = "pyramidion_worker", "pyramidion_session"
 WORKER_SECONDS = 30 * 24 * 3600
@@ -76,6 +77,10 @@ class Context:
             found = self.desk.campaigns.get(name)
             self._campaigns[name] = (now, found)
         return found
+
+    def warm_up(self) -> None:
+        """Load, in the background, what checking statements needs: whoever writes first should not wait for it."""
+        threading.Thread(target=live_checks, args=(["Words are stemmed when this is checked."],), daemon=True).start()
 
     def study_changed(self) -> None:
         """Whoever changed the study here sees it at once; other processes within a second."""

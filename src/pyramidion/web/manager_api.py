@@ -13,6 +13,7 @@ from pyramidion.model import Settings
 from pyramidion.model.campaigns import KINDS, CampaignState, TaskKind
 from pyramidion.platforms.local import invite
 from pyramidion.web.context import Ctx, Manager, Viewer
+from pyramidion.workflows.campaign import CROWD
 from pyramidion.workflows.decisions import decide, reopen
 from pyramidion.workflows.evaluate import score
 from pyramidion.workflows.monitor import overview
@@ -95,6 +96,8 @@ def plan_campaign(body: PlanRequest, ctx: Ctx, _: Manager) -> dict[str, Any]:
     if body.start:
         ctx.desk.start(made)
         ctx.study_changed()  # rating adds scales
+        if body.kind == "write":
+            ctx.warm_up()
     return {
         "tasks": len(made.tasks),
         "assignments": made.assignments,
@@ -110,6 +113,7 @@ def watch(name: str, ctx: Ctx, _: Viewer) -> dict[str, Any]:
     found = overview(ctx.desk, name, blocked)
     mine = {worker.worker for worker in found.workers}
     reviews = [r for r in ctx.desk.reviews.all() if r.worker is None or r.worker in mine][-REVIEWS_SHOWN:]
+    has_units = any(ctx.study().pyramid(topic, CROWD) for topic in found.by_topic)
     return {
         **found.as_dict(),
         "seconds": sorted(found.seconds),
@@ -126,7 +130,7 @@ def watch(name: str, ctx: Ctx, _: Viewer) -> dict[str, Any]:
             for r in reviews
         ],
         "chain": {
-            "can_make_units": found.campaign.kind == "write" and found.progress["submitted"] > 0,
+            "can_make_units": found.campaign.kind == "write" and found.progress["submitted"] > 0 and not has_units,
             "can_score": found.campaign.kind in {"judge", "rate"} and found.progress["submitted"] > 0,
         },
     }

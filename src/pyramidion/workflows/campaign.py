@@ -29,11 +29,14 @@ from pyramidion.model import (
     Settings,
     Study,
 )
-from pyramidion.store import Campaigns, Database, Reviews, StoredAnswer, Studies
+from pyramidion.store import Campaigns, Database, Reviews, StoredAnswer, Studies, Workers
 from pyramidion.workflows.planning import ATTENTION, Plan
+from pyramidion.workflows.pseudonyms import with_pseudonyms
 
 PREFERENCE = "preference"
 """The aspect of head-to-head judgments: 1 prefers ``system``, 0 ``other``, 0.5 neither."""
+CROWD = "crowd"
+"""The name of pyramids made of what workers wrote."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +65,13 @@ class Desk:
         return cls(Database.open(place))
 
     def import_study(self, study: Study) -> int:
-        """Add a study to what is there; both together must be sound. Returns how many records were added."""
+        """Add a study to what is there; both together must be sound. Returns how many records were added.
+
+        Crowd workers get pseudonyms; see pyramidion.workflows.pseudonyms.
+        """
         held = self.studies.load()
-        new = without_known(study, held)
+        pseudonym = Workers(self.database).pseudonym
+        new = without_known(with_pseudonyms(study, lambda id: pseudonym("imported", id)), held)
         problems = [p for p in joined(held, new).problems() if p.severity == "error"]
         if problems:
             raise InputError(problems)
@@ -212,5 +219,5 @@ def units_from(
         notes += [replace(p, where=f"topic {topic}, {p.where}") for p in sample.shortfalls]
         groups = {u.id: u.group for u in split_into_groups(sample.units, group_size=settings.units_per_task, rng=rng)}
         kept = tuple(replace(unit, group=groups.get(unit.id, "")) for unit in filtered.kept)
-        pyramids.append(Pyramid(topic, references, kept, "crowd"))
+        pyramids.append(Pyramid(topic, references, kept, CROWD))
     return UnitsMade(tuple(pyramids), tuple(notes))

@@ -33,7 +33,8 @@ export class Units {
     const base =
       "Written statements are filtered (one sentence, sensible length, no repetition), sampled evenly, and grouped for judging.";
     const ready = done ? "" : ` ${plural(missing, "answer")} still missing: units made now leave them out.`;
-    setText(this.line, chain?.can_make_units ? base + ready : `${base} This needs at least one answer that counts.`);
+    const lacking = progress.submitted > 0 ? "The units are stored." : "This needs at least one answer that counts.";
+    setText(this.line, chain?.can_make_units ? base + ready : `${base} ${lacking}`);
   }
 
   async #preview() {
