@@ -89,6 +89,7 @@ def test_what_is_not_proven_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = packing.Candidates(graph.cliques.members[2], np.full(15, 0.4))
     best = packing.pack(graph, [pairs], max_nodes=1000, max_seconds=30)
     assert not best.proven
+    assert best.notes("sum") == ("the search stopped at its limit with sum 2: a greater one, at most 3, may exist",)
     assert len(best.chosen) == 5, "the rounded relaxation is still a packing"
 
 

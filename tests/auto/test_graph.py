@@ -38,7 +38,7 @@ def test_the_candidate_units_are_all_cliques(graph: SimilarityGraph) -> None:
     reference = [node.id.summary for node in graph.nodes]
 
     def joined(a: int, b: int) -> bool:
-        return reference[a] != reference[b] and bool(graph.similarity[a, b] >= graph.threshold)
+        return reference[a] != reference[b] and bool(0 < graph.similarity[a, b] >= graph.threshold)
 
     expected = {
         some
@@ -99,6 +99,15 @@ def test_a_floor_keeps_strangers_apart() -> None:
     similarity = np.array([[1, 0.1], [0.1, 1]])
     assert SimilarityGraph.of(segments, similarity).cliques.count == 1
     assert SimilarityGraph.of(segments, similarity, floor=0.2).cliques.count == 0
+
+
+def test_segments_with_nothing_in_common_are_never_joined() -> None:
+    segments = segments_of([[[1]] * 5, [[1]] * 5])
+    similarity = np.zeros((10, 10))
+    similarity[0, 5] = similarity[5, 0] = 0.4
+    graph = SimilarityGraph.of(segments, similarity)
+    assert graph.threshold == 0.0
+    assert graph.cliques.members[2].tolist() == [[0, 5]]
 
 
 def test_one_reference_or_none_has_no_candidates() -> None:

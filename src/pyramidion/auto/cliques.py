@@ -81,7 +81,8 @@ def _set_bits(bits: Bits, columns: int) -> tuple[NDArray[np.intp], Indices]:
     step = max(1, _BLOCK // max(columns, 1))
     parts = []
     for start in range(0, len(bits), step):
-        row, column = np.nonzero(np.unpackbits(bits[start : start + step], axis=1, count=columns))
-        parts.append((row + start, column.astype(np.int32)))
+        flat = np.flatnonzero(np.unpackbits(bits[start : start + step], axis=1, count=columns).view(np.bool_))
+        row = flat // columns
+        parts.append((row + start, (flat - row * columns).astype(np.int32)))
     rows, found = zip(*parts, strict=True)
     return np.concatenate(rows), np.concatenate(found)

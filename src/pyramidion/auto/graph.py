@@ -1,8 +1,8 @@
 """Segments of several references, joined by similarity; cliques are candidate units: Gao et al. 2019, section 4.3.
 
 Two segments of *different* references are joined where their similarity reaches t_edge, the 83rd percentile of all such
-similarities. A clique has at most one segment of each reference and is a candidate unit; its attraction is the mean
-similarity of its edges, and 1 for a single segment.
+similarities, and is positive (where most are 0, so is the percentile). A clique has at most one segment of each
+reference and is a candidate unit; its attraction is the mean similarity of its edges, and 1 for a single segment.
 
 Nothing depends on the order in which references or segments come. Inside, they stand in an order that follows from what
 the references say, so equally good solutions are told apart by content, and by name only where two references say the
@@ -30,6 +30,7 @@ from pyramidion.errors import UsageError
 PERCENTILE = 83.0
 MAX_CLIQUES = 500_000
 _DECIMALS = 6
+_LEAST = 10.0**-_DECIMALS
 
 
 class _Edges(NamedTuple):
@@ -78,7 +79,7 @@ class SimilarityGraph:
 
         def attempt(level: float) -> _Edges | None:
             threshold = _threshold(pairs, level, floor)
-            cliques = find_cliques(similar, across & (similar >= threshold), limit=max_cliques)
+            cliques = find_cliques(similar, across & (similar >= max(threshold, _LEAST)), limit=max_cliques)
             return None if cliques is None else _Edges(level, threshold, cliques)
 
         edges = attempt(percentile) or _first(attempt, _levels(percentile))

@@ -25,14 +25,13 @@ _SETS = 64
 
 
 class Node(NamedTuple):
+    """A sentence, how it is cut, and units its segments express; ``similarity`` is the sum over the matches."""
+
     sentence: int
     segmentation: int
     weight: float
+    similarity: float
     matches: tuple[Match, ...]
-
-    @property
-    def similarity(self) -> float:
-        return sum(match.similarity for match in self.matches)
 
 
 def match(
@@ -75,17 +74,21 @@ def neighbours(nodes: Sequence[Node]) -> NDArray[np.bool_]:
     sentence = np.array([node.sentence for node in nodes], dtype=np.intp)
     used = sorted({match.unit for node in nodes for match in node.matches})
     number = {unit: i for i, unit in enumerate(used)}
-    has = np.zeros((len(nodes), len(used)), dtype=np.float32)
-    for row, node in enumerate(nodes):
-        has[row, [number[match.unit] for match in node.matches]] = 1.0
-    adjacent = (sentence[:, None] == sentence[None, :]) | (has @ has.T > 0)
+    has = np.zeros((len(nodes), -(-len(used) // 64) * 64), dtype=np.bool_)
+    rows = [row for row, node in enumerate(nodes) for _ in node.matches]
+    has[rows, [number[match.unit] for node in nodes for match in node.matches]] = True
+    bits = np.packbits(has, axis=1).view(np.uint64)  # 64 units at a time
+    shared = np.zeros((len(nodes), len(nodes)), dtype=np.bool_)
+    for column in bits.T:
+        shared |= (column[:, None] & column[None, :]) != 0
+    adjacent = (sentence[:, None] == sentence[None, :]) | shared
     np.fill_diagonal(adjacent, val=False)
     return np.asarray(adjacent)
 
 
 def _sets(cut: Cut, weights: NDArray[np.float64]) -> list[Node]:
     """The sets of units this segmentation can express, each by its most similar segments, heaviest first."""
-    found = [Node(cut.sentence, cut.segmentation, 0.0, ())]
+    found = [Node(cut.sentence, cut.segmentation, 0.0, 0.0, ())]
     for segment, candidates in zip(cut.segments, cut.candidates, strict=True):
         best = {frozenset(each.unit for each in node.matches): node for node in found}
         for node in found:
@@ -93,15 +96,12 @@ def _sets(cut: Cut, weights: NDArray[np.float64]) -> list[Node]:
             for unit, similarity in candidates:
                 if unit in taken:
                     continue
-                more = Node(
-                    cut.sentence,
-                    cut.segmentation,
-                    node.weight + float(weights[unit]),
-                    (*node.matches, Match(unit, segment, similarity)),
-                )
+                total = node.similarity + similarity
                 known = best.get(key := frozenset(taken | {unit}))
-                if known is None or more.similarity > known.similarity:
-                    best[key] = more
+                if known is None or total > known.similarity:
+                    weight = node.weight + float(weights[unit])
+                    matches = (*node.matches, Match(unit, segment, similarity))
+                    best[key] = Node(cut.sentence, cut.segmentation, weight, total, matches)
         found = sorted(best.values(), key=_goodness)[:_SETS]
     return [node for node in found if node.matches]
 

@@ -44,12 +44,8 @@ def partition(
         for size, attraction in graph.cliques.attraction.items()
     ]
     best = pack(graph, candidates, max_nodes=max_nodes, max_seconds=max_seconds, by_class=True)
-    chosen, proven = best.chosen, best.proven
+    chosen, proven, notes = best.chosen, best.proven, best.notes("AP")
     if maximal:
         chosen, proven = best_maximal(graph, chosen, max_nodes=max_nodes)
-    notes = (
-        ()
-        if proven
-        else (f"the search stopped at its limit ({max_nodes:,} nodes or {max_seconds:g} s): a greater AP may exist",)
-    )
+        notes = () if proven else ("the search stopped at its limit: a maximal pyramid with a greater AP may exist",)
     return assemble(graph, chosen, untouched=untouched, proven=proven, notes=notes)

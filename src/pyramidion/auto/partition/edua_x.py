@@ -43,9 +43,6 @@ def partition(
         for size, attraction in graph.cliques.attraction.items()
     ]
     best = pack(graph, candidates, max_nodes=max_nodes, max_seconds=max_seconds)
-    notes = (
-        ()
-        if best.proven
-        else (f"the search stopped at its limit ({max_nodes:,} nodes or {max_seconds:g} s): a greater sum may exist",)
+    return assemble(
+        graph, best.chosen, untouched=untouched, objective=best.gain, proven=best.proven, notes=best.notes("sum")
     )
-    return assemble(graph, best.chosen, untouched=untouched, objective=best.gain, proven=best.proven, notes=notes)

@@ -33,9 +33,8 @@ from pyramidion.auto.graph import SimilarityGraph
 from pyramidion.auto.partition.result import leaves_a_single
 
 MAX_NODES = 10_000
-MAX_SECONDS = (
-    30.0  # the one limit that may strike in one run and not in another; similarities of texts stay far from it
-)
+# The one limit that may strike in one run and not in another; similarities of texts stay far from it.
+MAX_SECONDS = 10.0
 _START = 500  # candidates of each size to begin with
 _JOIN = 1500  # how many join at a time
 _NEAR = 0.01
@@ -54,9 +53,19 @@ class Candidates(NamedTuple):
 
 
 class Packing(NamedTuple):
+    """``bound`` is what no packing exceeds; infinite where there was no time to find it."""
+
     chosen: list[tuple[int, ...]]
     gain: float
     proven: bool
+    bound: float = np.inf
+
+    def notes(self, what: str) -> tuple[str, ...]:
+        """What a user should know of a result without proof."""
+        if self.proven:
+            return ()
+        most = f", at most {self.bound:.4g}," if np.isfinite(self.bound) else ""
+        return (f"the search stopped at its limit with {what} {self.gain:.4g}: a greater one{most} may exist",)
 
 
 def pack(
@@ -67,7 +76,7 @@ def pack(
     max_seconds: float,
     by_class: bool = False,
 ) -> Packing:
-    """The best packing; not ``proven`` where branch and bound stopped after ``max_nodes`` or ``max_seconds``.
+    """The best packing; not ``proven`` where the search stopped after ``max_nodes`` or ``max_seconds``.
 
     ``by_class``: at most one candidate of each size, and 1 for leaving a segment alone.
     """
@@ -75,11 +84,12 @@ def pack(
     if not pool:
         return Packing([], float(by_class and len(graph.order) > 0), proven=True)
     problem = _Problem(graph, pool, by_class)
-    relaxed = problem.relax()
-    chosen, proven = problem.close(
-        relaxed, problem.rounded(relaxed), _Effort(max_nodes, time.monotonic() + max_seconds)
-    )
-    return Packing([problem.nodes_of(i) for i in sorted(chosen.tolist())], problem.value(chosen), proven)
+    effort = _Effort(max_nodes, time.monotonic() + max_seconds)
+    found = _Closed(problem.greedy(), proven=False)
+    if relaxed := problem.relax(effort):
+        found = problem.close(relaxed, max(found.columns, problem.rounded(relaxed), key=problem.value), effort)
+    chosen = [problem.nodes_of(column) for column in sorted(found.columns.tolist())]
+    return Packing(chosen, problem.value(found.columns), found.proven, relaxed.bound if relaxed else np.inf)
 
 
 class _Relaxed(NamedTuple):
@@ -151,7 +161,8 @@ class _Problem:
                 part -= of_size + each.members.shape[1] * price[-1]
         return np.concatenate(parts)
 
-    def relax(self) -> _Relaxed:
+    def relax(self, effort: _Effort) -> _Relaxed | None:
+        """The linear relaxation, or None where time has run out."""
         columns = np.concatenate(
             [np.arange(min(len(each.gain), _START)) + first for each, first in zip(self.pool, self.first, strict=False)]
         )
@@ -159,8 +170,15 @@ class _Problem:
             rows, worth = self._rows(columns), self._worth(columns)
             bounds = [(0, None)] * (len(worth) - 1) + [(0, 1)]  # the rows bound all but the lone segment
             found = linprog(  # type: ignore[call-overload]  # it does take sparse arrays
-                -worth, A_ub=rows.matrix, b_ub=rows.limit, bounds=bounds, method="highs"
+                -worth,
+                A_ub=rows.matrix,
+                b_ub=rows.limit,
+                bounds=bounds,
+                method="highs",
+                options={"time_limit": effort.seconds_left()},
             )
+            if found.status != 0:
+                return None
             reduced = self.reduced_gain(-found.ineqlin.marginals)
             joining = reduced.copy()
             joining[columns] = -np.inf
@@ -170,15 +188,27 @@ class _Problem:
             order = np.argsort(-joining[near], kind="stable")
             columns = np.concatenate([columns, near[order[:_JOIN]]])
 
+    def greedy(self) -> Columns:
+        """What fits from the largest candidates down, those with the greatest gain first."""
+        taken = np.zeros(len(self.graph.order), dtype=bool)
+        chosen: list[int] = []
+        for each, first in sorted(zip(self.pool, self.first, strict=False), key=lambda pair: -pair[0].members.shape[1]):
+            free, left = np.argsort(-each.gain, kind="stable"), self.most
+            while left and len(free := free[~taken[each.members[free]].any(axis=1)]):
+                chosen.append(int(first + free[0]))
+                taken |= self.graph.excludes[each.members[free[0]]].any(axis=0)
+                left -= 1
+        return np.array(chosen, dtype=np.intp)
+
     def rounded(self, relaxed: _Relaxed) -> Columns:
-        """A packing at hand: candidates by their share in the relaxation, then by gain, wherever they fit."""
+        """What fits of the relaxation, by share and then by gain."""
         used = relaxed.share > _ZERO
-        columns, share = relaxed.columns[used], relaxed.share[used]
-        order = np.lexsort((columns, -self.gain[columns], -np.round(share, 6)))
+        columns, share = relaxed.columns[used], np.round(relaxed.share[used], 6)
+        columns = columns[np.lexsort((columns, -self.gain[columns], -share))]
         taken = np.zeros(len(self.graph.order), dtype=bool)
         left: dict[int, int] = {}
         chosen = []
-        for column in columns[order].tolist():
+        for column in columns.tolist():
             nodes = list(self.nodes_of(column))
             if not taken[nodes].any() and left.setdefault(len(nodes), self.most) > 0:
                 chosen.append(column)
@@ -192,7 +222,9 @@ class _Problem:
         A candidate that costs more than the distance to the bound cannot be part of anything better. The most promising
         are tried first: what they give narrows the distance for the rest.
         """
-        order = np.argsort(-relaxed.reduced, kind="stable")
+        unused = np.ones(len(self.gain), dtype=bool)
+        unused[relaxed.columns[relaxed.share > _ZERO]] = False
+        order = np.lexsort((-relaxed.reduced, unused))
         tried, certain = 0, True
         for width in (*_WIDTHS, 0):
             gap = relaxed.bound - self.value(at_hand)
@@ -225,13 +257,12 @@ class _Problem:
         cut = len(columns) + np.arange(cuts)
         uses = self._uses(columns)
         size_of = np.searchsorted(self.first, columns, side="right") - 1
-        width = np.array([each.members.shape[1] for each in self.pool])[size_of]
         parts = [
             (uses.node, uses.column, np.ones(len(uses.node))),
             (np.arange(nodes), cut[self.cut_of], -np.ones(nodes)),
             (nodes + self.cut_sentence, cut, np.ones(cuts)),
             (nodes + sentences + size_of, np.arange(len(columns)), np.ones(len(columns))),
-            (np.full(len(columns), last), np.arange(len(columns)), width),
+            (np.full(len(columns), last), np.arange(len(columns)), self._sizes(columns)),
             (np.full(cuts, last), cut, -self.cut_size),
             (np.array([last]), np.array([lone]), np.ones(1)),
         ]
@@ -240,6 +271,10 @@ class _Problem:
         limit = np.concatenate([np.zeros(nodes), np.ones(sentences), np.full(sizes, self.most), np.zeros(1)])
         used = slice(None if self.by_class else nodes + sentences)  # rows that bind nothing would only cost time
         return _Rows(matrix[used], limit[used])
+
+    def _sizes(self, columns: Columns) -> NDArray[np.intp]:
+        sizes = np.array([each.members.shape[1] for each in self.pool], dtype=np.intp)
+        return sizes[np.searchsorted(self.first, columns, side="right") - 1]
 
     def _uses(self, columns: Columns) -> _Uses:
         nodes, places = [], []
