@@ -35,7 +35,7 @@ from pyramidion.errors import InputError, Problem, UsageError
 
 Floats = NDArray[np.float64]
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
-_BLOCK = 1 << 22  # numbers in one array of a block of texts
+_BLOCK = 1 << 18  # numbers in one array of a block of texts
 _FORMAT = 1
 
 
@@ -153,7 +153,8 @@ def solve(matrix: sparse.csr_array, other: Floats, *, absent_weight: float, regu
     for block in _blocks(matrix, dimensions):
         vectors, through = padded[block.columns], spread[block.columns]
         if block.columns.shape[1] <= dimensions:
-            inner = np.eye(block.columns.shape[1]) + present * (vectors @ through.transpose(0, 2, 1))
+            # Not a stack of BLAS products: they are so small that waiting for its threads would take longest.
+            inner = np.eye(block.columns.shape[1]) + present * np.einsum("bik,bjk->bij", vectors, through)
             share = np.linalg.solve(inner, block.values[:, :, None])
             found[block.rows] = (through * share).sum(axis=1)
         else:
