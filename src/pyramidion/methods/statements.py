@@ -10,16 +10,12 @@ Near-duplicates have a cosine of at least 0.95 between their bags of lemmas. Whe
   amount stay in, since "prices may rise after the vote" and "prices did not rise before the vote" are not the same;
 - the released scripts measure |A and B| / min(|A|, |B|) on sets, by which a statement equals any longer one that
   contains its words; ``similarity="overlap"`` does that, for comparison.
-
-Sentences are told apart by rules for English. They would rather see one sentence than two: a wrongly dropped statement
-is lost work, and a long one fails the limit of tokens anyway.
 """
 
 from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,6 +23,7 @@ from functools import cache
 from typing import Any, Literal
 
 from pyramidion.errors import InputError, Problem, UsageError, check_choice
+from pyramidion.methods.sentences import count_sentences, tokens
 from pyramidion.model import ContentUnit
 
 Similarity = Literal["cosine", "overlap"]
@@ -178,7 +175,7 @@ def _likeness(similarity: str, threshold: float) -> Callable[[Bag, Bag], float]:
 def content_stems(text: str) -> Bag:
     """How often each stem of a content word occurs; of all words where a text has only stop words."""
     words = tokens(text)
-    return Counter(_stem(_plain(word)) for word in [w for w in words if not _is_stop_word(w)] or words)
+    return Counter(stem(_plain(word)) for word in [w for w in words if not _is_stop_word(w)] or words)
 
 
 def _is_stop_word(word: str) -> bool:
@@ -198,7 +195,7 @@ def _stemmer() -> Any:
     return PorterStemmer()
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
     return str(_stemmer().stem(word)) if re.search("[a-z]", word) else word
 
 
@@ -213,96 +210,3 @@ _STOP_WORDS = _set("""
     am is are was were be been being have has had having do does did doing will would shall
     of to in on at by for from with about into onto upon within through during among also
 """)
-
-
-# Tokens
-
-_TOKEN = re.compile(
-    r"""
-    (?<![w9]) w (?:\.w)+ (?![w9])                                   # U.S, a.m, e.g
-    | c                                                             # one ideograph
-    | [w9]+ (?: (?: [-‐‑'’] | (?<=9)[.,:](?=9) ) [w9]+ )*           # well-known, don't, 1,200.50, 10:30
-    """,
-    re.VERBOSE,
-)
-
-
-def tokens(text: str) -> list[str]:
-    """Words and numbers; punctuation is none. A Chinese or Japanese character counts as a word."""
-    text = unicodedata.normalize("NFC", text)
-    shape = "".join(map(_shape, text))
-    return [text[match.start() : match.end()] for match in _TOKEN.finditer(shape)]
-
-
-def _shape(character: str) -> str:
-    """w for a letter or its mark, 9 for a digit, c for a letter of a script without spaces, otherwise itself."""
-    if character.isalpha():
-        kana, han = "\u3040" <= character <= "\u30ff", "\u3400" <= character <= "\u9fff" or character > "\U00020000"
-        return "c" if kana or han else "w"
-    if character.isnumeric():
-        return "9"
-    return "w" if unicodedata.category(character).startswith("M") else character
-
-
-# Sentences
-
-# Lookbehind and possessive repeats: a page full of dots must not take quadratic time.
-_MARK = re.compile(r"""(?<![.!?…])([.!?…]++)[)\]"'’”»]*+\s++""")
-_IDEOGRAPHIC = re.compile(r"[。！？]++[」』”]*+(?=\s*+[「『“]*+\w)")
-_OPENING = "([\"'‘“«"
-_NEARBY = 80
-"""How many characters around a mark are looked at."""
-_TITLES = _set("""
-    mr mrs ms messrs dr prof gen sen sens rep reps gov lt col capt cmdr sgt maj adm rev hon pres
-    st mt ft vs e.g i.e cf approx incl
-""")
-_BEFORE_NUMBERS = _set("""
-    no nos nr fig figs vol vols p pp art sec ch c ca jan feb mar apr jun jul aug sep sept oct nov dec
-""")
-_MAY_END = _set("inc corp co cos ltd llc plc bros jr sr etc al dept govt assn ave blvd est ph.d")
-_OPENERS = _set("""
-    the a an this that these those he she it they we i you his her its their our there here in on at by for from with
-    after before when while since as if although but and however also then some many most all both one two no not who
-    what why how according
-""")
-
-
-def count_sentences(text: str) -> int:
-    """How many sentences there are; abbreviations, initials, decimals and ellipses end none."""
-    words = tokens(text)
-    if not words:
-        return 0
-    capitals = not words[0][0].islower()
-    ends = 0
-    for match in _MARK.finditer(text):
-        before, after = text[max(match.start() - _NEARBY, 0) : match.start()], text[match.end() : match.end() + _NEARBY]
-        ends += _ends(before, match[1], after, capitals)
-    return 1 + ends + len(_IDEOGRAPHIC.findall(text))
-
-
-def _ends(before: str, mark: str, after: str, capitals: bool) -> bool:
-    """Whether a mark with a space after it ends a sentence. ``capitals``: the writer starts sentences with them."""
-    following = after.lstrip(_OPENING)
-    if not re.search(r"[^\W\d_]", following) or (capitals and following[0].islower()):
-        return False
-    if "!" in mark or "?" in mark:
-        return True
-    if mark != ".":
-        return mark == "...."  # an ellipsis, and a full stop after it
-    return _full_stop(before, following)
-
-
-def _full_stop(before: str, following: str) -> bool:
-    """Whether a single "." ends a sentence, by the word before it and the text after it."""
-    word = before.split()[-1].lstrip(_OPENING) if before.split() else ""
-    known = word.lower()
-    if known in _TITLES or (known in _BEFORE_NUMBERS and following[0].isnumeric()):
-        return False
-    if len(word) == 1 and word.isalpha():
-        return False  # J. Smith
-    if word.isnumeric() and before.strip() == word:
-        return False  # the number of a list item
-    if known in _MAY_END or re.fullmatch(r"\w(?:\.\w)+", word):
-        opener = (tokens(following) or [""])[0]
-        return opener[:1].isupper() and opener.lower() in _OPENERS
-    return True

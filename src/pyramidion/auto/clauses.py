@@ -1,0 +1,148 @@
+"""Cut sentences into clauses with a small head over the encoder's layers: the default segmenter.
+
+Gao et al. 2019, section 4.1, cut a constituency parse: every tensed verb phrase starts a segment, and its subject goes
+with it. We learn both from the elementary discourse units and the dependencies of the GUM corpus (`models/
+train_segmenter.py` trains and measures): for each word, whether a clause starts there, and whether it is part of a
+subject. A clause without a subject of its own gets the one before it. Numbers stay numbers.
+
+A sentence has up to two segmentations besides itself: at every boundary, and at the surest one alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyramidion.auto.encoder import Encoded, Encoder, Floats
+from pyramidion.auto.segments import Clause, SegmentedText, Sentence
+from pyramidion.methods.sentences import sentence_spans
+from pyramidion.model.texts import Span
+
+MIN_WORDS = 3
+"""A clause with fewer words goes to its neighbour."""
+
+
+class Tags(NamedTuple):
+    """For each word of a sentence: the log-odds that a clause starts there, and that it is part of a subject."""
+
+    starts: Floats
+    subject: Floats
+
+
+class ClauseSegmenter:
+    """Cuts English. Other languages are cut too, by what the encoder makes of them, and less well."""
+
+    def __init__(self, encoder: Encoder | None = None, *, threshold: float = 0.5) -> None:
+        self._encoder = encoder or Encoder()
+        self._cut = float(np.log(threshold / (1 - threshold)))
+
+    def segment(self, texts: Sequence[str]) -> list[SegmentedText]:
+        """Sentences of all texts are encoded together."""
+        spans = [sentence_spans(text) for text in texts]
+        sentences = (span.of(text) for text, found in zip(texts, spans, strict=True) for span in found)
+        encoded = self._encoder.encode(sentences, layers=True)
+        return [
+            SegmentedText(text, tuple(self._sentence(text, span, next(encoded)) for span in found))
+            for text, found in zip(texts, spans, strict=True)
+        ]
+
+    def _sentence(self, text: str, span: Span, words: Encoded) -> Sentence:
+        whole = (Clause((span,), span.of(text)),)
+        ways = [_clauses(text, span, words.spans, starts, tags) for starts, tags in self._ways(words)]
+        return Sentence(span, (whole, *ways))
+
+    def _ways(self, words: Encoded) -> Iterator[tuple[list[int], Tags]]:
+        """First words of clauses, for each way to cut."""
+        if len(words.spans) < 2 * MIN_WORDS:
+            return
+        tags = tag(words)
+        sure = np.flatnonzero(tags.starts[1:] > self._cut) + 1
+        finest = _long_enough(words.spans, sure.tolist(), tags.starts)
+        if finest:
+            yield finest, tags
+        if len(finest) > 1:
+            yield [max(finest, key=lambda place: float(tags.starts[place]))], tags
+
+
+def tag(words: Encoded) -> Tags:
+    """Two convolutions over the words' layers; what `models/train_segmenter.py` trains."""
+    assert words.layers is not None
+    head = _head()
+    x = _gelu(words.layers @ head["narrow_weight"].T + head["narrow_bias"])
+    for name in ("around1", "around2"):
+        x = x + _gelu(_around(x, head[f"{name}_weight"]) + head[f"{name}_bias"])
+    out = x @ head["out_weight"].T + head["out_bias"]
+    return Tags(out[:, 0], out[:, 1])
+
+
+def _around(x: Floats, kernel: Floats) -> Floats:
+    """A convolution over words: kernel is outputs x inputs x places."""
+    reach = kernel.shape[2] // 2
+    padded = np.pad(x, ((reach, reach), (0, 0)))
+    total = padded[: len(x)] @ kernel[:, :, 0].T
+    for place in range(1, kernel.shape[2]):
+        total += padded[place : place + len(x)] @ kernel[:, :, place].T
+    return np.asarray(total, np.float32)
+
+
+def _gelu(x: NDArray[np.float32]) -> Floats:
+    from scipy.special import erf
+
+    return np.asarray(x * (0.5 + 0.5 * erf(x * np.float32(0.70710678))), np.float32)
+
+
+@cache
+def _head() -> dict[str, Floats]:
+    with files("pyramidion.data").joinpath("segmenter.npz").open("rb") as file, np.load(file) as arrays:
+        return {name: arrays[name].astype(np.float32) for name in arrays.files}
+
+
+def _long_enough(spans: Sequence[Span], starts: list[int], surety: Floats) -> list[int]:
+    """Drop the least sure boundaries until no clause is too short."""
+    starts = list(starts)
+    while starts:
+        edges = [0, *starts, len(spans)]
+        short = [i for i in range(len(edges) - 1) if edges[i + 1] - edges[i] < MIN_WORDS]
+        if not short:
+            break
+        around = {edges[i] for i in short} | {edges[i + 1] for i in short}
+        starts.remove(min((s for s in starts if s in around), key=lambda s: float(surety[s])))
+    return starts
+
+
+def _clauses(text: str, sentence: Span, spans: Sequence[Span], starts: list[int], tags: Tags) -> tuple[Clause, ...]:
+    edges = [0, *starts, len(spans)]
+    found: list[Clause] = []
+    subject: tuple[int, int] | None = None
+    for first, last in pairwise(edges):
+        own = _subject(tags, first, last)
+        here = _between(sentence, spans, first, last)
+        if own is None and subject is not None:
+            attached = _between(sentence, spans, *subject)
+            found.append(Clause((attached, here), f"{attached.of(text)} {here.of(text)}"))
+        else:
+            found.append(Clause((here,), here.of(text)))
+        subject = own or subject
+    return tuple(found)
+
+
+def _subject(tags: Tags, first: int, last: int) -> tuple[int, int] | None:
+    """The first run of words of a subject in a clause."""
+    inside = np.flatnonzero(tags.subject[first:last] > 0)
+    if not len(inside):
+        return None
+    start = end = first + int(inside[0])
+    while end < last and tags.subject[end] > 0:
+        end += 1
+    return start, end
+
+
+def _between(sentence: Span, spans: Sequence[Span], first: int, last: int) -> Span:
+    """The characters of some words; a sentence's words know where they stand in the sentence."""
+    return Span(sentence.start + spans[first].start, sentence.start + spans[last - 1].end)

@@ -1,0 +1,141 @@
+"""Words and sentences of plain text, with where they stand.
+
+Sentences are told apart by rules for English (and the full stops of Chinese and Japanese). They would rather see one
+sentence than two: a statement that is wrongly dropped for having two is lost work, and a clause segmenter cuts a long
+sentence anyway. A blank line always ends one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from pyramidion.model.texts import Span
+
+# Tokens
+
+_TOKEN = re.compile(
+    r"""
+    (?<![w9]) w (?:\.w)+ (?![w9])                                   # U.S, a.m, e.g
+    | c                                                             # one ideograph
+    | [w9]+ (?: (?: [-‐‑'’] | (?<=9)[.,:](?=9) ) [w9]+ )*           # well-known, don't, 1,200.50, 10:30
+    """,
+    re.VERBOSE,
+)
+
+
+def tokens(text: str) -> list[str]:
+    """Words and numbers; punctuation is none. A Chinese or Japanese character counts as a word."""
+    text = unicodedata.normalize("NFC", text)
+    shape = "".join(map(_shape, text))
+    return [text[match.start() : match.end()] for match in _TOKEN.finditer(shape)]
+
+
+def _shape(character: str) -> str:
+    """w for a letter or its mark, 9 for a digit, c for a letter of a script without spaces, otherwise itself."""
+    if character.isalpha():
+        kana, han = "\u3040" <= character <= "\u30ff", "\u3400" <= character <= "\u9fff" or character > "\U00020000"
+        return "c" if kana or han else "w"
+    if character.isnumeric():
+        return "9"
+    return "w" if unicodedata.category(character).startswith("M") else character
+
+
+# Sentences
+
+
+def _words(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+# Lookbehind and possessive repeats: a page full of dots must not take quadratic time.
+_MARK = re.compile(r"""(?<![.!?…])([.!?…]++)[)\]"'’”»]*+\s++""")
+_IDEOGRAPHIC = re.compile(r"[。！？]++[」』”]*+(?=\s*+[「『“]*+\w)")
+_OPENING = "([\"'‘“«"
+_BLANK_LINE = re.compile(r"\n[ \t\r]*+\n\s*+")
+_NEARBY = 80
+"""How many characters around a mark are looked at."""
+_TITLES = _words("""
+    mr mrs ms messrs dr prof gen sen sens rep reps gov lt col capt cmdr sgt maj adm rev hon pres
+    st mt ft vs e.g i.e cf approx incl
+""")
+_BEFORE_NUMBERS = _words("""
+    no nos nr fig figs vol vols p pp art sec ch c ca jan feb mar apr jun jul aug sep sept oct nov dec
+""")
+_MAY_END = _words("inc corp co cos ltd llc plc bros jr sr etc al dept govt assn ave blvd est ph.d")
+_OPENERS = _words("""
+    the a an this that these those he she it they we i you his her its their our there here in on at by for from with
+    after before when while since as if although but and however also then some many most all both one two no not who
+    what why how according
+""")
+
+
+def count_sentences(text: str) -> int:
+    """How many sentences there are; abbreviations, initials, decimals and ellipses end none."""
+    return len(sentence_spans(text))
+
+
+def sentence_spans(text: str) -> list[Span]:
+    """Where the sentences of a text are, without the space around them. A text without words has none."""
+    words = tokens(text)
+    if not words:
+        return []
+    ends = sorted({*_stops(text, capitals=not words[0][0].islower()), len(text)})
+    spans = [_stripped(text, start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+    return _with_words(text, [span for span in spans if span.start < span.end])
+
+
+def _stops(text: str, *, capitals: bool) -> Iterator[int]:
+    for match in _MARK.finditer(text):
+        before, after = text[max(match.start() - _NEARBY, 0) : match.start()], text[match.end() : match.end() + _NEARBY]
+        if _ends(before, match[1], after, capitals):
+            yield match.end()
+    for match in (*_IDEOGRAPHIC.finditer(text), *_BLANK_LINE.finditer(text)):
+        yield match.end()
+
+
+def _stripped(text: str, start: int, end: int) -> Span:
+    piece = text[start:end]
+    return Span(start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip()))
+
+
+def _with_words(text: str, spans: list[Span]) -> list[Span]:
+    """Signs that stand alone ("...", a row of dashes) belong to the sentence before them."""
+    found: list[Span] = []
+    for span in spans:
+        if found and not tokens(span.of(text)):
+            found[-1] = Span(found[-1].start, span.end)
+        else:
+            found.append(span)
+    if len(found) > 1 and not tokens(found[0].of(text)):
+        found[:2] = [Span(found[0].start, found[1].end)]
+    return found
+
+
+def _ends(before: str, mark: str, after: str, capitals: bool) -> bool:
+    """Whether a mark with a space after it ends a sentence. ``capitals``: the writer starts sentences with them."""
+    following = after.lstrip(_OPENING)
+    if not re.search(r"[^\W\d_]", following) or (capitals and following[0].islower()):
+        return False
+    if "!" in mark or "?" in mark:
+        return True
+    if mark != ".":
+        return mark == "...."  # an ellipsis, and a full stop after it
+    return _full_stop(before, following)
+
+
+def _full_stop(before: str, following: str) -> bool:
+    """Whether a single "." ends a sentence, by the word before it and the text after it."""
+    word = before.split()[-1].lstrip(_OPENING) if before.split() else ""
+    known = word.lower()
+    if known in _TITLES or (known in _BEFORE_NUMBERS and following[0].isnumeric()):
+        return False
+    if len(word) == 1 and word.isalpha():
+        return False  # J. Smith
+    if word.isnumeric() and before.strip() == word:
+        return False  # the number of a list item
+    if known in _MAY_END or re.fullmatch(r"\w(?:\.\w)+", word):
+        opener = (tokens(following) or [""])[0]
+        return opener[:1].isupper() and opener.lower() in _OPENERS
+    return True
