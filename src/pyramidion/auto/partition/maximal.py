@@ -22,7 +22,7 @@ from pyramidion.auto.graph import SimilarityGraph
 from pyramidion.auto.partition.result import Nodes, leaves_a_single
 
 _ZERO = 1e-9
-_WORK = 20_000_000  # candidates looked at, all steps together: some seconds
+_WORK = 10_000_000  # candidates looked at, all steps together: a few seconds
 
 Some = NDArray[np.intp]
 
@@ -60,10 +60,13 @@ class _Search:
     def nodes_of(self, candidate: int) -> Nodes:
         return tuple(node for node in self.members[candidate].tolist() if node != self.nothing)
 
+    def _number(self, nodes: Nodes) -> int:
+        row = _filled(np.array([nodes], dtype=np.int32), self.members.shape[1], self.nothing)
+        return int((self.members == row).all(axis=1).argmax())
+
     def complete(self, start: Sequence[Nodes]) -> None:
         """Add to a pyramid, as long as anything fits, what leaves the greatest AP."""
-        number = {self.nodes_of(i): i for i in range(len(self.weight))} if start else {}
-        chosen = tuple(number[nodes] for nodes in start)
+        chosen = tuple(self._number(nodes) for nodes in start)
         fits = np.arange(len(self.attraction))
         for candidate in chosen:
             fits = self._beside(candidate, fits)
@@ -84,6 +87,8 @@ class _Search:
             return
         branches = fits[self._clashing(self._pivot(fits, barred), fits)]
         for place, candidate in enumerate(branches.tolist()):
+            if self.steps >= self.limit:
+                return
             tried = branches[:place]
             self.explore(
                 (*chosen, candidate),
