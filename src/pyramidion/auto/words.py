@@ -78,8 +78,8 @@ def bag(text: str, sentences: Sequence[tuple[Span, Encoded]]) -> Bag:
     vectors = [words.vectors[place] for _, place, words, _ in rows]
     return Bag(
         np.array(vectors, np.float32).reshape(len(rows), HIDDEN),
-        np.array([_stem_code(word) for word in shown], np.int64),
-        np.array([_rarity(words.pieces[place]) for _, place, words, _ in rows], np.float32),
+        np.array([stem_code(word) for word in shown], np.int64),
+        np.array([rarity(words.pieces[place]) for _, place, words, _ in rows], np.float32),
         np.array([any(c.isdigit() for c in word) for word in shown], bool),
         np.array([word in NEGATIONS for word in shown], bool),
         [span for *_, span in rows],
@@ -95,11 +95,13 @@ def is_word(text: str) -> bool:
 
 
 @lru_cache(maxsize=200_000)
-def _stem_code(word: str) -> int:
+def stem_code(word: str) -> int:
+    """Words with the same stem have the same code."""
     return crc32(stem(word).encode())
 
 
 @lru_cache(maxsize=200_000)
-def _rarity(pieces: tuple[int, ...]) -> float:
+def rarity(pieces: tuple[int, ...]) -> float:
+    """How rare a word is, by the place of its pieces in the vocabulary."""
     rank = max(max(pieces) - FIRST_WORD, 1) * (RARER if len(pieces) > 1 else 1)
     return float(np.log1p(rank))
