@@ -10,10 +10,10 @@ A sentence has up to two segmentations besides itself: at every boundary, and at
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +26,8 @@ from pyramidion.model.texts import Span
 
 MIN_WORDS = 3
 """A clause with fewer words goes to its neighbour."""
+AT_ONCE, GAP = 64, 2
+"""Sentences tagged together, and the empty words between them that keep them apart."""
 
 
 class Tags(NamedTuple):
@@ -46,48 +48,59 @@ class ClauseSegmenter:
         """Sentences of all texts are encoded together."""
         spans = [sentence_spans(text) for text in texts]
         sentences = (span.of(text) for text, found in zip(texts, spans, strict=True) for span in found)
-        encoded = self._encoder.encode(sentences, layers=True)
+        tagged = tags(self._encoder.encode(sentences, layers=True))
         return [
-            SegmentedText(text, tuple(self._sentence(text, span, next(encoded)) for span in found))
+            SegmentedText(text, tuple(self._sentence(text, span, *next(tagged)) for span in found))
             for text, found in zip(texts, spans, strict=True)
         ]
 
-    def _sentence(self, text: str, span: Span, words: Encoded) -> Sentence:
+    def _sentence(self, text: str, span: Span, words: Encoded, tags: Tags) -> Sentence:
         whole = (Clause((span,), span.of(text)),)
-        ways = [_clauses(text, span, words.spans, starts, tags) for starts, tags in self._ways(words)]
+        ways = [_clauses(text, span, words.spans, starts, tags) for starts in self._ways(words, tags)]
         return Sentence(span, (whole, *ways))
 
-    def _ways(self, words: Encoded) -> Iterator[tuple[list[int], Tags]]:
+    def _ways(self, words: Encoded, tags: Tags) -> Iterator[list[int]]:
         """First words of clauses, for each way to cut."""
-        if len(words.spans) < 2 * MIN_WORDS:
-            return
-        tags = tag(words)
         sure = np.flatnonzero(tags.starts[1:] > self._cut) + 1
         finest = _long_enough(words.spans, sure.tolist(), tags.starts)
         if finest:
-            yield finest, tags
+            yield finest
         if len(finest) > 1:
-            yield [max(finest, key=lambda place: float(tags.starts[place]))], tags
+            yield [max(finest, key=lambda place: float(tags.starts[place]))]
 
 
-def tag(words: Encoded) -> Tags:
+def tags(sentences: Iterable[Encoded]) -> Iterator[tuple[Encoded, Tags]]:
+    """Each sentence with its tags; some are computed at a time, which is much faster than one by one."""
+    source = iter(sentences)
+    while some := list(islice(source, AT_ONCE)):
+        yield from zip(some, _tags(some), strict=True)
+
+
+def _tags(sentences: Sequence[Encoded]) -> Iterator[Tags]:
     """Two convolutions over the words' layers; what `models/train_segmenter.py` trains."""
-    assert words.layers is not None
     head = _head()
-    x = _gelu(words.layers @ head["narrow_weight"].T + head["narrow_bias"])
+    sizes = np.array([len(words.spans) for words in sentences])
+    starts = np.cumsum([0, *sizes[:-1] + GAP])
+    rows = np.concatenate([np.arange(start, start + size) for start, size in zip(starts, sizes, strict=True)])
+    mask = np.zeros((int(starts[-1] + sizes[-1] + GAP), 1), np.float32)  # 0 between sentences
+    mask[rows] = 1
+    x = np.zeros((len(mask), len(head["narrow_bias"])), np.float32)
+    x[rows] = np.concatenate([words.layers for words in sentences if words.layers is not None]) @ head["narrow_weight"]
+    x = _gelu(x + head["narrow_bias"]) * mask
     for name in ("around1", "around2"):
-        x = x + _gelu(_around(x, head[f"{name}_weight"]) + head[f"{name}_bias"])
-    out = x @ head["out_weight"].T + head["out_bias"]
-    return Tags(out[:, 0], out[:, 1])
+        x = (x + _gelu(_around(x, head[f"{name}_weight"]) + head[f"{name}_bias"])) * mask
+    out = x @ head["out_weight"] + head["out_bias"]
+    for start, size in zip(starts, sizes, strict=True):
+        yield Tags(*out[start : start + size].T)
 
 
 def _around(x: Floats, kernel: Floats) -> Floats:
-    """A convolution over words: kernel is outputs x inputs x places."""
-    reach = kernel.shape[2] // 2
+    """A convolution over words: kernel is places x inputs x outputs."""
+    reach = len(kernel) // 2
     padded = np.pad(x, ((reach, reach), (0, 0)))
-    total = padded[: len(x)] @ kernel[:, :, 0].T
-    for place in range(1, kernel.shape[2]):
-        total += padded[place : place + len(x)] @ kernel[:, :, place].T
+    total = padded[: len(x)] @ kernel[0]
+    for place in range(1, len(kernel)):
+        total += padded[place : place + len(x)] @ kernel[place]
     return np.asarray(total, np.float32)
 
 
@@ -99,8 +112,9 @@ def _gelu(x: NDArray[np.float32]) -> Floats:
 
 @cache
 def _head() -> dict[str, Floats]:
+    """The trained arrays, with inputs before outputs."""
     with files("pyramidion.data").joinpath("segmenter.npz").open("rb") as file, np.load(file) as arrays:
-        return {name: arrays[name].astype(np.float32) for name in arrays.files}
+        return {name: np.ascontiguousarray(arrays[name].T, np.float32) for name in arrays.files}
 
 
 def _long_enough(spans: Sequence[Span], starts: list[int], surety: Floats) -> list[int]:
