@@ -32,7 +32,9 @@ from pyramidion.model import (
 if TYPE_CHECKING:
     from pyramidion.formats.score_tables import read_scores, write_scores
     from pyramidion.methods.unit_vectors import compare_units
+    from pyramidion.workflows.automatic import evaluate
     from pyramidion.workflows.evaluate import score
+    from pyramidion.workflows.judging import judge
     from pyramidion.workflows.studies import example, load, save
 
 try:
@@ -43,7 +45,9 @@ except PackageNotFoundError:  # a source tree that was never installed
 # The verbs import numpy or readers; they are fetched when first used, so that importing this package stays quick.
 _LAZY = {
     "compare_units": "pyramidion.methods.unit_vectors",
+    "evaluate": "pyramidion.workflows.automatic",
     "example": "pyramidion.workflows.studies",
+    "judge": "pyramidion.workflows.judging",
     "load": "pyramidion.workflows.studies",
     "read_scores": "pyramidion.formats.score_tables",
     "save": "pyramidion.workflows.studies",
@@ -71,7 +75,9 @@ __all__ = [
     "Topic",
     "UsageError",
     "compare_units",
+    "evaluate",
     "example",
+    "judge",
     "load",
     "read_scores",
     "save",
