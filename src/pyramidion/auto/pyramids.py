@@ -1,0 +1,121 @@
+"""From references to a pyramid like a person's, and from any pyramid to the clauses that peers are compared with.
+
+A unit's label is its most central contributor: the one most similar to the others on average. Units are numbered from
+the heaviest and most attractive down, and nothing depends on the order of references, so ids are stable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyramidion.auto.graph import SimilarityGraph
+from pyramidion.auto.partition import Partition, Unit
+from pyramidion.auto.segments import Clause, Segment, SegmentedText, Sentence
+from pyramidion.errors import InputError, Problem
+from pyramidion.model import ContentUnit, Contributor, Pyramid
+from pyramidion.model.texts import Span
+
+Doubles = NDArray[np.float64]
+Joined = Callable[[tuple[Segment, ...], Doubles], SimilarityGraph]
+NAME = "auto"
+"""What pyramids made here are called."""
+
+
+@dataclass(frozen=True)
+class BuiltPyramid:
+    """A pyramid, the similarity from which segments were joined, and what there is to say about it."""
+
+    pyramid: Pyramid
+    threshold: float
+    notes: tuple[Problem, ...] = ()
+
+
+def build(
+    topic: str,
+    references: Mapping[str, SegmentedText],
+    similarity: Callable[[list[SegmentedText]], Doubles],
+    *,
+    graph: Joined,
+    partition: Callable[[SimilarityGraph], Partition],
+    name: str = NAME,
+) -> BuiltPyramid:
+    """The pyramid of a topic. ``similarity`` compares all clauses of some texts with one another.
+
+    A reference without words says nothing and is left out, with a note.
+    """
+    said = {id: references[id] for id in sorted(references) if references[id].sentences}
+    where = f"topic {topic}"
+    if not said:
+        what = "its references are empty" if references else "has no references"
+        raise InputError(Problem(where, f"{what}, so there is nothing to build a pyramid from"))
+    segments = tuple(segment for id, text in said.items() for segment in text.segments(id))
+    joined = graph(segments, similarity(list(said.values())))
+    found = partition(joined)
+    central = _Centre(joined)
+    units = tuple(
+        ContentUnit(f"{name}-{number}", central.label(unit), _contributors(unit, segments))
+        for number, unit in enumerate(found.units, 1)
+    )
+    notes = [Problem(f"{where}, reference {id}", "is empty and left out", "warning") for id in references.keys() - said]
+    notes += [Problem(where, note, "warning") for note in found.notes]
+    return BuiltPyramid(Pyramid(topic, tuple(said), units, name), joined.threshold, tuple(sorted(notes, key=str)))
+
+
+def _contributors(unit: Unit, segments: tuple[Segment, ...]) -> tuple[Contributor, ...]:
+    members = sorted((segments[member] for member in unit.members), key=lambda segment: segment.id)
+    return tuple(Contributor(segment.id.summary, tuple(sorted(segment.spans))) for segment in members)
+
+
+class _Centre:
+    """Finds the most central segment of a unit; of equals the one that comes first in the graph."""
+
+    def __init__(self, graph: SimilarityGraph) -> None:
+        self._graph = graph
+        self._node = {int(segment): node for node, segment in enumerate(graph.order)}
+
+    def label(self, unit: Unit) -> str:
+        nodes = sorted(self._node[member] for member in unit.members)
+        near = self._graph.similarity[np.ix_(nodes, nodes)]
+        mean = (near.sum(axis=1) - np.diag(near)).round(6)
+        words = " ".join(self._graph.nodes[nodes[int(mean.argmax())]].text.split())
+        return words.strip(" ,;:") or words
+
+
+class Contributors(NamedTuple):
+    """What peers are compared with: texts whose clauses are contributors, and the unit (by number) of each clause."""
+
+    texts: list[SegmentedText]
+    unit_of: list[int]
+
+
+def contributors_of(pyramid: Pyramid, references: Mapping[str, str]) -> Contributors:
+    """The contributors of any pyramid, an expert's or a crowd's as well.
+
+    Words that nobody marked in a reference we have cannot be compared; then the unit's label stands for them.
+    """
+    marked: dict[str, list[tuple[int, Clause]]] = {}
+    labels: dict[int, str] = {}
+    for number, unit in enumerate(pyramid.units):
+        for contributor in unit.contributors:
+            text = references.get(contributor.reference, "")
+            spans = tuple(span for span in sorted(contributor.spans) if span.fits(text))
+            if spans:
+                clause = Clause(spans, " ".join(span.of(text) for span in spans))
+                marked.setdefault(contributor.reference, []).append((number, clause))
+            else:
+                labels[number] = unit.label
+    texts = [_of_clauses(references[id], [clause for _, clause in found]) for id, found in marked.items()]
+    texts += [_of_clauses(label, [Clause((Span(0, len(label)),), label)]) for label in labels.values()]
+    return Contributors(texts, [number for found in marked.values() for number, _ in found] + list(labels))
+
+
+def _of_clauses(text: str, clauses: list[Clause]) -> SegmentedText:
+    """A text that is known by some clauses of it; for what follows each is a sentence that cannot be cut."""
+    return SegmentedText(
+        text, tuple(Sentence(Span(clause.spans[0].start, clause.spans[-1].end), ((clause,),)) for clause in clauses)
+    )

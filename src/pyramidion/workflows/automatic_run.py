@@ -1,0 +1,171 @@
+"""One call from texts to everything: scores, study, pyramids to open elsewhere, and a log.
+
+Every finished topic is written aside, so that a run that was stopped goes on where it was; a topic whose texts or whose
+choices have changed is done again.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from pyramidion.auto.choices import Choices
+from pyramidion.auto.pyramids import NAME
+from pyramidion.errors import Problem, UsageError
+from pyramidion.formats.files import new_file, to_file_name
+from pyramidion.formats.score_tables import write_scores
+from pyramidion.model import Score, Study, Topic
+from pyramidion.model.records import Collector, to_records
+from pyramidion.workflows import database
+from pyramidion.workflows.automatic import (
+    JUDGE,
+    Advance,
+    Evaluation,
+    TopicJob,
+    TopicResult,
+    assembled,
+    run_topics,
+    topic_jobs,
+)
+from pyramidion.workflows.studies import guess_format, save
+
+PARTS = "parts"
+PYRAMIDS = "pyramids"
+_OURS = frozenset({PARTS, PYRAMIDS, "scores.csv", "study.jsonl", "log.txt"})
+
+
+@dataclass(frozen=True)
+class RunDone:
+    """What a run gave, and how many of the topics an earlier one had finished."""
+
+    evaluation: Evaluation
+    topics: int
+    known: int
+
+
+def run(
+    study: Study, folder: Path, choices: Choices, *, processes: int = 1, advance: Advance = lambda _: None
+) -> RunDone:
+    """Build, score and write everything into a folder: a new one, or that of an earlier run."""
+    jobs = topic_jobs(study, explain=True)
+    _make(folder)
+    keys = {job.topic: _key(job, choices) for job in jobs}
+    done = {job.topic: found for job in jobs if (found := _read_part(_part(folder, job.topic), keys[job.topic]))}
+    known = len(done)
+    advance(sum(job.size for job in jobs if job.topic in done))
+    todo = [job for job in jobs if job.topic not in done]
+    for result in run_topics(todo, choices, processes=processes, advance=advance):
+        _write_part(_part(folder, result.topic), keys[result.topic], result)
+        done[result.topic] = result
+    evaluation = assembled(study, choices, [done[job.topic] for job in jobs], pyramid=NAME)
+    _write(evaluation, folder)
+    return RunDone(evaluation, len(jobs), known)
+
+
+def _make(folder: Path) -> None:
+    """Only a new folder, or one an earlier run made: nobody's files are replaced."""
+    if folder.exists() and (not folder.is_dir() or {entry.name for entry in folder.iterdir()} - _OURS):
+        raise UsageError(f"{folder} holds other files; choose another folder")
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def _write(evaluation: Evaluation, folder: Path) -> None:
+    write_scores(evaluation.table, folder / "scores.csv")
+    save(evaluation.study, folder / "study.jsonl")
+    shutil.rmtree(folder / PYRAMIDS, ignore_errors=True)
+    save(only_automatic(evaluation.study), folder / PYRAMIDS, format="ducview")
+    with new_file(folder / "log.txt") as file:
+        file.write(evaluation.log)
+
+
+def only_automatic(study: Study, name: str = NAME) -> Study:
+    """The study with its automatic pyramids alone, for formats that hold one pyramid a topic."""
+    mine = [row for row, judge in enumerate(study.judgments.judge) if judge == JUDGE.id]
+    return replace(
+        study,
+        pyramids=tuple(pyramid for pyramid in study.pyramids if pyramid.name == name),
+        judges=tuple(judge for judge in study.judges if judge == JUDGE),
+        judgments=study.judgments.take(mine),
+        aspects=(),
+        tasks=(),
+        assignments=(),
+    )
+
+
+def write_pyramids(study: Study, target: str, *, name: str) -> None:
+    """Write a study with its new pyramids to a .jsonl or .pyr file, a folder of .pyr files, or a study database."""
+    if database.is_url(target) or database.recognises(Path(target)):
+        from pyramidion.workflows.campaign import Desk  # needs the extra `server`; reading a database does too
+
+        desk = Desk.open(target)
+        try:
+            desk.import_study(study)
+        finally:
+            desk.database.close()
+        return
+    path = Path(target)
+    suffix = path.suffix.lower()
+    if suffix in {".db", ".sqlite", ".sqlite3"}:
+        raise UsageError(f"{target} does not exist; make it with: pyramidion init {target}")
+    format = guess_format(path) if suffix else "ducview"
+    save(only_automatic(study, name) if format == "ducview" else study, path, format=format)
+
+
+# -- finished topics, written aside --------------------------------------------------------------------------
+
+
+def _part(folder: Path, topic: str) -> Path:
+    return folder / PARTS / f"{to_file_name(topic)}.json"
+
+
+def _key(job: TopicJob, choices: Choices) -> str:
+    """The same for the same texts, choices and version, and for nothing else."""
+    model = choices.embedder.partition(":")[2]
+    trained = sha256(Path(model).read_bytes()).hexdigest() if Path(model).is_file() else ""
+    held = [str(choices.signature(pyramid=job.name)), trained, dict(job.references), dict(job.peers), repr(job.pyramid)]
+    return sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()
+
+
+def _write_part(path: Path, key: str, result: TopicResult) -> None:
+    study = Study(topics=(Topic(result.topic),), pyramids=(result.pyramid,), judgments=result.judgments)
+    held = {
+        "key": key,
+        "scores": [(score.system, score.measure, score.value) for score in result.scores],
+        "notes": [(note.where, note.what) for note in result.notes],
+        "log": result.log,
+        "built": result.built,
+        "study": list(to_records(study)),
+    }
+    with new_file(path) as file:
+        json.dump(held, file, ensure_ascii=False)
+
+
+def _read_part(path: Path, key: str) -> TopicResult | None:
+    """An earlier result, where it answers the same question; a file that cannot be read does not."""
+    try:
+        held = json.loads(path.read_bytes())
+        return _result(held) if held["key"] == key else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _result(held: Mapping[str, Any]) -> TopicResult:
+    collector = Collector()
+    for record in held["study"]:
+        collector.add(record)
+    study = collector.study()
+    [topic], [pyramid] = study.topics, study.pyramids
+    return TopicResult(
+        topic.id,
+        pyramid,
+        tuple(Score(topic.id, system, measure, value) for system, measure, value in held["scores"]),
+        study.judgments,
+        held["log"],
+        tuple(Problem(where, what, "warning") for where, what in held["notes"]),
+        held["built"],
+    )

@@ -1,0 +1,291 @@
+"""Automatic evaluation as people use it: real encoder, small texts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import pyramidion as pyr
+from pyramidion.auto import evaluator as evaluator_module
+from pyramidion.auto.choices import Choices
+from pyramidion.auto.evaluator import Evaluator
+from pyramidion.auto.remember import RememberingEncoder
+from pyramidion.workflows.automatic import build_pyramids, evaluate_study, run_topics, topic_jobs
+from pyramidion.workflows.automatic_run import run
+
+REFERENCES = [
+    "The river Aller rose on Monday and flooded the old town. Ten families had to leave their homes.",
+    "Ten families left their homes after the Aller flooded the old town on Monday.",
+    "On Monday the old town was flooded by the river Aller. The mayor promised new dikes.",
+]
+PEERS = {
+    "copy": "The river Aller rose on Monday and flooded the old town. Ten families had to leave their homes.",
+    "half": "The river Aller flooded the old town on Monday.",
+    "other": "The museum bought a painting by a local artist.",
+    "empty": "",
+}
+
+
+def small_study(*topics: str) -> pyr.Study:
+    return pyr.Study(
+        tuple(pyr.Topic(topic) for topic in topics),
+        tuple(
+            summary
+            for topic in topics
+            for summary in (
+                *(pyr.Summary(topic, name, text, "reference") for name, text in zip("ABC", REFERENCES, strict=True)),
+                *(pyr.Summary(topic, system, text) for system, text in PEERS.items()),
+            )
+        ),
+    )
+
+
+def test_three_lines_give_a_ranking() -> None:
+    table = pyr.evaluate(REFERENCES, PEERS)
+    assert table.measures == ("raw", "quality", "coverage", "comprehensive")
+    assert [system for system, _ in table.ranking("coverage")] == ["copy", "half", "other", "empty"]
+    assert table.value("empty", "comprehensive") == 0
+    assert table.value("other", "coverage") < 0.2  # type: ignore[operator]
+
+
+def test_the_signature_names_all_choices() -> None:
+    soft = str(pyr.evaluate(REFERENCES[:1], {"half": PEERS["half"]}).signature)
+    for choice in ("segmenter:clauses", "similarity:align", "partitioner:edua-x", "percentile:83", "matcher:align"):
+        assert f"|{choice}|" in soft
+    assert "top-k" not in soft
+    hard = pyr.evaluate(REFERENCES[:1], {"half": PEERS["half"]}, matcher="wmin", partitioner="edua-g", beta=2)
+    for choice in ("alpha:10", "beta:2", "matcher:wmin", "top-k:2", "threshold:0.5"):
+        assert f"|{choice}|" in str(hard.signature)
+
+
+def test_evaluate_takes_topics_too() -> None:
+    one = pyr.evaluate(REFERENCES, PEERS)
+    two = pyr.evaluate({"x": REFERENCES, "y": REFERENCES[0]}, {"x": PEERS, "y": {"half": PEERS["half"]}})
+    assert two.topics == ("x", "y")
+    for system in PEERS:
+        assert two.value(system, "raw", "x") == pytest.approx(one.value(system, "raw"))
+
+
+def test_the_order_of_references_does_not_change_scores() -> None:
+    expected = pyr.evaluate(REFERENCES, PEERS)
+    found = pyr.evaluate(REFERENCES[::-1], PEERS)
+    for score in expected:
+        assert found.value(score.system, score.measure, score.topic) == pytest.approx(score.value, abs=1e-5)
+
+
+@pytest.mark.parametrize("matcher", ["wmin", "exact"])
+@pytest.mark.parametrize("similarity", ["align", "cosine"])
+@pytest.mark.parametrize("partitioner", ["edua-c", "edua-g", "edua-x"])
+def test_every_combination_ranks_a_copy_first(matcher: str, similarity: str, partitioner: str) -> None:
+    table = pyr.evaluate(REFERENCES, PEERS, matcher=matcher, similarity=similarity, partitioner=partitioner)
+    assert table.ranking("raw")[0][0] == "copy"
+    assert table.value("other", "raw") == table.value("empty", "raw") == 0
+
+
+@pytest.mark.parametrize(
+    ("references", "peers", "message"),
+    [
+        ([], PEERS, "topic topic: has no references"),
+        ({"x": []}, {"x": PEERS}, "topic x: has no references"),
+        ({"x": REFERENCES}, {"x": PEERS, "y": PEERS}, "topic y: has no references"),
+        (["", " "], PEERS, "topic topic: its references are empty"),
+    ],
+)
+def test_no_references_is_an_error_that_names_the_topic(references: object, peers: object, message: str) -> None:
+    with pytest.raises(pyr.InputError, match=message):
+        pyr.evaluate(references, peers)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        ({"matcher": "guess"}, "matcher 'guess' is unknown"),
+        ({"alpha": 1}, "partitioner edua-x has no alpha"),
+        ({"top_k": 3}, "matcher align has no top-k"),
+        ({"embedder": "st:some"}, "only where similarity is cosine"),
+        ({"similarity": "cosine", "embedder": "glove"}, "embedder 'glove' is unknown"),
+        ({"nothing": 1}, "unexpected keyword argument 'nothing'"),
+    ],
+)
+def test_wrong_choices_are_named(choices: dict[str, object], message: str) -> None:
+    with pytest.raises(pyr.UsageError, match=message):
+        pyr.evaluate(REFERENCES, PEERS, **choices)
+
+
+def test_one_level_of_topics_on_one_side_only_is_refused() -> None:
+    with pytest.raises(pyr.UsageError, match="both by topic"):
+        pyr.evaluate(REFERENCES, {"x": PEERS})
+
+
+def test_texts_in_other_letters_are_scored_with_one_warning() -> None:
+    texts = ["Река вышла из берегов в понедельник.", "В понедельник река затопила город."]
+    table = pyr.evaluate(texts, {"same": texts[0], "other": "Кошки спят дома."})
+    assert table.ranking("coverage")[0][0] == "same"
+    assert len(table.notes) == 1
+    assert "4 of 4 texts: mostly not in Latin letters" in str(table.notes[0])
+
+
+def test_one_word_summaries_and_signs_alone_do_no_harm() -> None:
+    table = pyr.evaluate(["Flood.", "Flood!", "..."], {"a": "Flood", "b": "?!", "c": "   "})
+    assert table.ranking("raw")[0][0] == "a"
+    assert table.value("b", "raw") == table.value("c", "raw") == 0
+
+
+# -- studies -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def evaluation() -> pyr.Study:
+    return evaluate_study(small_study("x", "y")).study
+
+
+def test_the_study_holds_pyramids_and_judgments_like_a_persons(evaluation: pyr.Study) -> None:
+    assert evaluation.problems() == []
+    assert {pyramid.topic for pyramid in evaluation.pyramids} == {"x", "y"}
+    table = pyr.score(evaluation, "pyramid", pyramid="auto", judges="auto")
+    assert table.ranking("modified")[0][0] == "copy"
+    assert evaluation.judgments.evidence
+
+
+def test_scoring_again_uses_the_pyramid_and_replaces_the_judgments(evaluation: pyr.Study) -> None:
+    again = evaluate_study(evaluation)
+    assert again.study.pyramids == evaluation.pyramids
+    assert sorted(map(str, again.study.judgments)) == sorted(map(str, evaluation.judgments))
+    assert "partitioner" not in str(again.table.signature), "it was not built here"
+
+
+def test_a_pyramid_that_is_built_again_takes_its_old_judgments_with_it(evaluation: pyr.Study) -> None:
+    fewer = build_pyramids(evaluation, Choices(untouched="whole", percentile=100))
+    assert fewer.problems() == []
+
+
+def test_peers_can_be_scored_against_a_persons_pyramid(example: pyr.Study) -> None:
+    topic = example.topics[0].id
+    one = replace(
+        example,
+        topics=example.topics[:1],
+        summaries=tuple(s for s in example.summaries if s.topic == topic),
+        pyramids=tuple(p for p in example.pyramids if p.topic == topic),
+    )
+    found = evaluate_study(one, pyramid="expert", explain=False)
+    assert found.study.pyramids == one.pyramids
+    assert "|pyramid:expert|" in str(found.table.signature)
+    assert found.table.ranking("coverage")[-1][0] == "offtopic"
+    with pytest.raises(pyr.UsageError, match="no pyramid called 'mine'"):
+        evaluate_study(one, pyramid="mine")
+
+
+def test_chunks_give_what_one_piece_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    [job] = topic_jobs(small_study("x"))
+    evaluator = Evaluator()
+    prepared = evaluator.prepare(evaluator.build("x", job.references).pyramid, job.references)
+    whole = list(evaluator.score(prepared, job.peers.items()))
+    monkeypatch.setattr(evaluator_module, "PEERS_AT_ONCE", 1)
+    for one, other in zip(whole, evaluator.score(prepared, job.peers.items()), strict=True):
+        assert one.system == other.system
+        assert one.judged.degrees == pytest.approx(other.judged.degrees, abs=1e-5)
+
+
+def test_peers_are_taken_from_a_stream_as_they_are_needed() -> None:
+    [job] = topic_jobs(small_study("x"))
+    evaluator = Evaluator()
+    prepared = evaluator.prepare(evaluator.build("x", job.references).pyramid, job.references)
+    taken = 0
+
+    def endless():  # type: ignore[no-untyped-def]
+        nonlocal taken
+        while True:
+            taken += 1
+            yield f"s{taken}", PEERS["half"]
+
+    assert next(evaluator.score(prepared, endless())).system == "s1"
+    assert taken == evaluator_module.PEERS_AT_ONCE
+
+
+def test_each_sentence_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoded: list[str] = []
+    inner = RememberingEncoder.__mro__[1]._encode  # type: ignore[attr-defined]
+
+    def counted(self: object, texts: list[str], layers: bool) -> object:
+        encoded.extend(texts)
+        return inner(self, texts, layers)
+
+    monkeypatch.setattr(RememberingEncoder, "_encode", counted)
+    [job] = topic_jobs(small_study("x"))
+    evaluator = Evaluator()
+    prepared = evaluator.prepare(evaluator.build("x", job.references).pyramid, job.references)
+    encoded.clear()
+    list(evaluator.score(prepared, [("a", PEERS["copy"]), ("b", PEERS["copy"]), ("c", PEERS["half"])]))
+    assert sorted(encoded) == sorted(set(encoded))
+    assert len(encoded) == 3
+
+
+def test_processes_give_the_same_as_one() -> None:
+    jobs = topic_jobs(small_study("x", "y"))
+    one = list(run_topics(jobs, Choices()))
+    two = list(run_topics(jobs, Choices(), processes=2))
+    assert [result.pyramid for result in one] == [result.pyramid for result in two]
+    assert [result.topic for result in two] == ["x", "y"]
+
+
+# -- runs ----------------------------------------------------------------------------------------------------
+
+
+def test_a_run_leaves_everything_and_goes_on_where_it_was(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    first = run(small_study("x"), folder, Choices())
+    assert (first.topics, first.known) == (1, 0)
+    again = run(small_study("x", "y"), folder, Choices())
+    assert (again.topics, again.known) == (2, 1)
+    third = run(small_study("x", "y"), folder, Choices())
+    assert third.known == 2
+    assert third.evaluation.table == again.evaluation.table
+    assert third.evaluation.study == again.evaluation.study
+    assert third.evaluation.log == again.evaluation.log
+    other = run(small_study("x", "y"), folder, Choices(percentile=70))
+    assert other.known == 0
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "log.txt",
+        "parts",
+        "pyramids",
+        "scores.csv",
+        "study.jsonl",
+    ]
+    assert pyr.load(folder / "study.jsonl").problems() == []
+    reread = pyr.load(folder / "pyramids", format="ducview")
+    assert {(p.topic, len(p.units)) for p in reread.pyramids} == {
+        (p.topic, len(p.units)) for p in other.evaluation.study.pyramids
+    }
+    assert len(reread.peers) == 8
+
+
+def test_a_changed_text_or_a_broken_file_is_done_again(tmp_path: Path) -> None:
+    run(small_study("x", "y"), tmp_path, Choices())
+    part = tmp_path / "parts" / "x.json"
+    part.write_text(json.dumps({"key": "nothing"}))
+    assert run(small_study("x", "y"), tmp_path, Choices()).known == 1
+    part.write_bytes(b"{")
+    assert run(small_study("x", "y"), tmp_path, Choices()).known == 1
+    study = small_study("x", "y")
+    changed = replace(study, summaries=(replace(study.summaries[0], text="The Aller rose."), *study.summaries[1:]))
+    assert run(changed, tmp_path, Choices()).known == 1
+
+
+def test_the_log_shows_units_contributors_and_matches(tmp_path: Path) -> None:
+    run(small_study("x"), tmp_path, Choices(matcher="exact"))
+    log = (tmp_path / "log.txt").read_text()
+    assert "TOPIC x" in log
+    assert "PEER half of topic x" in log
+    assert "      B: “" in log
+    peer = log.split("PEER copy of topic x\n")[1].split("PEER")[0]
+    assert "  1.000  (" in peer or "  0.9" in peer
+    assert "“Ten families had to leave their homes.”" in peer
+
+
+def test_a_run_touches_nobody_elses_files(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(pyr.UsageError, match="holds other files"):
+        run(small_study("x"), tmp_path, Choices())
