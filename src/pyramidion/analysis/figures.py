@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 @dataclass(frozen=True)
@@ -86,4 +87,20 @@ class Heatmap:
     high: float = 1.0
 
 
-Figure = Lines | Scatter | Intervals | Bars | Heatmap
+class Tier(NamedTuple):
+    """Units of one weight: for each, a share from 0 to 1 that its colour shows."""
+
+    weight: int
+    shares: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Tiers:
+    """A pyramid, from the top tier down, a block a unit; ``label`` says what the shares are."""
+
+    title: str
+    label: str
+    tiers: tuple[Tier, ...]
+
+
+Figure = Lines | Scatter | Intervals | Bars | Heatmap | Tiers

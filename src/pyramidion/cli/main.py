@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pyramidion.cli import analyze, campaign, study
+from pyramidion.cli import analyze, campaign, report, study
 from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError, UsageError
 
@@ -231,6 +231,9 @@ def doctor(json: Json = False, quiet: Quiet = False) -> None:
     run(Output(json, quiet))
 
 
+app.command("report")(report.report)
+app.command("feedback")(report.feedback)
+app.command("diff")(report.diff)
 app.command("init")(study.init)
 app.command("import")(study.import_)
 app.command("account")(study.account)

@@ -1,12 +1,25 @@
-"""Pure rendering of answers: tables for terminals, CSV and LaTeX, and plots.
+"""Pure rendering of what was found: tables and plots of answers, the report page, feedback for writers.
 
 ``from pyramidion import report; report.plot(answer, "figure.svg")``
 """
 
 from __future__ import annotations
 
+from pyramidion.report.feedback import write_feedback
+from pyramidion.report.figures import write_figures
+from pyramidion.report.page import report_page
 from pyramidion.report.plots import SUFFIXES as PLOT_SUFFIXES
 from pyramidion.report.plots import need_plots, plot
 from pyramidion.report.tables import latex, terminal, write_csv
 
-__all__ = ["PLOT_SUFFIXES", "latex", "need_plots", "plot", "terminal", "write_csv"]
+__all__ = [
+    "PLOT_SUFFIXES",
+    "latex",
+    "need_plots",
+    "plot",
+    "report_page",
+    "terminal",
+    "write_csv",
+    "write_feedback",
+    "write_figures",
+]

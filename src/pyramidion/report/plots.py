@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyramidion.analysis.answer import Answer
-from pyramidion.analysis.figures import Bars, Estimate, Figure, Heatmap, Intervals, Lines, Scatter
+from pyramidion.analysis.figures import Bars, Estimate, Figure, Heatmap, Intervals, Lines, Scatter, Tiers
 from pyramidion.errors import MissingExtraError, UsageError
 from pyramidion.report.tables import numbered, printable
 
@@ -83,6 +83,8 @@ def draw(figure: Figure) -> Drawing:
         _intervals(axes, figure)
     elif isinstance(figure, Bars):
         _bars(axes, figure)
+    elif isinstance(figure, Tiers):
+        _tiers(drawing, axes, figure)
     else:
         _heatmap(drawing, axes, figure)
     return drawing
@@ -106,6 +108,8 @@ def _height(figure: Figure) -> float:
         return max(1.6, 0.8 + 0.19 * len(figure.rows))
     if isinstance(figure, Heatmap):
         return max(2.6, 1.0 + 0.19 * len(figure.rows))
+    if isinstance(figure, Tiers):
+        return 0.9 + 0.28 * max(len(figure.tiers), 2)
     return 3.0
 
 
@@ -216,3 +220,26 @@ def _heatmap(drawing: Drawing, axes: Axes, figure: Heatmap) -> None:
                     colour = "black" if value > middle else "white"
                     axes.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=6, color=colour)
     drawing.colorbar(image, ax=axes, label=figure.label, shrink=0.8)
+
+
+def _tiers(drawing: Drawing, axes: Axes, figure: Tiers) -> None:
+    """Blocks centred in rows. Each unit is one block wide, so a tier's width is its number of units."""
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.patches import Rectangle
+
+    colour = colormaps["cividis"]
+    for row, tier in enumerate(figure.tiers):
+        start = -len(tier.shares) / 2
+        for place, share in enumerate(sorted(tier.shares, reverse=True)):
+            axes.add_patch(Rectangle((start + place + 0.05, row + 0.06), 0.9, 0.88, color=colour(share), linewidth=0))
+    widest = max((len(tier.shares) for tier in figure.tiers), default=1)
+    axes.set_xlim(-widest / 2 - 0.2, widest / 2 + 0.2)
+    axes.set_ylim(len(figure.tiers), 0)
+    axes.set_xticks([])
+    axes.set_yticks([row + 0.5 for row in range(len(figure.tiers))], [str(tier.weight) for tier in figure.tiers])
+    axes.set_ylabel("weight")
+    axes.tick_params(length=0)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_visible(False)
+    drawing.colorbar(ScalarMappable(cmap=colour), ax=axes, label=printable(figure.label), shrink=0.9)

@@ -1,0 +1,189 @@
+"""`pyramidion report`, `feedback` and `diff`: results for people to look at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pyramidion.cli.output import Output, plain
+from pyramidion.errors import UsageError
+
+StudyPath = Annotated[str, typer.Argument(metavar="STUDY", help="A study in any readable format.")]
+From = Annotated[str | None, typer.Option("--from", help="Its format, where it is not recognised.")]
+Lenient = Annotated[bool, typer.Option("--lenient", help="Report errors in the data and go on.")]
+Json = Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        "--method", "-m", help="What it is mainly about: pyramid, lite, ... [default: the first that applies]"
+    ),
+]
+PyramidName = Annotated[str | None, typer.Option("--pyramid", help="Which pyramid, where there are several.")]
+Judges = Annotated[str | None, typer.Option(help="all, expert, crowd, model, or one judge's id.")]
+Seed = Annotated[int, typer.Option(help="For everything that is drawn at random.")]
+
+
+def report(
+    path: StudyPath,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="The page. [default: report.html]")] = None,
+    figures: Annotated[
+        Path | None, typer.Option("--figures", help="A folder for every figure at paper size, as SVG and PDF.")
+    ] = None,
+    latex: Annotated[Path | None, typer.Option("--latex", help="Write the tables for LaTeX (booktabs).")] = None,
+    scores: Annotated[
+        list[str] | None, typer.Option("--scores", help="A further score table to correlate with; repeatable.")
+    ] = None,
+    method: Method = None,
+    pyramid: PyramidName = None,
+    judges: Judges = None,
+    pay: Annotated[float | None, typer.Option(help="What an assignment paid, for the cost.", min=0)] = None,
+    fee: Annotated[float, typer.Option(help="The platform's fee, as a share of the pay.", min=0)] = 0.2,
+    currency: Annotated[str, typer.Option(help="Printed before amounts of money.")] = "$",
+    seed: Seed = 0,
+    format: From = None,
+    lenient: Lenient = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """One HTML file with everything: ranking, topics, pyramids, and what each summary says and misses.
+
+    With --figures or --latex the page is written only if -o names it.
+    """
+    from pyramidion.cli.main import load_study, refuse_same
+
+    out = Output(json, quiet)
+    page = output or (None if figures or latex else Path("report.html"))
+    for target in filter(None, (page, latex)):
+        refuse_same(path, target)
+    if page is not None and page.suffix.lower() not in {".html", ".htm"}:
+        raise UsageError(f"{page}: a report is written to .html")
+    if figures is not None:
+        from pyramidion.report import need_plots
+
+        need_plots()
+    study = load_study(path, format, lenient, out)
+    found = _findings(study, out, method, pyramid, judges, seed, scores, _cost(study, pay, fee, currency))
+    written = _write(found, page, figures, latex, out)
+    main = found.main
+    out.result(
+        {
+            "written": [str(each) for each in written],
+            "answer": main.ranking.sentence,
+            "method": main.method,
+            "measure": main.measure,
+            "signature": str(main.table.signature),
+        }
+    )
+    out.show(plain(main.ranking.sentence))
+    for each in written[:3]:
+        out.show(f"Wrote {plain(str(each))}.")
+    if len(written) > 3:
+        out.show(f"... and {len(written) - 3} more files.")
+
+
+def _cost(study: Any, pay: float | None, fee: float, currency: str) -> str:
+    """Paid work is one judge on one task."""
+    if pay is None:
+        return ""
+    from pyramidion.methods.cost import campaign_cost
+
+    columns = zip(study.judgments.task.codes, study.judgments.judge.codes, strict=True)
+    tasks = study.judgments.task.names
+    done = {(task, judge) for task, judge in columns if tasks[task]}
+    return str(campaign_cost(max(len(done), len(study.assignments)), pay=pay, fee=fee, currency=currency))
+
+
+def _findings(
+    study: Any,
+    out: Output,
+    method: str | None,
+    pyramid: str | None,
+    judges: str | None,
+    seed: int,
+    scores: list[str] | None = None,
+    cost: str = "",
+) -> Any:
+    from pyramidion.workflows.analyses import read_source, score_tables
+    from pyramidion.workflows.reporting import findings
+
+    metrics = score_tables([(Path(name).stem, read_source(name)) for name in scores or []])
+    with out.busy("Scoring and analysing"):
+        return findings(study, method=method, pyramid=pyramid, judges=judges, metrics=metrics, cost=cost, seed=seed)
+
+
+def _write(found: Any, page: Path | None, figures: Path | None, latex: Path | None, out: Output) -> list[Path]:
+    from pyramidion import report as rendering
+    from pyramidion.formats.files import new_file
+
+    written: list[Path] = []
+    if page is not None:
+        with out.busy("Writing the page"), new_file(page) as file:
+            file.write(rendering.report_page(found))
+        written.append(page)
+    if figures is not None:
+        with out.busy("Drawing figures"):
+            written += rendering.write_figures(found, figures)
+    if latex is not None:
+        with new_file(latex) as file:
+            file.write("\n".join(rendering.latex(answer) for answer in found.answers()))
+        written.append(latex)
+    return written
+
+
+def feedback(
+    path: StudyPath,
+    folder: Annotated[Path, typer.Option("--output", "-o", help="A new folder for the pages.")],
+    system: Annotated[
+        list[str] | None, typer.Option("--system", "-s", help="Only this writer or system; repeatable. [default: all]")
+    ] = None,
+    method: Method = None,
+    pyramid: PyramidName = None,
+    judges: Judges = None,
+    seed: Seed = 0,
+    format: From = None,
+    lenient: Lenient = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """A short page for the writer of each summary, an overview for the teacher, and a CSV for the grade book."""
+    from pyramidion import report as rendering
+    from pyramidion.cli.main import load_study
+
+    out = Output(json, quiet)
+    study = load_study(path, format, lenient, out)
+    if unknown := [name for name in system or () if name not in study.systems]:
+        raise UsageError(f"no system is called {unknown[0]!r}; there are: {', '.join(study.systems)}")
+    found = _findings(study, out, method, pyramid, judges, seed)
+    with out.busy("Writing pages"):
+        written = rendering.write_feedback(found, folder, systems=system)
+    out.result({"folder": str(folder), "written": [str(each) for each in written]})
+    pages = sum(each.parent.parent.name == "writers" for each in written)
+    noun = "page for its writer" if pages == 1 else "pages, one for the writer of each summary"
+    out.show(f"Wrote {pages} {noun}, in {plain(str(folder / 'writers'))}.")
+    out.show(f"For the teacher: {plain(str(folder / 'overview.html'))} and {plain(str(folder / 'grades.csv'))}.")
+
+
+def diff(
+    first: Annotated[str, typer.Argument(metavar="A", help="A study or a score table.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="Another one, or another run of the same.")],
+    measure: Annotated[str | None, typer.Option(help="Which measure; by default every one that both have.")] = None,
+    format: From = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the tables as .csv; a second one gets -2.")
+    ] = None,
+    latex: Annotated[Path | None, typer.Option("--latex", help="Write the tables for LaTeX (booktabs).")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw old against new into .svg, .pdf or .png.")] = None,
+    lenient: Lenient = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """What changed between two studies or runs: scores, ranks and judgments."""
+    from pyramidion.cli.analyze.asking import Asked
+    from pyramidion.workflows.comparing import differences
+
+    asked = Asked(json, quiet, output, latex, plot)
+    read = [asked.read(each, format, lenient) for each in (first, second)]
+    asked.answer(lambda: differences(*read, measure=measure))

@@ -1,0 +1,74 @@
+// The page's data and its parts. Texts become text nodes only: no function here takes markup.
+
+const head = JSON.parse(document.getElementById("head").textContent);
+const overview = document.getElementById("overview");
+const detail = document.getElementById("detail");
+const SVG = "http://www.w3.org/2000/svg";
+
+/** An element with attributes and children; a child that is no node is text. */
+function make(name, attributes = {}, ...children) {
+  return filled(document.createElement(name), attributes, children);
+}
+
+function draw(name, attributes = {}, ...children) {
+  return filled(document.createElementNS(SVG, name), attributes, children);
+}
+
+function filled(node, attributes, children) {
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === true) node.setAttribute(key, "");
+    else if (value !== false && value != null) node.setAttribute(key, value);
+  }
+  node.append(...children.flat().filter((child) => child != null && child !== false));
+  return node;
+}
+
+/** A parcel's text: gzip in base64, unpacked once it is asked for. */
+async function unpack(id) {
+  const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).text();
+}
+
+const opened = new Map();
+
+function openTopic(place) {
+  if (!opened.has(place)) opened.set(place, unpack(`topic-${place}`).then(JSON.parse));
+  return opened.get(place);
+}
+
+function fragment(...parts) {
+  return "#" + parts.map(encodeURIComponent).join("/");
+}
+
+function shown(value, digits = 3) {
+  return value == null ? "–" : value.toFixed(digits);
+}
+
+function plural(number, noun) {
+  return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** The colour of a weight: the top tier has the first, whatever the number of tiers. */
+function tier(weight, tiers) {
+  return `t${Math.min(Math.max(tiers - weight, 0) + 1, 5)}`;
+}
+
+function step(share) {
+  return Math.min(Math.floor(10 * share), 9);
+}
+
+// -- downloads -----------------------------------------------------------------------------------------------
+
+async function everything() {
+  const topics = await Promise.all(head.topics.map((_, place) => openTopic(place)));
+  return JSON.stringify({...head, topics}, null, 1);
+}
+
+async function download(name) {
+  const csv = name.endsWith(".csv");
+  const text = csv ? await unpack(`file-${name}`) : await everything();
+  const url = URL.createObjectURL(new Blob([text], {type: csv ? "text/csv" : "application/json"}));
+  make("a", {href: url, download: name}).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}

@@ -1,0 +1,217 @@
+"""From a study to what a report shows: scores by every method, rankings, agreement, and each summary explained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from pyramidion import analysis
+from pyramidion.analysis.agreement import Agreement
+from pyramidion.analysis.answer import Answer, count
+from pyramidion.analysis.correlate import Correlations
+from pyramidion.analysis.findings import Fact, Findings, Scored
+from pyramidion.analysis.inputs import measures_of
+from pyramidion.analysis.ranking import ranking
+from pyramidion.analysis.significance import Significance
+from pyramidion.errors import Problem, UsageError
+from pyramidion.methods.choice import choose
+from pyramidion.methods.screening import WorkerAgreement, screen
+from pyramidion.model import ScoreTable, Study
+from pyramidion.workflows.analyses import scored_by_all
+from pyramidion.workflows.evaluate import score
+from pyramidion.workflows.explaining import KINDS, MIN_AGREEMENT, Judged, judge_units, shown_summaries, shown_topic
+
+MAIN_MEASURES = {"pyramid": "modified", "rouge": "rouge-2-recall"}
+"""What systems are ranked by; of other methods the first measure."""
+
+ENOUGH_TOPICS = 10
+"""With fewer, a paired test over topics has no power, so content units or ratings are tested instead."""
+
+
+def findings(
+    study: Study,
+    *,
+    method: str | None = None,
+    pyramid: str | None = None,
+    judges: str | None = None,
+    metrics: Mapping[str, ScoreTable] | None = None,
+    cost: str = "",
+    resamples: int = 1000,
+    seed: int = 0,
+    progress: Callable[[str], object] = lambda _: None,
+) -> Findings:
+    """Score and analyse a study for a report.
+
+    ``method`` is what the report is mainly about: by default the first of pyramid, lite, responsiveness and rouge that
+    applies. ``pyramid`` and ``judges`` are its choices. ``metrics`` are further score tables to correlate with it.
+    """
+    progress("Scoring")
+    tables = _tables(study, method, {"pyramid": pyramid, "judges": judges})
+    progress("Testing systems")
+    scored = tuple(_scored(study, name, table, pyramid, judges, resamples, seed) for name, table in tables.items())
+    main = scored[0]
+    judged = judge_units(study, main.method, pyramid, judges)
+    progress("Measuring agreement")
+    agreements = tuple(_agreements(study, tables, resamples, seed))
+    progress("Correlating metrics")
+    correlations = _correlations(main, {**tables, **(metrics or {})}, resamples, seed)
+    progress("Explaining summaries")
+    topics = tuple(shown_topic(study, topic.id, judged) for topic in study.topics)
+    return Findings(
+        study.title or f"{count(len(study.systems), 'system')} on {count(len(study.topics), 'topic')}",
+        tuple(_facts(study)),
+        tuple(_protocol(study, judged, cost)),
+        scored,
+        topics,
+        tuple(shown_summaries(study, judged, topics)),
+        agreements,
+        judged.workers.workers if judged.workers else _crowd_workers(study, tables),
+        correlations,
+        _once(note for table in tables.values() for note in table.notes),
+    )
+
+
+def _once(notes: Iterable[Problem]) -> tuple[Problem, ...]:
+    return tuple(dict.fromkeys(notes))
+
+
+def _tables(study: Study, method: str | None, choices: dict[str, Any]) -> dict[str, ScoreTable]:
+    """Scores by every method that applies, the main one first and made with the choices given."""
+    given = {name: value for name, value in choices.items() if value is not None}
+    found: dict[str, ScoreTable] = {}
+    if method is not None:
+        found[method] = score(study, method, **given)
+    elif given:
+        found["pyramid"] = score(study, "pyramid", **given)
+    with suppress(UsageError):  # what the user asked for exists; the rest is a bonus
+        for name, table in scored_by_all(study).items():
+            found.setdefault(name, table)
+    if not found:
+        scored_by_all(study)  # raises with the reason of every method
+    return found
+
+
+def main_measure(method: str, table: ScoreTable) -> str:
+    """The measure systems are ranked by: the method's usual one, or the first that has values."""
+    wanted = [MAIN_MEASURES.get(method, ""), *table.measures]
+    held = [name for name in wanted if any(s.value is not None for s in table if s.measure == name)]
+    return held[0] if held else table.measures[0]
+
+
+def _scored(
+    study: Study,
+    method: str,
+    table: ScoreTable,
+    pyramid: str | None,
+    judges: str | None,
+    resamples: int,
+    seed: int,
+) -> Scored:
+    measure = main_measure(method, table)
+    groups = None
+    with suppress(UsageError):  # one system, or one topic: there is nothing to test
+        groups = _test(study, method, table, measure, pyramid, judges, seed)
+    found = ranking(table, measure=measure, groups=groups, resamples=resamples, seed=seed)
+    return Scored(method, measure, table, found)
+
+
+def _test(
+    study: Study, method: str, table: ScoreTable, measure: str, pyramid: str | None, judges: str | None, seed: int
+) -> Answer[Significance]:
+    """Over topics where there are enough; else over content units, or on the ratings themselves."""
+    if len(table.topics) < ENOUGH_TOPICS:
+        if method == "responsiveness":
+            return analysis.tukey(study, measure=measure)
+        if method in KINDS:
+            chosen = dict(table.signature.choices)
+            return analysis.unit_significance(
+                study,
+                kind=KINDS[method],
+                pyramid=chosen.get("pyramid", pyramid),
+                judges=chosen.get("judges", judges),
+                test="mcnemar",
+                seed=seed,
+            )
+    return analysis.significance(table, measure=measure, samples=2000, seed=seed)
+
+
+def _agreements(
+    study: Study, tables: Mapping[str, ScoreTable], resamples: int, seed: int
+) -> Iterable[Answer[Agreement]]:
+    for method, table in tables.items():
+        chosen = dict(table.signature.choices)
+        asked: dict[str, Any] = {"aspect": table.measures[0]} if method == "responsiveness" else {}
+        if method in KINDS:
+            asked = {"kind": KINDS[method], "pyramid": chosen.get("pyramid"), "judges": chosen.get("judges")}
+        elif method != "responsiveness":
+            continue
+        with suppress(UsageError):
+            found = analysis.agreement(study, **asked, resamples=min(resamples, 500), seed=seed)
+            if found.result.alpha.items:  # a single annotator has nobody to agree with
+                yield found
+
+
+def _correlations(
+    main: Scored, tables: Mapping[str, ScoreTable], resamples: int, seed: int
+) -> Answer[Correlations] | None:
+    known = measures_of(tables)
+    gold = next(m.name for m in known if m.table is main.table and m.measure == main.measure)
+    metrics = [m.name for m in known if m.table is not main.table]
+    if not metrics:
+        return None
+    with suppress(UsageError):  # fewer than two common systems
+        return analysis.correlate(
+            tables,
+            gold=gold,
+            metrics=metrics,
+            levels=("system", "summary"),
+            kinds=("pearson", "spearman"),
+            resamples=min(resamples, 500),
+            permutations=0,
+            seed=seed,
+        )
+    return None
+
+
+def _crowd_workers(study: Study, tables: Mapping[str, ScoreTable]) -> tuple[WorkerAgreement, ...]:
+    if "lite" not in tables:
+        return ()
+    chosen = dict(tables["lite"].signature.choices)
+    choice = choose(study, kind="crowd", pyramid=chosen["pyramid"], judges=chosen["judges"])
+    return screen(choice.on_units, minimum=MIN_AGREEMENT).workers
+
+
+# -- what was done -------------------------------------------------------------------------------------------------
+
+
+def _facts(study: Study) -> Iterable[Fact]:
+    counts = study.counts()
+    for name in ("topics", "systems", "peers", "references", "units", "judgments"):
+        if counts[name]:
+            yield Fact("summaries" if name == "peers" else name, f"{counts[name]:,}")
+    if judging := len({*study.judgments.judge}):
+        yield Fact("judges", f"{judging:,}")
+
+
+def _protocol(study: Study, judged: Judged, cost: str) -> Iterable[Fact]:
+    """Who judged what, in words."""
+    kinds = {judge.id: judge.kind for judge in study.judges}
+    active = {kinds.get(name, "unknown") for name in {*study.judgments.judge}}
+    by_kind = {kind: sum(kinds.get(name) == kind for name in {*study.judgments.judge}) for kind in sorted(active)}
+    nouns = {"expert": "expert", "crowd": "crowd worker", "model": "model"}
+    if by_kind:
+        who = ", ".join(count(number, nouns.get(kind, kind)) for kind, number in by_kind.items())
+        yield Fact("Judges", who)
+    for name in study.pyramid_names:
+        held = [p for p in study.pyramids if p.name == name]
+        units = sum(len(p.units) for p in held)
+        shown = " (shown below)" if judged.choice and judged.choice.pyramid == name else ""
+        yield Fact(f"Pyramid {name}{shown}", f"{count(units, 'unit')} for {count(len(held), 'topic')}")
+    if study.tasks:
+        yield Fact("Tasks", f"{len(study.tasks):,}")
+    seconds = [work.seconds for work in study.assignments if work.seconds is not None]
+    if seconds:
+        yield Fact("Working time", f"{sum(seconds) / 3600:.1f} hours in {count(len(seconds), 'assignment')}")
+    if cost:
+        yield Fact("Cost", cost)
