@@ -1,0 +1,154 @@
+"""`pyramidion judge`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from pyramidion.cli.output import Output, as_json, cell, plain
+from pyramidion.errors import UsageError
+
+if TYPE_CHECKING:
+    from pyramidion.auto.judges import PresenceJudge
+    from pyramidion.auto.judges.llm import Estimate
+    from pyramidion.model import Study
+    from pyramidion.workflows.careless import WorkerCheck
+    from pyramidion.workflows.judging import Judged
+
+
+def judge(
+    path: Annotated[str, typer.Argument(metavar="STUDY", help="A study in any readable format, with a pyramid.")],
+    judge: Annotated[
+        str, typer.Option("--judge", help="align, lexical, nli:MODEL (Hugging Face) or llm:MODEL (chat endpoint).")
+    ] = "align",
+    threshold: Annotated[
+        str | None,
+        typer.Option(help="Say yes or no: from this probability on, or from the judge's own with `own`."),
+    ] = None,
+    soft: Annotated[bool, typer.Option("--soft", help="Keep probabilities. This is the default.")] = False,
+    pyramid: Annotated[
+        str | None, typer.Option(help="Which pyramid: by default crowd, expert, or the only one.")
+    ] = None,
+    target: Annotated[
+        list[Path] | None,
+        typer.Option("--output", "-o", help="Write the long table to .csv, .json, .jsonl or .parquet; repeatable."),
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the study with the judgments to this file or folder.")
+    ] = None,
+    workers: Annotated[
+        bool, typer.Option("--workers", help="Show crowd workers by their distance from the judge instead of scores.")
+    ] = False,
+    by: Annotated[str, typer.Option("--by", help="What to print: system or summary.")] = "system",
+    base_url: Annotated[str | None, typer.Option(help="llm: the endpoint. [default: $OPENAI_BASE_URL]")] = None,
+    cache: Annotated[Path | None, typer.Option(help="llm: where replies are kept.")] = None,
+    price: Annotated[
+        str | None, typer.Option(help="llm: dollars for a million tokens in and out, as 0.15/0.60, to show the cost.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="llm: send without asking.")] = False,
+    format: Annotated[str | None, typer.Option("--from", help="Its format, where it is not recognised.")] = None,
+    lenient: Annotated[bool, typer.Option("--lenient", help="Report errors in the data and go on.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")] = False,
+) -> None:
+    """Let a model say which units are in which summaries, and score by it."""
+    from pyramidion.auto.judges import make_judge
+    from pyramidion.cli.main import load_study, refuse_same
+    from pyramidion.cli.score import check_targets, show_table
+    from pyramidion.workflows.judging import chosen_pyramid, judge_study
+
+    output = Output(json, quiet)
+    check_targets(target or [], by)
+    for file in [*(target or []), *([save] if save else [])]:
+        refuse_same(path, file)
+    if soft and threshold is not None:
+        raise UsageError("--soft and --threshold exclude each other")
+    prices = _prices(price)
+    options = {name: value for name, value in (("base_url", base_url), ("cache", cache)) if value is not None}
+    asked = make_judge(judge, options)
+    limit = _threshold(threshold, asked)
+    study = load_study(path, format, lenient, output)
+    name = chosen_pyramid(study, pyramid)
+    if not _agreed(study, name, asked, prices, yes, output):
+        raise typer.Exit(1)
+    with output.busy(f"Judging by {asked.name}"):
+        judged = judge_study(study, asked, pyramid=name, threshold=limit)
+    if save is not None:
+        _save(judged, save, output)
+    if workers:
+        _show_workers(judged, asked.name, name, output)
+    else:
+        show_table(judged.table, target or [], by, output, shown=study.notes)
+
+
+def _prices(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        first, second = map(float, text.split("/"))
+    except ValueError:
+        raise UsageError(f"--price is two numbers, as 0.15/0.60, not {text!r}") from None
+    return first, second
+
+
+def _threshold(text: str | None, judge: PresenceJudge) -> float | None:
+    if text is None or text == "own":
+        return judge.threshold if text else None
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f"--threshold is a probability or `own`, not {text!r}") from None
+
+
+def _agreed(
+    study: Study, pyramid: str, judge: PresenceJudge, prices: tuple[float, float] | None, yes: bool, output: Output
+) -> bool:
+    """Whoever pays hears first what it is going to cost."""
+    from pyramidion.auto.judges.llm import LlmJudge
+    from pyramidion.workflows.judging import jobs, questions
+
+    if not isinstance(judge, LlmJudge):
+        return True
+    estimate = judge.estimate(questions(jobs(study, pyramid)))
+    output.say(_told(estimate, judge.name, prices))
+    return yes or not estimate.requests or typer.confirm("Send them?", err=True)
+
+
+def _told(estimate: Estimate, name: str, prices: tuple[float, float] | None) -> str:
+    known = f" ({estimate.known} are known already)" if estimate.known else ""
+    cost = f", about ${estimate.cost(*prices):.2f}" if prices else ""
+    tokens = f"{estimate.tokens_in:,} tokens in and {estimate.tokens_out:,} out"
+    return f"{name}: {estimate.requests} requests{known}, roughly {tokens}{cost}."
+
+
+def _save(judged: Judged, target: Path, output: Output) -> None:
+    from pyramidion.workflows.studies import save
+
+    output.warn(save(judged.study, target))
+    output.say(f"Wrote the study with the judgments to {target}.")
+
+
+def _show_workers(judged: Judged, name: str, pyramid: str, output: Output) -> None:
+    from pyramidion.workflows.careless import check_workers
+
+    checks = check_workers(judged.study, name, pyramid=pyramid)
+    output.result(
+        {"judge": name, "workers": [_as_json(check) for check in checks], "notes": as_json(judged.table.notes)}
+    )
+    drawn = Table(caption=f"excess: distance from {name} beyond a careful person's", caption_justify="left")
+    for column in ("worker", "answers", "excess", "deviation", "agreement", ""):
+        drawn.add_column(column, justify="left" if column in {"worker", ""} else "right")
+    for check in checks:
+        numbers = (check.excess, check.deviation, check.agreement)
+        shown = ("-" if number is None else f"{number:.3f}" for number in numbers)
+        drawn.add_row(cell(plain(check.worker)), str(check.answers), *shown, "suspect" if check.suspect else "")
+    output.show(drawn)
+
+
+def _as_json(check: WorkerCheck) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {**asdict(check), "suspect": check.suspect}
