@@ -42,6 +42,7 @@ def test_demo_ends_with_a_table_and_where_the_results_lie(tmp_path: Path) -> Non
     assert "Results are in pyramidion-demo/" in done.stdout
     written = sorted(path.name for path in (tmp_path / "pyramidion-demo").iterdir())
     assert written == [
+        "scores-auto.csv",
         "scores-lite.csv",
         "scores-pyramid.csv",
         "scores-responsiveness.csv",
@@ -107,7 +108,7 @@ def test_every_method_option_reaches_its_method(study: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--method", "bleu"], "method 'bleu' is unknown; there are: lite, pyramid, responsiveness, rouge"),
+        (["--method", "bleu"], "method 'bleu' is unknown; there are: auto, lite, pyramid, responsiveness, rouge"),
         (["--tie", "maybe"], "tie 'maybe' is unknown; there are: absent, present"),
         (["--tokens", "ascii"], "method lite has no option --tokens"),
         (["--measure", "f1"], "lite measure 'f1' is unknown"),

@@ -18,8 +18,10 @@ COLUMNS = (
     ("pyramid", "modified", "Pyramid", "experts annotate"),
     ("lite", "lite", "Lightweight", "crowd judges"),
     ("responsiveness", "overall", "Rating 1-10", "people rate"),
+    ("auto", "coverage", "Automatic", "no people"),
     ("rouge", "rouge-2-recall", "ROUGE-2", "words overlap"),
 )
+WITHOUT_PEOPLE = ("auto", "rouge")
 
 
 def run(folder: Path, output: Output) -> None:
@@ -83,8 +85,11 @@ def _ranking(tables: dict[str, ScoreTable]) -> Table:
 def _moral(tables: dict[str, ScoreTable]) -> str:
     """What the table shows, in words."""
     orders = {method: [name for name, _ in tables[method].ranking(measure)] for method, measure, *_ in COLUMNS}
-    human = [order for method, order in orders.items() if method != "rouge"]
+    human = [order for method, order in orders.items() if method not in WITHOUT_PEOPLE]
     best = human[0][0]
-    place = orders["rouge"].index(best) + 1
+    auto, rouge = (orders[method].index(best) + 1 for method in WITHOUT_PEOPLE)
     agree = "People agree on the order" if all(order == human[0] for order in human) else "People differ on the order"
-    return f"{agree}; ROUGE puts {best} at place {place}: it counts words, and {best} uses other ones."
+    return (
+        f"{agree}. {best.capitalize()} uses words of its own: ROUGE, which counts words, puts it at place {rouge}, the "
+        f"automatic pyramid at {auto}."
+    )

@@ -12,7 +12,7 @@ from rich.text import Text
 from pyramidion import formats, plugins
 from pyramidion.cli.output import Output
 
-CORE = ("numpy", "scipy", "rouge-score", "defusedxml", "typer", "rich")
+CORE = ("numpy", "scipy", "onnxruntime", "rouge-score", "defusedxml", "typer", "rich")
 EXTRAS = {
     "pandas": ("pandas", "data frames: ScoreTable.to_pandas()"),
     "parquet": ("pyarrow", "score tables in Parquet"),

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pyramidion.cli import analyze, campaign, report, study
+from pyramidion.cli import analyze, auto, campaign, report, study
 from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError, UsageError
 
@@ -136,7 +136,7 @@ def convert(
 def score(
     path: StudyPath,
     method: Annotated[
-        str, typer.Option("--method", "-m", help="pyramid, lite, responsiveness or rouge.", show_default=True)
+        str, typer.Option("--method", "-m", help="pyramid, lite, responsiveness, rouge or auto.", show_default=True)
     ] = "lite",
     measure: Annotated[
         list[str] | None, typer.Option("--measure", help="A measure of the method; repeat for several.")
@@ -240,6 +240,7 @@ app.command("account")(study.account)
 app.command("serve")(study.serve)
 app.add_typer(campaign.campaign, name="campaign")
 app.add_typer(analyze.analyze, name="analyze")
+app.add_typer(auto.auto, name="auto")
 
 
 def _fail(problems: tuple[Problem, ...] | None, message: str, code: int, json: bool) -> int:

@@ -10,20 +10,14 @@ from rich.table import Table
 
 from pyramidion import plugins
 from pyramidion.cli.output import Output, cell, plain
-from pyramidion.errors import UsageError
+from pyramidion.errors import Problem, UsageError
 from pyramidion.formats.score_tables import SUFFIXES, as_json, need_parquet, write_scores
 from pyramidion.model import ScoreTable, Study
 from pyramidion.workflows.evaluate import score
 
 
 def run(study: Study, method: str, choices: dict[str, Any], targets: list[Path], by: str, output: Output) -> None:
-    if by not in {"system", "summary"}:
-        raise UsageError(f"--by is system or summary, not {by!r}")
-    for target in targets:  # before any work is done
-        if target.suffix.lower() not in SUFFIXES:
-            raise UsageError(f"{target}: scores are written to {', '.join(SUFFIXES)}")
-        if target.suffix.lower() == ".parquet":
-            need_parquet()
+    check_targets(targets, by)
     accepted = inspect.signature(plugins.load("methods", method)).parameters
     if strange := [name for name in choices if name not in accepted]:
         raise UsageError(f"method {method} has no option --{strange[0].replace('_', '-')}")
@@ -34,11 +28,29 @@ def run(study: Study, method: str, choices: dict[str, Any], targets: list[Path],
     else:
         with output.busy(f"Scoring by {method}"):
             table = score(study, method, **choices)
+    show_table(table, targets, by, output, shown=study.notes)
+
+
+def check_targets(targets: list[Path], by: str) -> None:
+    """Refuse what cannot be written or printed before any work is done."""
+    if by not in {"system", "summary"}:
+        raise UsageError(f"--by is system or summary, not {by!r}")
+    for target in targets:
+        if target.suffix.lower() not in SUFFIXES:
+            raise UsageError(f"{target}: scores are written to {', '.join(SUFFIXES)}")
+        if target.suffix.lower() == ".parquet":
+            need_parquet()
+
+
+def show_table(
+    table: ScoreTable, targets: list[Path], by: str, output: Output, *, shown: tuple[Problem, ...] = ()
+) -> None:
+    """Write and print a table, with its notes but for those that were shown already."""
     for target in targets:
         write_scores(table, target)
     output.result(as_json(table))
     output.show(table if by == "system" else _by_summary(table))
-    output.warn([note for note in table.notes if note not in study.notes])  # those were shown when it was read
+    output.warn([note for note in table.notes if note not in shown])
     for target in targets:
         output.show(f"Wrote {plain(str(target))}.")
 

@@ -1,0 +1,263 @@
+"""`pyramidion auto ...`: pyramids and scores without people."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pyramidion.cli.output import Output, as_json, plain
+from pyramidion.errors import UsageError
+
+auto = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Build pyramids from references and score peers against them, without any person or download.",
+)
+
+StudyPath = Annotated[str, typer.Argument(metavar="STUDY", help="A study in any readable format.")]
+From = Annotated[str | None, typer.Option("--from", help="Its format, where it is not recognised.")]
+Partitioner = Annotated[
+    str, typer.Option(help="How segments become units: edua-x (exact sum), edua-c (exact AP) or edua-g (greedy).")
+]
+Matcher = Annotated[
+    str, typer.Option(help="How units are found in peers: align (to a degree), wmin or exact (each once or not).")
+]
+Similarity = Annotated[
+    str, typer.Option(help="Of segments: align (word by word) or cosine (of the embedder's vectors).")
+]
+Embedder = Annotated[
+    str, typer.Option(help="For cosine: minilm, wtmf:FILE, st:NAME (sentence-transformers) or openai:MODEL.")
+]
+Percentile = Annotated[float, typer.Option(help="Edges start at this percentile of similarities.", min=0, max=100)]
+Alpha = Annotated[float | None, typer.Option(help="edua-g: added to the number of segments. [default: 10]")]
+Beta = Annotated[float | None, typer.Option(help="edua-g: how fast tiers narrow. [default: 2.5]")]
+TopK = Annotated[int | None, typer.Option(help="wmin, exact: units a segment may express. [default: 2]", min=1)]
+Threshold = Annotated[float | None, typer.Option(help="wmin, exact: least similarity of a match. [default: 0.5]")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes; encoding uses all cores with one.", min=1, max=64)]
+Lenient = Annotated[bool, typer.Option("--lenient", help="Report errors in the data and go on.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
+
+
+def _choices(**given: Any) -> Any:
+    from pyramidion.auto.choices import Choices
+
+    return Choices(**{name: value for name, value in given.items() if value is not None})
+
+
+def _load(path: str, format: str | None, lenient: bool, output: Output) -> Any:
+    from pyramidion.cli.main import load_study
+
+    return load_study(path, format, lenient, output)
+
+
+@contextmanager
+def _progress(output: Output, total: int, what: str) -> Iterator[Callable[[int], None]]:
+    """A bar over summaries; nothing where stderr is not a terminal."""
+    if output.quiet or not sys.stderr.isatty():
+        yield lambda _done: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=output.err, transient=True) as bar:
+        task = bar.add_task(plain(what), total=total)
+        yield lambda done: bar.update(task, advance=done)
+
+
+@auto.command()
+def build(
+    path: StudyPath,
+    target: Annotated[
+        str, typer.Option("--output", "-o", help="A .jsonl or .pyr file, a folder for .pyr files, or a study database.")
+    ],
+    name: Annotated[str, typer.Option(help="What the pyramids are called.")] = "auto",
+    partitioner: Partitioner = "edua-x",
+    similarity: Similarity = "align",
+    embedder: Embedder = "minilm",
+    percentile: Percentile = 83.0,
+    alpha: Alpha = None,
+    beta: Beta = None,
+    jobs: Jobs = 1,
+    format: From = None,
+    lenient: Lenient = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Build a pyramid from the references of each topic."""
+    output = Output(json, quiet)
+    choices = _choices(
+        partitioner=partitioner,
+        similarity=similarity,
+        embedder=embedder,
+        percentile=percentile,
+        alpha=alpha,
+        beta=beta,
+    )
+    study = _load(path, format, lenient, output)
+    from pyramidion.workflows.automatic import build_pyramids
+    from pyramidion.workflows.automatic_run import write_pyramids
+
+    with _progress(output, len(study.topics), "Building pyramids") as advance:
+        made = build_pyramids(study, choices, name=name, processes=jobs, advance=advance)
+    write_pyramids(made, target, name=name)
+    pyramids = [pyramid for pyramid in made.pyramids if pyramid.name == name]
+    tiers = {p.topic: {str(weight): len(units) for weight, units in p.tiers.items()} for p in pyramids}
+    notes = made.notes[len(study.notes) :]
+    signature = str(choices.signature(pyramid=name))
+    output.result({"written": target, "signature": signature, "tiers": tiers, "notes": as_json(notes)})
+    output.warn(notes)
+    units = sum(len(pyramid.units) for pyramid in pyramids)
+    output.show(f"Wrote {units} units in {len(pyramids)} pyramids to {plain(target)}.")
+
+
+@auto.command()
+def score(
+    path: StudyPath,
+    target: Annotated[
+        list[Path] | None,
+        typer.Option("--output", "-o", help="Write the long table to .csv, .json, .jsonl or .parquet; repeatable."),
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option("--save", help="Write the study with pyramids and judgments to this .jsonl file.")
+    ] = None,
+    pyramid: Annotated[
+        str, typer.Option(help="Which pyramid, an expert's as well; `auto` is built where a topic has none.")
+    ] = "auto",
+    by: Annotated[str, typer.Option("--by", help="What to print: system or summary.")] = "system",
+    partitioner: Partitioner = "edua-x",
+    matcher: Matcher = "align",
+    similarity: Similarity = "align",
+    embedder: Embedder = "minilm",
+    percentile: Percentile = 83.0,
+    alpha: Alpha = None,
+    beta: Beta = None,
+    top_k: TopK = None,
+    threshold: Threshold = None,
+    jobs: Jobs = 1,
+    format: From = None,
+    lenient: Lenient = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Score every peer: raw, quality, coverage and comprehensive."""
+    from pyramidion.cli.main import refuse_same
+    from pyramidion.cli.score import check_targets, show_table
+
+    output = Output(json, quiet)
+    choices = _choices(
+        partitioner=partitioner,
+        matcher=matcher,
+        similarity=similarity,
+        embedder=embedder,
+        percentile=percentile,
+        alpha=alpha,
+        beta=beta,
+        top_k=top_k,
+        threshold=threshold,
+    )
+    targets = target or []
+    for file in [*targets, *([save] if save else [])]:
+        refuse_same(path, file)
+    check_targets(targets, by)
+    study = _load(path, format, lenient, output)
+    from pyramidion.workflows.automatic import evaluate_study
+    from pyramidion.workflows.studies import save as save_study
+
+    with _progress(output, len(study.peers) + len(study.topics), "Scoring") as advance:
+        found = evaluate_study(
+            study, choices, pyramid=pyramid, explain=save is not None, processes=jobs, advance=advance
+        )
+    if save:
+        save_study(found.study, save)
+    show_table(found.table, targets, by, output)
+    if save:
+        output.show(f"Wrote {plain(str(save))}.")
+
+
+@auto.command()
+def run(
+    path: Annotated[str, typer.Argument(metavar="FOLDER", help="Texts in topic folders, or a study in any format.")],
+    folder: Annotated[Path, typer.Option("--output", "-o", help="Where everything goes; run again to go on.")],
+    partitioner: Partitioner = "edua-x",
+    matcher: Matcher = "align",
+    similarity: Similarity = "align",
+    embedder: Embedder = "minilm",
+    percentile: Percentile = 83.0,
+    alpha: Alpha = None,
+    beta: Beta = None,
+    top_k: TopK = None,
+    threshold: Threshold = None,
+    jobs: Jobs = 1,
+    format: From = None,
+    lenient: Lenient = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Build pyramids, score peers, and leave scores, study, pyramids and a log in a folder."""
+    from pyramidion.formats.score_tables import as_json as table_as_json
+
+    output = Output(json, quiet)
+    choices = _choices(
+        partitioner=partitioner,
+        matcher=matcher,
+        similarity=similarity,
+        embedder=embedder,
+        percentile=percentile,
+        alpha=alpha,
+        beta=beta,
+        top_k=top_k,
+        threshold=threshold,
+    )
+    study = _load(path, format, lenient, output)
+    from pyramidion.workflows.automatic_run import run as run_all
+
+    with _progress(output, len(study.peers) + len(study.topics), "Building and scoring") as advance:
+        done = run_all(study, folder, choices, processes=jobs, advance=advance)
+    table = done.evaluation.table
+    output.result({"folder": str(folder), "topics": done.topics, "known": done.known, **table_as_json(table)})
+    output.show(table)
+    output.warn(table.notes)
+    if done.known:
+        output.show(f"{done.known} of {done.topics} topics were finished by an earlier run.")
+    output.show(f"Wrote scores.csv, study.jsonl, pyramids/ and log.txt to {plain(str(folder))}/.")
+
+
+@auto.command("train-wtmf")
+def train_wtmf_(
+    corpus: Annotated[Path, typer.Argument(metavar="CORPUS", help="A file with one text a line, or a folder of .txt.")],
+    target: Annotated[Path, typer.Option("--output", "-o", help="The model, a .npz file.")],
+    dimensions: Annotated[int, typer.Option(help="Of a vector.", min=1)] = 100,
+    rounds: Annotated[int, typer.Option(help="Of alternating least squares.", min=1)] = 20,
+    absent_weight: Annotated[float, typer.Option(help="What a word counts that a text does not have.")] = 0.01,
+    regularisation: Annotated[float, typer.Option(help="Holds vectors short.")] = 20.0,
+    min_count: Annotated[int, typer.Option(help="Texts a word must be in.", min=1)] = 2,
+    seed: Annotated[int, typer.Option(help="Of the first vectors.")] = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train WTMF vectors, for `--similarity cosine --embedder wtmf:MODEL.npz`."""
+    from pyramidion.workflows.wtmf import train_wtmf
+
+    if target.suffix.lower() != ".npz":
+        raise UsageError(f"{target}: a model is written to a .npz file")
+    output = Output(json, quiet)
+    with _progress(output, rounds, "Training") as advance:
+        model = train_wtmf(
+            corpus,
+            target,
+            dimensions=dimensions,
+            rounds=rounds,
+            absent_weight=absent_weight,
+            regularisation=regularisation,
+            min_count=min_count,
+            seed=seed,
+            progress=lambda _round, _loss: advance(1),
+        )
+    output.result({"written": str(target), "words": len(model.words), "losses": list(model.losses)})
+    output.show(f"Wrote vectors of {len(model.words)} words to {plain(str(target))}.")
