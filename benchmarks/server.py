@@ -58,7 +58,7 @@ class Sizes:
     tasks: int = 1000
     kills: int = 100
     starts: int = 5
-    patience: float = 300.0
+    patience: float = 180.0
     """Seconds to wait, before each load, for whatever else runs on the machine to end."""
 
 

@@ -28,7 +28,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, OperationalError
 
-from pyramidion.errors import UsageError
+from pyramidion.errors import PyramidionError, UsageError
 from pyramidion.store import schema
 from pyramidion.store.migrations import migrate
 
@@ -49,6 +49,10 @@ def is_database(place: str | Path) -> bool:
         return False
     with path.open("rb") as file:
         return file.read(16) == SQLITE_HEADER
+
+
+class BrokenBatchError(PyramidionError):
+    """Writes that were to be kept together were not; each can be tried on its own."""
 
 
 class Database:
@@ -119,24 +123,31 @@ class Database:
         instead, each woken by the one before; between processes SQLite's own lock still decides.
         """
         if (shared := self._shared) is not None:
-            with shared.begin_nested():
+            try:
                 yield shared
+            except BaseException:
+                self._together.broken = True
+                raise
             return
         with self._turn if self.sqlite else nullcontext(), _transaction(self.engine, write=True) as connection:
             yield connection
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """What this thread writes inside is kept or undone write by write, and reaches the disk at the end, at once."""
+        """All writes of this thread inside are one transaction: if one fails, BrokenBatchError, and none is kept.
+
+        Undoing single ones would take a savepoint for each, though hardly any fails.
+        """
         with self.write() as connection:
-            self._together.connection = connection
+            self._together.connection, self._together.broken = connection, False
             try:
                 yield
             finally:
                 self._together.connection = None
             driver: Any = connection.connection.driver_connection
-            if self.sqlite and not driver.in_transaction:  # e.g. the disk was full: SQLite has undone everything
-                raise UsageError("what was written together could not be kept")
+            undone = self.sqlite and not driver.in_transaction  # SQLite does that by itself, e.g. when the disk is full
+            if self._together.broken or undone:
+                raise BrokenBatchError("one of several writes failed, so none was kept")
 
     @property
     def _shared(self) -> Connection | None:

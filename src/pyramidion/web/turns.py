@@ -68,7 +68,7 @@ class Turns:
         try:
             with self._database.together():
                 return [_outcome(do, PyramidionError, HTTPException) for do in doings]
-        except Exception:  # nothing of it was kept: everybody on their own, so that one failure stays one
+        except Exception:  # nothing was kept: everybody on their own, so that one failure stays one
             return [_outcome(do, Exception) for do in doings]
 
 
