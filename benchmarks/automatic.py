@@ -1,0 +1,171 @@
+"""Automatic pyramids beside ROUGE: agreement with people, sanity with several references, throughput.
+
+    python benchmarks/automatic.py [DATA]    # DATA has pyrxsum/ and gum-summaries/; default ../shared/data
+
+Writes benchmarks/results/automatic.md. Without DATA only the throughput is measured.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import resource
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+import pyramidion as pyr
+from pyramidion.auto.choices import Choices
+from pyramidion.auto.evaluator import Evaluator
+from pyramidion.methods.sentences import tokens
+from pyramidion.model import ScoreTable, Study
+from pyramidion.workflows.automatic import evaluate_study
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULT = ROOT / "benchmarks/results/automatic.md"
+ROUGE = ("rouge-1-recall", "rouge-1-f", "rouge-2-recall", "rouge-2-f", "rouge-l-recall", "rouge-l-f")
+Doubles = NDArray[np.float64]
+
+
+def pearson(a: Doubles, b: Doubles) -> float:
+    return float(np.corrcoef(a, b)[0, 1]) if a.std() and b.std() else float("nan")
+
+
+def agreement(ours: Doubles, gold: Doubles) -> tuple[float, float]:
+    """System-level Pearson, and the mean over topics of that over systems; both arrays are systems x topics."""
+    levels = [pearson(a, b) for a, b in zip(ours.T, gold.T, strict=True)]
+    return pearson(ours.mean(1), gold.mean(1)), float(np.nanmean(levels))
+
+
+def interval(ours: Doubles, gold: Doubles, draws: int = 1000) -> list[tuple[float, float]]:
+    """95% bootstrap over topics of both."""
+    rng = np.random.default_rng(0)
+    topics = gold.shape[1]
+    found = []
+    for _ in range(draws):
+        rows = rng.integers(topics, size=topics)
+        found.append(agreement(ours[:, rows], gold[:, rows]))
+    low, high = np.nanpercentile(np.array(found), [2.5, 97.5], axis=0)
+    return list(zip(low.tolist(), high.tolist(), strict=True))
+
+
+def grid(table: ScoreTable, measure: str, systems: Sequence[str], topics: Sequence[str]) -> Doubles:
+    values = table.per_summary(measure)
+    return np.array([[values[topic, system] for topic in topics] for system in systems], float)
+
+
+def accuracy(folder: Path) -> Iterator[str]:
+    study = pyr.load(folder)
+    human = pyr.score(study, "lite")
+    systems, topics = sorted(human.systems), sorted(human.topics)
+    gold = grid(human, "lite", systems, topics)
+    bare = replace(study, pyramids=(), judgments=pyr.Judgments())
+    yield f"## Agreement with people: {len(systems)} systems, {len(topics)} one-sentence references, no units given\n"
+    yield "Pearson with the share of units that people found, 95% bootstrap intervals over documents.\n"
+    yield "| metric | system level | | mean summary level | |"
+    yield "|---|---|---|---|---|"
+
+    def row(name: str, ours: Doubles) -> str:
+        system, summary = agreement(ours, gold)
+        low = interval(ours, gold)
+        bounds = [f"{a:.3f} to {b:.3f}" for a, b in low]
+        return f"| {name} | {system:.3f} | {bounds[0]} | {summary:.3f} | {bounds[1]} |"
+
+    for matcher in ("align", "wmin", "exact"):
+        table = evaluate_study(bare, Choices(matcher=matcher), explain=False).table
+        measures = ("coverage", "quality", "comprehensive") if matcher == "align" else ("coverage",)
+        for measure in measures:
+            yield row(f"{matcher}, {measure}", grid(table, measure, systems, topics))
+    cosine = evaluate_study(bare, Choices(matcher="wmin", similarity="cosine"), explain=False).table
+    yield row("wmin over cosines of clause vectors, coverage", grid(cosine, "coverage", systems, topics))
+    rouge = pyr.score(bare, "rouge", measures=ROUGE)
+    for measure in ROUGE:
+        yield row(measure, grid(rouge, measure, systems, topics))
+    length = {(s.topic, s.system): len(tokens(s.text)) for s in bare.peers}
+    yield row("number of words", np.array([[length[t, s] for t in topics] for s in systems], float))
+    yield ""
+
+
+def several_references(path: Path) -> Iterator[str]:
+    """Each human summary against the pyramid of the others, beside a summary of every other document."""
+    documents = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    texts = [[s["text"] for s in d["summaries"] if s["by"].startswith("human")] for d in documents]
+    texts = [found for found in texts if len(found) > 2]
+    yield f"## Several references: {len(texts)} documents with {min(map(len, texts))} to {max(map(len, texts))} human summaries\n"
+    yield "Each summary is scored by the pyramid of the others, beside the first summary of every other document.\n"
+    yield "| partitioner | own above all others | lowest own / highest other, mean over documents | seconds |"
+    yield "|---|---|---|---|"
+    for partitioner in ("edua-x", "edua-g", "edua-c"):
+        start, wins, total, ratio = time.perf_counter(), 0, 0, []
+        for number, own in enumerate(texts):
+            foreign = {f"other{i}": found[0] for i, found in enumerate(texts) if i != number}
+            margins = []
+            for left_out, text in enumerate(own):
+                rest = [other for i, other in enumerate(own) if i != left_out]
+                table = pyr.evaluate(rest, {"own": text, **foreign}, partitioner=partitioner)
+                scores = table.per_system("coverage")
+                mine = scores.pop("own") or 0.0
+                best = max(value or 0.0 for value in scores.values())
+                wins, total = wins + (mine > best), total + 1
+                margins.append((mine, best))
+            ratio.append(min(m for m, _ in margins) / max(b for _, b in margins))
+        seconds = time.perf_counter() - start
+        yield f"| {partitioner} | {wins} of {total} | {np.mean(ratio):.1f} | {seconds:.0f} |"
+    yield ""
+
+
+def throughput(study: Study) -> Iterator[str]:
+    """Peers of about 100 words a second against a prepared pyramid, and what grows with their number."""
+    topic = study.topics[0].id
+    references = {s.system: s.text for s in study.references if s.topic == topic}
+    sentences = [s.strip() + "." for summary in study.summaries for s in summary.text.split(".") if len(s.split()) > 5]
+    rng = np.random.default_rng(0)
+
+    def peer(number: int) -> str:
+        """About 100 words; a number in each sentence makes all sentences distinct."""
+        words: list[str] = []
+        while len(words) < 95:
+            words += f"In {number}{len(words)} {sentences[rng.integers(len(sentences))]}".split()
+        return " ".join(words)
+
+    evaluator = Evaluator()
+    prepared = evaluator.prepare(evaluator.build(topic, references).pyramid, references)
+    yield "## Throughput: peers of about 100 words, all sentences distinct, against a prepared pyramid\n"
+    yield "| peers | seconds | peers a second | processor seconds | peak memory, MB |"
+    yield "|---|---|---|---|---|"
+    for count in (100, 200, 400, 800):
+        texts = [(str(i), peer(i)) for i in range(count)]
+        start, used = time.perf_counter(), time.process_time()
+        for _ in evaluator.score(prepared, texts):
+            pass
+        seconds, used = time.perf_counter() - start, time.process_time() - used
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        yield f"| {count} | {seconds:.1f} | {count / seconds:.0f} | {used:.1f} | {memory:.0f} |"
+    yield ""
+
+
+def main() -> None:
+    data = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT.parent / "shared/data"
+    lines = [
+        "# Automatic pyramids\n",
+        f"Made by `python benchmarks/automatic.py` on {os.cpu_count()} cores ({platform.machine()}), "
+        f"Python {platform.python_version()}.\n",
+    ]
+    parts = [throughput(pyr.example())]
+    if data.exists():
+        parts = [accuracy(data / "pyrxsum"), several_references(data / "gum-summaries/dev.jsonl"), *parts]
+    for part in parts:
+        for line in part:
+            print(line, flush=True)
+            lines.append(line)
+    RESULT.write_text("\n".join(lines), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
