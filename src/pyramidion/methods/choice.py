@@ -27,7 +27,8 @@ class Choice:
 
 def choose(study: Study, *, kind: JudgeKind, pyramid: str | None, judges: str | None) -> Choice:
     """By default the pyramid named after the method's kind of judges, else the only one, else the only judged one;
-    and judges of that kind, or all where none of them judged it. ``judges`` is a kind, a judge's id, or "all".
+    and judges of that kind, or all where none of them judged it, but people and models are never mixed unasked.
+    ``judges`` is a kind, a judge's id, or "all".
     """
     name = pyramid if pyramid is not None else _default_pyramid(study, kind)
     pyramids = {p.topic: p for p in study.pyramids if p.name == name}
@@ -37,15 +38,26 @@ def choose(study: Study, *, kind: JudgeKind, pyramid: str | None, judges: str | 
     on_units = _on_units(study.judgments, pyramids)
     notes = []
     if judges is None:
-        judges = kind if is_in(on_units.judge, study.judges_of(kind)).any() else "all"
-        if judges == "all" and len(on_units):
-            what = f"no {kind} judged it, so the judgments of all judges are used"
+        judges = _default_judges(study, on_units, kind)
+        if judges != kind and len(on_units):
+            what = f"no {kind} judged it, so the judgments of all {_OTHERS.get(judges, 'judges')} are used"
             notes.append(Problem(f"pyramid {name}", what, "warning"))
     on_units = take(on_units, is_in(on_units.judge, judge_ids(study, judges)))
     # Only those who judged this pyramid can say what lies outside it.
     who = is_in(study.judgments.judge, set(present_names(on_units.judge)))
     on_aspects = take(study.judgments, ~is_in(study.judgments.aspect, {""}) & who)
     return Choice(name, pyramids, judges, on_units, on_aspects, tuple(notes))
+
+
+_OTHERS = {"expert": "experts", "crowd": "workers"}
+
+
+def _default_judges(study: Study, on_units: Judgments, kind: JudgeKind) -> str:
+    judged = {known for known in get_args(JudgeKind) if is_in(on_units.judge, study.judges_of(known)).any()}
+    if kind in judged:
+        return kind
+    people = sorted(judged - {"model"})
+    return people[0] if "model" in judged and people else "all"
 
 
 def _default_pyramid(study: Study, kind: JudgeKind) -> str:
