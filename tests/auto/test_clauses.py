@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyramidion.auto.clauses import MIN_WORDS, ClauseSegmenter, _long_enough, tags
+from pyramidion.auto.clauses import MIN_WORDS, ClauseSegmenter, Tags, _clauses, _long_enough, tags
 from pyramidion.auto.encoder import Encoder
 from pyramidion.model import Span
 
@@ -38,6 +38,15 @@ def test_spans_hold_the_words_and_the_attached_subject(segmenter):
     second = segmenter.segment([text])[0].sentences[1]
     clause = second.segmentations[1][1]
     assert [span.of(text) for span in clause.spans] == ["The British man", "after posing naked at the ruins."]
+
+
+def test_a_sign_is_no_subject():
+    text = "He came, saw that it was late."
+    spans = [Span(0, 2), Span(3, 7), Span(7, 8), Span(9, 12), Span(13, 17), Span(18, 20), Span(21, 24), Span(25, 30)]
+    unsure = np.full(8, -1.0, np.float32)
+    only_the_comma = np.where(np.arange(8) == 2, 1.0, -1.0).astype(np.float32)
+    made = _clauses(text, Span(0, 30), spans, [3], Tags(unsure, only_the_comma))
+    assert [clause.text for clause in made] == ["He came,", "saw that it was late."]
 
 
 def test_a_short_sentence_stays_whole(segmenter):

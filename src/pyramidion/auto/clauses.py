@@ -10,6 +10,7 @@ A sentence has up to two segmentations besides itself: at every boundary, and at
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
@@ -28,6 +29,9 @@ MIN_WORDS = 3
 """A clause with fewer words goes to its neighbour."""
 AT_ONCE, GAP = 64, 2
 """Sentences tagged together, and the empty words between them that keep them apart."""
+
+
+_LETTER = re.compile(r"[^\W_]")
 
 
 class Tags(NamedTuple):
@@ -132,10 +136,12 @@ def _long_enough(spans: Sequence[Span], starts: list[int], surety: Floats) -> li
 
 def _clauses(text: str, sentence: Span, spans: Sequence[Span], starts: list[int], tags: Tags) -> tuple[Clause, ...]:
     edges = [0, *starts, len(spans)]
+    words = [_LETTER.search(text, sentence.start + span.start, sentence.start + span.end) for span in spans]
+    in_subject = (tags.subject > 0) & np.array([word is not None for word in words], bool)
     found: list[Clause] = []
     subject: tuple[int, int] | None = None
     for first, last in pairwise(edges):
-        own = _subject(tags, first, last)
+        own = _subject(in_subject, first, last)
         here = _between(sentence, spans, first, last)
         if own is None and subject is not None:
             attached = _between(sentence, spans, *subject)
@@ -146,13 +152,13 @@ def _clauses(text: str, sentence: Span, spans: Sequence[Span], starts: list[int]
     return tuple(found)
 
 
-def _subject(tags: Tags, first: int, last: int) -> tuple[int, int] | None:
+def _subject(inside: NDArray[np.bool_], first: int, last: int) -> tuple[int, int] | None:
     """The first run of words of a subject in a clause."""
-    inside = np.flatnonzero(tags.subject[first:last] > 0)
-    if not len(inside):
+    places = np.flatnonzero(inside[first:last])
+    if not len(places):
         return None
-    start = end = first + int(inside[0])
-    while end < last and tags.subject[end] > 0:
+    start = end = first + int(places[0])
+    while end < last and inside[end]:
         end += 1
     return start, end
 
