@@ -309,8 +309,8 @@ CARELESS = f"""## Finding careless workers
 tell them from the careful: disagreement with the other workers (the agreement filter of Lightweight Pyramids),
 excess distance from `align`, and both together.
 """
-HELD = f"""PyrXSum, where the judge does well (that it was fitted there makes little difference: see above): {PEOPLE} workers
-with {TASKS_A_WORKER} tasks each.
+HELD = f"""PyrXSum, where the judge does well (that it was fitted there makes little difference: see above): {PEOPLE}
+workers with {TASKS_A_WORKER} tasks each.
 """
 OWN = f"""The bundled example, whose best system paraphrases freely, where the judge does badly: {FEW} workers share 24
 tasks, so that each does {24 // FEW} at one worker a task.

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pyramidion.cli import analyze, auto, campaign, report, study
+from pyramidion.cli import analyze, auto, campaign, judge, report, study
 from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError, UsageError
 
@@ -234,6 +234,7 @@ def doctor(json: Json = False, quiet: Quiet = False) -> None:
 app.command("report")(report.report)
 app.command("feedback")(report.feedback)
 app.command("diff")(report.diff)
+app.command("judge")(judge.judge)
 app.command("init")(study.init)
 app.command("import")(study.import_)
 app.command("account")(study.account)
