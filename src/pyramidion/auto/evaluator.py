@@ -73,22 +73,24 @@ class Evaluator:
         reader = self._alignment if self._match is None else self._similarity
         return PreparedPyramid(pyramid, units, reader.prepare(found.texts), Scale(pyramid))
 
-    def score(self, prepared: PreparedPyramid, peers: Iterable[tuple[str, str]]) -> Iterator[ScoredPeer]:
-        """Judge and score peers, given by system and text, in order."""
+    def score(
+        self, prepared: PreparedPyramid, peers: Iterable[tuple[str, str]], *, explain: bool = True
+    ) -> Iterator[ScoredPeer]:
+        """Judge and score peers, given by system and text, in order; ``explain`` says where units are."""
         source = iter(peers)
         while chunk := list(islice(source, PEERS_AT_ONCE)):
             self._encoder.forget()
-            judged = self._judge(prepared, self._segmenter.segment([text for _, text in chunk]))
+            judged = self._judge(prepared, self._segmenter.segment([text for _, text in chunk]), explain)
             for (system, _), found in zip(chunk, judged, strict=True):
                 yield ScoredPeer(system, found, prepared.scale.scores(found.degrees, found.size))
         self._encoder.forget()
 
-    def _judge(self, prepared: PreparedPyramid, peers: list[SegmentedText]) -> list[Judged]:
+    def _judge(self, prepared: PreparedPyramid, peers: list[SegmentedText], explain: bool) -> list[Judged]:
         if not len(prepared.units.weights):
             return [Judged((), 0) for _ in peers]
         if self._match is None:
             clauses = [clause for text in prepared.contributors for clause in text.clauses]
             whole = self._alignment.prepare([SegmentedText(peer.text) for peer in peers])  # their clauses do not matter
-            return aligned(prepared.units, peers, self._alignment.expressed(clauses, whole))
+            return aligned(prepared.units, peers, self._alignment.expressed(clauses, whole), explain=explain)
         similarity = self._similarity.between(self._similarity.prepare(peers), prepared.contributors)
         return matched(prepared.units, peers, similarity, self._match)

@@ -34,7 +34,7 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A peer against a pyramid: the degree of each unit, X, and what counts as expressed."""
+    """A peer against a pyramid: the degree of each unit, X, and, where explained, what counts as expressed."""
 
     degrees: Sequence[float]
     size: int
@@ -52,13 +52,19 @@ class Match(Protocol):
     def __call__(self, units: WeightedUnits, peer: SegmentedText, similarity: Doubles) -> PeerMatch: ...
 
 
-def aligned(units: WeightedUnits, peers: Sequence[SegmentedText], alignment: Alignment) -> list[Judged]:
-    """Degrees by alignment of contributors (in the order of ``unit_of``) with whole peers."""
+def aligned(
+    units: WeightedUnits, peers: Sequence[SegmentedText], alignment: Alignment, *, explain: bool
+) -> list[Judged]:
+    """Degrees by alignment of contributors (in the order of ``unit_of``) with whole peers; ``explain`` says where."""
     shares = alignment.mean() * np.array([bool(peer.sentences) for peer in peers])  # an empty peer expresses nothing
     degrees = np.zeros((len(units.weights), len(peers)))
     np.maximum.at(degrees, units.unit_of, shares)
     return [
-        Judged(degrees[:, number].tolist(), finest_size(peer), _evidence(units, alignment, shares, number))
+        Judged(
+            degrees[:, number].tolist(),
+            finest_size(peer),
+            _evidence(units, alignment, shares, number) if explain else (),
+        )
         for number, peer in enumerate(peers)
     ]
 

@@ -82,7 +82,7 @@ def run_topic(job: TopicJob, evaluator: Evaluator, advance: Advance = lambda _: 
     log = list(pyramid_lines(built, job.references)) if job.explain else []
     scores: list[Score] = []
     judgments = JudgmentsBuilder()
-    for peer in evaluator.score(prepared, job.peers.items()):
+    for peer in evaluator.score(prepared, job.peers.items(), explain=job.explain):
         scores += [Score(job.topic, peer.system, m, v) for m, v in zip(MEASURES, peer.scores, strict=True)]
         if job.explain:
             for judgment in _judgments(prepared.pyramid, peer):
