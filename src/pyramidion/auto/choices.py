@@ -17,6 +17,7 @@ from pyramidion.model import Signature
 ALIGN = "align"
 SIMILARITIES = (ALIGN, "cosine")
 MINILM = "minilm"
+SPACY = "spacy:"
 _OPTIONS = {"alpha": "partitioner", "beta": "partitioner", "top_k": "matcher", "threshold": "matcher"}
 
 
@@ -24,6 +25,7 @@ _OPTIONS = {"alpha": "partitioner", "beta": "partitioner", "top_k": "matcher", "
 class Choices:
     """Names of parts and their parameters. None means the part's own default.
 
+    ``segmenter`` is a registered one, or ``spacy:`` and the name of an installed pipeline.
     ``similarity`` compares clauses, by aligning words or by the cosine of what an ``embedder`` gives. ``percentile``
     is where edges of the graph start, and ``floor`` a similarity below which there are none. ``untouched`` says how a
     sentence of a reference is cut that no shared unit needs. ``alpha`` and ``beta`` belong to edua-g, ``top_k`` and
@@ -44,7 +46,8 @@ class Choices:
     threshold: float | None = None
 
     def __post_init__(self) -> None:
-        check_choice("segmenter", self.segmenter, plugins.names("segmenters"))
+        if not self.segmenter.startswith(SPACY):
+            check_choice("segmenter", self.segmenter, [*plugins.names("segmenters"), f"{SPACY}PIPELINE"])
         check_choice("similarity", self.similarity, SIMILARITIES)
         check_choice("partitioner", self.partitioner, plugins.names("partitioners"))
         check_choice("matcher", self.matcher, [ALIGN, *plugins.names("matchers")])

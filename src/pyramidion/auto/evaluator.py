@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from pyramidion import plugins
-from pyramidion.auto.choices import ALIGN, Choices
+from pyramidion.auto.choices import ALIGN, SPACY, Choices
 from pyramidion.auto.embed import embedder
 from pyramidion.auto.graph import SimilarityGraph
 from pyramidion.auto.match import WeightedUnits
@@ -19,6 +19,7 @@ from pyramidion.auto.remember import RememberingEncoder
 from pyramidion.auto.scores import PeerScores, Scale
 from pyramidion.auto.segments import SegmentedText, Segmenter
 from pyramidion.auto.similarity import Alignment, Cosine
+from pyramidion.auto.spacy_clauses import SpacySegmenter
 from pyramidion.model import Pyramid
 
 PEERS_AT_ONCE = 128
@@ -47,12 +48,19 @@ class Evaluator:
     def __init__(self, choices: Choices | None = None, *, threads: int | None = None) -> None:
         self.choices = choices or Choices()
         self._encoder = RememberingEncoder(threads)
-        self._segmenter: Segmenter = plugins.load("segmenters", self.choices.segmenter)(self._encoder)
+        self._segmenter = self._chosen_segmenter()
         self._alignment = Alignment(self._encoder)
         self._similarity: Any = self._alignment
         if self.choices.similarity != ALIGN:
             self._similarity = Cosine(embedder(self.choices.embedder, self._encoder))
         self._partition, self._match = self.choices.partition(), self.choices.match()
+
+    def _chosen_segmenter(self) -> Segmenter:
+        name = self.choices.segmenter
+        if name.startswith(SPACY):
+            return SpacySegmenter(name.removeprefix(SPACY))
+        made: Segmenter = plugins.load("segmenters", name)(self._encoder)
+        return made
 
     def build(self, topic: str, references: Mapping[str, str], *, name: str = NAME) -> BuiltPyramid:
         """A pyramid from the references of a topic, given by name."""

@@ -33,6 +33,7 @@ Similarity = Annotated[
 Embedder = Annotated[
     str, typer.Option(help="For cosine: minilm, wtmf:FILE, st:NAME (sentence-transformers) or openai:MODEL.")
 ]
+Segmenter = Annotated[str, typer.Option(help="How sentences are cut: clauses, or spacy:PIPELINE (any installed one).")]
 Percentile = Annotated[float, typer.Option(help="Edges start at this percentile of similarities.", min=0, max=100)]
 Alpha = Annotated[float | None, typer.Option(help="edua-g: added to the number of segments. [default: 10]")]
 Beta = Annotated[float | None, typer.Option(help="edua-g: how fast tiers narrow. [default: 2.5]")]
@@ -78,6 +79,7 @@ def build(
     ],
     name: Annotated[str, typer.Option(help="What the pyramids are called.")] = "auto",
     partitioner: Partitioner = "edua-x",
+    segmenter: Segmenter = "clauses",
     similarity: Similarity = "align",
     embedder: Embedder = "minilm",
     percentile: Percentile = 83.0,
@@ -93,6 +95,7 @@ def build(
     output = Output(json, quiet)
     choices = _choices(
         partitioner=partitioner,
+        segmenter=segmenter,
         similarity=similarity,
         embedder=embedder,
         percentile=percentile,
@@ -132,6 +135,7 @@ def score(
     by: Annotated[str, typer.Option("--by", help="What to print: system or summary.")] = "system",
     partitioner: Partitioner = "edua-x",
     matcher: Matcher = "align",
+    segmenter: Segmenter = "clauses",
     similarity: Similarity = "align",
     embedder: Embedder = "minilm",
     percentile: Percentile = 83.0,
@@ -153,6 +157,7 @@ def score(
     choices = _choices(
         partitioner=partitioner,
         matcher=matcher,
+        segmenter=segmenter,
         similarity=similarity,
         embedder=embedder,
         percentile=percentile,
@@ -186,6 +191,7 @@ def run(
     folder: Annotated[Path, typer.Option("--output", "-o", help="Where everything goes; run again to go on.")],
     partitioner: Partitioner = "edua-x",
     matcher: Matcher = "align",
+    segmenter: Segmenter = "clauses",
     similarity: Similarity = "align",
     embedder: Embedder = "minilm",
     percentile: Percentile = 83.0,
@@ -206,6 +212,7 @@ def run(
     choices = _choices(
         partitioner=partitioner,
         matcher=matcher,
+        segmenter=segmenter,
         similarity=similarity,
         embedder=embedder,
         percentile=percentile,
