@@ -1,6 +1,7 @@
 """A study in a database: SQLite for one machine, PostgreSQL for several. Appended to, never overwritten."""
 
 from pyramidion.store.accounts import Account, Accounts
+from pyramidion.store.annotations import Annotations, BehindError, StoredAnnotation, StoredEvent
 from pyramidion.store.assignments import Assignments, Lease, Receipt, SubmissionConflictError
 from pyramidion.store.campaigns import Campaigns, StoredAnswer, StoredTask
 from pyramidion.store.database import Database
@@ -11,14 +12,18 @@ from pyramidion.store.workers import Worker, Workers
 __all__ = [
     "Account",
     "Accounts",
+    "Annotations",
     "Assignments",
+    "BehindError",
     "Campaigns",
     "Database",
     "Lease",
     "Receipt",
     "Review",
     "Reviews",
+    "StoredAnnotation",
     "StoredAnswer",
+    "StoredEvent",
     "StoredTask",
     "Studies",
     "SubmissionConflictError",

@@ -19,7 +19,11 @@ def first_tables(connection: Connection) -> None:
     schema.metadata.create_all(connection)
 
 
-STEPS: tuple[Callable[[Connection], None], ...] = (first_tables,)
+def annotation_tables(connection: Connection) -> None:
+    schema.metadata.create_all(connection, tables=[schema.annotations, schema.annotation_events])
+
+
+STEPS: tuple[Callable[[Connection], None], ...] = (first_tables, annotation_tables)
 
 
 def migrate(connection: Connection) -> None:

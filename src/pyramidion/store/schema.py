@@ -138,3 +138,32 @@ sessions = Table(
     Column("expires", Float, nullable=False),
 )
 """``id`` is a hash of the cookie, so that a stolen database logs nobody in."""
+
+annotations = Table(
+    "annotations",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("topic", String, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("system", String, nullable=False, server_default=""),
+    Column("name", String, nullable=False),
+    Column("owner", String, nullable=False),
+    Column("shared", Boolean, nullable=False, server_default=false()),
+    Column("pyramid", String, nullable=False, server_default=""),
+    Column("pyramid_id", ForeignKey("annotations.id")),
+    Column("created", Float, nullable=False),
+    UniqueConstraint("topic", "kind", "system", "name", name="one_annotation_per_name"),
+)
+"""``kind`` is pyramid or peer. A peer is annotated with a pyramid of the study, by its name, or with one that is being
+annotated, by its id. Whoever is not the owner changes it only where it is ``shared``."""
+
+annotation_events = Table(
+    "annotation_events",
+    metadata,
+    Column("annotation_id", ForeignKey("annotations.id"), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("author", String, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("body", JSON, nullable=False),
+)
+"""What annotators did, appended. The key lets only one event have a number, whoever writes at the same moment."""

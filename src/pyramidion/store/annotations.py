@@ -1,0 +1,152 @@
+"""Annotations and their events: append-only, numbered without gaps, whoever writes at the same moment."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from sqlalchemy import Connection, Row, func, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from pyramidion.errors import PyramidionError, UsageError, check_choice
+from pyramidion.store import schema
+from pyramidion.store.database import Database
+
+Kind = Literal["pyramid", "peer"]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAnnotation:
+    """Who annotates what. ``pyramid_id`` is the annotation whose pyramid a peer is matched to, else ``pyramid``."""
+
+    id: int
+    topic: str
+    kind: str
+    system: str
+    name: str
+    owner: str
+    shared: bool
+    pyramid: str = ""
+    pyramid_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    number: int
+    author: str
+    at: float
+    body: dict[str, Any]
+
+
+class BehindError(PyramidionError):
+    """Somebody else appended first; ``events`` are theirs."""
+
+    def __init__(self, events: Sequence[StoredEvent]) -> None:
+        self.events = tuple(events)
+        super().__init__(f"{len(self.events)} events were added meanwhile")
+
+
+class Annotations:
+    """``clock`` is replaced in tests."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database = database
+        self.clock = clock
+
+    def add(
+        self,
+        topic: str,
+        kind: Kind,
+        *,
+        name: str,
+        owner: str,
+        system: str = "",
+        shared: bool = False,
+        pyramid: str = "",
+        pyramid_id: int | None = None,
+        events: Sequence[StoredEvent] = (),
+    ) -> StoredAnnotation:
+        """Begin an annotation, with its first events; the name is free for this text, or UsageError."""
+        check_choice("kind", kind, get_args(Kind))
+        what = {"topic": topic, "kind": kind, "system": system, "name": name}
+        how = {"owner": owner, "shared": shared, "pyramid": pyramid, "pyramid_id": pyramid_id}
+        try:
+            with self._database.write() as connection:
+                row = insert(schema.annotations).values(**what, **how, created=self.clock())
+                id = connection.execute(row.returning(schema.annotations.c.id)).scalar_one()
+                for event in events:
+                    connection.execute(insert(schema.annotation_events).values(_row(id, event)))
+        except IntegrityError:
+            if self.find(topic, kind, name=name, system=system) is None:
+                raise
+            text = f"peer {system}" if system else "the pyramid"
+            raise UsageError(f"topic {topic}: {text} has an annotation called {name!r} already") from None
+        return StoredAnnotation(id=id, **what, **how)  # type: ignore[arg-type]
+
+    def get(self, id: int) -> StoredAnnotation:
+        found = self._database.first(select(schema.annotations).filter_by(id=id), {})
+        if found is None:
+            raise UsageError(f"there is no annotation {id}")
+        return _annotation(found)
+
+    def find(self, topic: str, kind: Kind, *, name: str, system: str = "") -> StoredAnnotation | None:
+        query = select(schema.annotations).filter_by(topic=topic, kind=kind, system=system, name=name)
+        found = self._database.first(query, {})
+        return None if found is None else _annotation(found)
+
+    def all(self, **only: str) -> list[StoredAnnotation]:
+        """Annotations in the order they were begun; ``topic="t"``, ``kind="peer"`` and the like choose some."""
+        query = select(schema.annotations).filter_by(**only).order_by(schema.annotations.c.id)
+        with self._database.read() as connection:
+            return [_annotation(row) for row in connection.execute(query).all()]
+
+    def version(self, id: int) -> int:
+        """How many events an annotation has."""
+        with self._database.read() as connection:
+            return _version(connection, id)
+
+    def since(self, id: int, version: int = 0) -> list[StoredEvent]:
+        """The events from a version on, in order: all of them, or what is new to whoever has seen that version."""
+        with self._database.read() as connection:
+            return _since(connection, id, version)
+
+    def append(self, id: int, event: StoredEvent) -> None:
+        """Add the next event. Its number is the version its author has seen; BehindError where others were first."""
+        try:
+            with self._database.write() as connection:
+                if event.number != _version(connection, id):
+                    raise BehindError(_since(connection, id, event.number))
+                connection.execute(insert(schema.annotation_events).values(_row(id, event)))
+        except IntegrityError:  # on PostgreSQL somebody may take the number between the look and the write
+            self.get(id)
+            raise BehindError(self.since(id, event.number)) from None
+
+
+def _version(connection: Connection, id: int) -> int:
+    query = select(func.max(schema.annotation_events.c.number)).filter_by(annotation_id=id)
+    last = connection.execute(query).scalar()
+    return 0 if last is None else int(last) + 1
+
+
+def _since(connection: Connection, id: int, version: int) -> list[StoredEvent]:
+    e = schema.annotation_events.c
+    query = select(e.number, e.author, e.at, e.body).where(e.annotation_id == id, e.number >= version)
+    return [StoredEvent(*row) for row in connection.execute(query.order_by(e.number)).all()]
+
+
+def _row(id: int, event: StoredEvent) -> dict[str, Any]:
+    return {
+        "annotation_id": id,
+        "number": event.number,
+        "author": event.author,
+        "at": event.at,
+        "body": event.body,
+    }
+
+
+def _annotation(row: Row[Any]) -> StoredAnnotation:
+    return StoredAnnotation(
+        row.id, row.topic, row.kind, row.system, row.name, row.owner, row.shared, row.pyramid, row.pyramid_id
+    )

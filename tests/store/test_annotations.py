@@ -1,0 +1,125 @@
+"""What the store of annotations must do, on both databases."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from sqlalchemy import delete, select
+
+import pyramidion as pyr
+from pyramidion.store import Annotations, BehindError, Database, StoredEvent, migrations, schema
+
+
+def event(number: int, author: str = "anna") -> StoredEvent:
+    return StoredEvent(number, author, 1.5, {"says": f"{author} é 👩‍👩‍👧 {number}"})
+
+
+def test_annotations_are_begun_once_under_a_name(database: Database) -> None:
+    store = Annotations(database)
+    made = store.add("t", "pyramid", name="anna", owner="anna", events=[event(0), event(1)])
+    peer = store.add("t", "peer", system="s", name="anna", owner="anna", shared=True, pyramid_id=made.id)
+    assert (made.shared, peer.shared, peer.pyramid_id) == (False, True, made.id)
+    assert store.get(peer.id) == peer == store.find("t", "peer", system="s", name="anna")
+    assert store.all() == [made, peer]
+    assert store.all(kind="peer") == [peer]
+    assert store.all(topic="other") == []
+    assert (store.version(made.id), store.version(peer.id)) == (2, 0)
+    with pytest.raises(pyr.UsageError, match="topic t: the pyramid has an annotation called 'anna' already"):
+        store.add("t", "pyramid", name="anna", owner="ben")
+    with pytest.raises(pyr.UsageError, match="there is no annotation 99"):
+        store.get(99)
+    with pytest.raises(pyr.UsageError, match="there is no annotation 99"):
+        store.append(99, event(0))
+
+
+def test_events_are_read_from_a_version_on(database: Database) -> None:
+    store = Annotations(database)
+    first, second = (store.add("t", "pyramid", name=name, owner=name) for name in ("anna", "ben"))
+    for number in range(12):
+        store.append(first.id, event(number))
+    store.append(second.id, event(0, "ben"))
+    assert store.since(first.id) == [event(number) for number in range(12)]
+    assert store.since(first.id, 10) == [event(10), event(11)]
+    assert store.since(first.id, 12) == []
+    assert store.since(second.id) == [event(0, "ben")]
+
+
+def test_whoever_is_behind_is_shown_what_they_missed(database: Database) -> None:
+    store = Annotations(database)
+    id = store.add("t", "pyramid", name="both", owner="anna", shared=True).id
+    store.append(id, event(0))
+    store.append(id, event(1))
+    with pytest.raises(BehindError) as caught:
+        store.append(id, event(1, "ben"))
+    assert caught.value.events == (event(1),)
+    with pytest.raises(BehindError) as caught:
+        store.append(id, event(3, "ben"))  # no gaps
+    assert caught.value.events == ()
+    assert store.since(id) == [event(0), event(1)]
+
+
+def test_a_number_taken_between_look_and_write_is_refused(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Annotations(database)
+    id = store.add("t", "pyramid", name="both", owner="anna", shared=True).id
+    store.append(id, event(0))
+    monkeypatch.setattr("pyramidion.store.annotations._version", lambda connection, id: 0)  # looked too early
+    with pytest.raises(BehindError) as caught:
+        store.append(id, event(0, "ben"))
+    assert caught.value.events == (event(0),)
+
+
+def test_writers_who_race_lose_nothing(place: str) -> None:
+    """Two connections, as two processes have them: every number is written once, by whom the store said."""
+    Database.create(place).close()
+    databases = [Database.open(place) for _ in range(2)]
+    id = Annotations(databases[0]).add("t", "pyramid", name="both", owner="anna", shared=True).id
+    wrote: dict[str, list[int]] = {"anna": [], "ben": []}
+    seen: dict[str, list[StoredEvent]] = {"anna": [], "ben": []}
+    refused: list[int] = []
+    together = threading.Barrier(2)
+
+    def work(author: str, database: Database) -> None:
+        store, version = Annotations(database), 0
+        together.wait()
+        while len(wrote[author]) < 15:
+            try:
+                store.append(id, event(version, author))
+                wrote[author].append(version)
+                version += 1
+            except BehindError as behind:
+                refused.append(len(behind.events))
+                seen[author] += behind.events
+                version += len(behind.events)
+
+    threads = [threading.Thread(target=work, args=pair) for pair in zip(wrote, databases, strict=True)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(refused), "whoever is refused is shown why"
+    events = Annotations(databases[0]).since(id)
+    assert [e.number for e in events] == list(range(30))
+    for author, numbers in wrote.items():
+        assert [e.number for e in events if e.author == author] == numbers
+        assert all(e.author != author and e == events[e.number] for e in seen[author])
+    for database in databases:
+        database.close()
+
+
+def test_a_database_from_before_gets_the_tables(place: str) -> None:
+    database = Database.create(place, title="Old")
+    with database.write() as connection:
+        for table in (schema.annotation_events, schema.annotations):
+            table.drop(connection)
+        history = migrations._history
+        connection.execute(delete(history).where(history.c.name == "annotation_tables"))
+    database.close()
+    again = Database.open(place)
+    assert again.meta["title"] == "Old"
+    made = Annotations(again).add("t", "pyramid", name="anna", owner="anna")
+    assert Annotations(again).all() == [made]
+    with again.read() as connection:
+        names = set(connection.execute(select(migrations._history.c.name)).scalars())
+    assert names == {"first_tables", "annotation_tables"}
+    again.close()
