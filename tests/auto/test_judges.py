@@ -406,7 +406,8 @@ def test_fenced_json_is_accepted_and_quotes_are_located():
 
 def test_the_documented_prompt_is_the_one_that_is_sent(ask):
     page = (Path(__file__).parents[2] / "docs" / "howto" / "judge.md").read_text("utf-8")
-    assert " ".join(SYSTEM.split()) in " ".join(page.split())
+    quoted = " ".join(line.removeprefix(">") for line in page.splitlines() if line.startswith(">"))
+    assert SYSTEM.split() == quoted.split()
     with ChatServer() as server:
         only(ask(server), UNITS, SUMMARIES[:1])
     assert server.asked[0]["messages"][0]["content"] == SYSTEM

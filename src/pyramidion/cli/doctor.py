@@ -19,6 +19,8 @@ EXTRAS = {
     "crowd": ("crowdkit", "Dawid-Skene, MACE and GLAD aggregation"),
     "server": ("fastapi", "study databases, campaigns and their pages"),
     "postgres": ("psycopg", "study databases on PostgreSQL"),
+    "nli": ("torch", "entailment models as judges"),
+    "llm": ("httpx", "chat models as judges"),
 }
 
 
