@@ -11,8 +11,8 @@ import pytest
 import pyramidion as pyr
 from pyramidion.auto import evaluator as evaluator_module
 from pyramidion.auto.choices import Choices
+from pyramidion.auto.encoder import Encoder
 from pyramidion.auto.evaluator import Evaluator
-from pyramidion.auto.remember import RememberingEncoder
 from pyramidion.workflows.automatic import build_pyramids, evaluate_study, run_topics, topic_jobs
 from pyramidion.workflows.automatic_run import run
 
@@ -207,13 +207,13 @@ def test_peers_are_taken_from_a_stream_as_they_are_needed() -> None:
 
 def test_each_sentence_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     encoded: list[str] = []
-    inner = RememberingEncoder.__mro__[1]._encode  # type: ignore[attr-defined]
+    inner = Encoder._encode
 
     def counted(self: object, texts: list[str], layers: bool) -> object:
         encoded.extend(texts)
         return inner(self, texts, layers)
 
-    monkeypatch.setattr(RememberingEncoder, "_encode", counted)
+    monkeypatch.setattr(Encoder, "_encode", counted)
     [job] = topic_jobs(small_study("x"))
     evaluator = Evaluator()
     prepared = evaluator.prepare(evaluator.build("x", job.references).pyramid, job.references)

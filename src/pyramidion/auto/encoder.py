@@ -30,9 +30,9 @@ WINDOW = 254
 encoded window by window; nothing is cut off."""
 TOKENS_PER_BATCH = 512
 """Small enough for a core's cache: larger batches are slower."""
-CHUNK = 512
+CHUNK = 128
 """Texts read ahead to be sorted by length."""
-KEPT = 2 * CHUNK
+KEPT = 2048
 """Texts whose vectors are remembered: whoever segments a text and then aligns it has it encoded once."""
 
 
@@ -70,7 +70,9 @@ class Encoder:
             yield from (made[text] for text in chunk)
 
     def _remember(self, made: dict[str, Encoded]) -> None:
-        self._recent.update((text, replace(encoded, layers=None)) for text, encoded in made.items())
+        for text, encoded in made.items():
+            if text not in self._recent:  # a copy of the vectors: a view would keep the layers alive
+                self._recent[text] = replace(encoded, vectors=encoded.vectors.copy(), layers=None)
         for text in list(islice(self._recent, max(0, len(self._recent) - KEPT))):
             del self._recent[text]
 

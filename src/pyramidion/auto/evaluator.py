@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 from pyramidion import plugins
 from pyramidion.auto.choices import ALIGN, SPACY, Choices
 from pyramidion.auto.embed import embedder
+from pyramidion.auto.encoder import Encoder
 from pyramidion.auto.graph import SimilarityGraph
 from pyramidion.auto.match import WeightedUnits
 from pyramidion.auto.peers import Judged, aligned, matched
 from pyramidion.auto.pyramids import NAME, BuiltPyramid, build, contributors_of
-from pyramidion.auto.remember import RememberingEncoder
 from pyramidion.auto.scores import PeerScores, Scale
 from pyramidion.auto.segments import SegmentedText, Segmenter
 from pyramidion.auto.similarity import Alignment, Cosine
@@ -47,7 +47,7 @@ class Evaluator:
 
     def __init__(self, choices: Choices | None = None, *, threads: int | None = None) -> None:
         self.choices = choices or Choices()
-        self._encoder = RememberingEncoder(threads)
+        self._encoder = Encoder(threads)
         self._segmenter = self._chosen_segmenter()
         self._alignment = Alignment(self._encoder)
         self._similarity: Any = self._alignment
@@ -64,7 +64,6 @@ class Evaluator:
 
     def build(self, topic: str, references: Mapping[str, str], *, name: str = NAME) -> BuiltPyramid:
         """A pyramid from the references of a topic, given by name."""
-        self._encoder.forget()
         segmented = dict(zip(references, self._segmenter.segment(list(references.values())), strict=True))
         graph = partial(SimilarityGraph.of, percentile=self.choices.percentile, floor=self.choices.floor)
         return build(topic, segmented, self._within, graph=graph, partition=self._partition, name=name)
@@ -87,11 +86,9 @@ class Evaluator:
         """Judge and score peers, given by system and text, in order; ``explain`` says where units are."""
         source = iter(peers)
         while chunk := list(islice(source, PEERS_AT_ONCE)):
-            self._encoder.forget()
             judged = self._judge(prepared, self._segmenter.segment([text for _, text in chunk]), explain)
             for (system, _), found in zip(chunk, judged, strict=True):
                 yield ScoredPeer(system, found, prepared.scale.scores(found.degrees, found.size))
-        self._encoder.forget()
 
     def _judge(self, prepared: PreparedPyramid, peers: list[SegmentedText], explain: bool) -> list[Judged]:
         if not len(prepared.units.weights):
