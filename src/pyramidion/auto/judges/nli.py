@@ -73,7 +73,9 @@ class NliJudge:
         if room < 16:
             raise UsageError(f"{self.name} reads {self._entailment.longest} tokens, too few for units of {hypothesis}")
         spans = [piece for span in sentence_spans(text) for piece in self._fitting(text, span, room)]
-        sizes = [self._entailment.tokens(span.of(text)) for span in spans]
+        ends = [0, *(span.end for span in spans)]
+        # With what stands before it, since many tokenizers count spaces and line breaks.
+        sizes = [self._entailment.tokens(text[end : span.end]) for end, span in zip(ends, spans, strict=False)]
         return list(_joined(spans, sizes, room))
 
     def _fitting(self, text: str, span: Span, room: int) -> Iterator[Span]:
@@ -119,7 +121,9 @@ class TransformersEntailment:
         self._class = _entailment_class(model, self._classifier.config.id2label)
         positions = getattr(self._classifier.config, "max_position_embeddings", None) or 512
         limit = min(self._tokenizer.model_max_length, positions, 4096)
-        self.longest = limit - 6  # the signs around and between the two texts, and RoBERTa's two reserved positions
+        self.longest = (
+            limit - 16
+        )  # the signs around and between the texts, RoBERTa's reserved positions, and some slack
 
     def tokens(self, text: str) -> int:
         return len(self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
