@@ -252,6 +252,14 @@ def test_a_change_that_builds_on_something_undone_is_not_redone() -> None:
         after(made, Redo(), author="ben")
 
 
+def test_a_split_builds_on_all_contributors_of_the_unit() -> None:
+    """Ben leaves one contributor in the unit; were Anna to take it back, his split would leave none."""
+    made = after(TOPIC, *TWO, do.AddContributor("1", "C", spans((0, 3))))
+    made = after(made, do.SplitUnit("1", ("A", "B")), author="ben")
+    with pytest.raises(ConflictError, match="ben split unit 3 off unit 1"):
+        after(made, Undo())
+
+
 def test_names_are_never_used_twice() -> None:
     made = after(TOPIC, *TWO, Undo(), do.AddUnit())
     assert list(shape(made)) == ["1", "3"]

@@ -12,16 +12,17 @@ from pyramidion.store import Annotations, BehindError, Database, StoredEvent, mi
 
 
 def event(number: int, author: str = "anna") -> StoredEvent:
-    return StoredEvent(number, author, 1.5, {"says": f"{author} é 👩‍👩‍👧 {number}"})
+    return StoredEvent(number, author, 1.5, {"says": f"{author} é 👩‍👩‍👧 \x00 {number}"})
 
 
 def test_annotations_are_begun_once_under_a_name(database: Database) -> None:
     store = Annotations(database)
-    made = store.add("t", "pyramid", name="anna", owner="anna", events=[event(0), event(1)])
+    made = store.add("t", "pyramid", name="anna", owner="anna", sources="AB", events=[event(0), event(1)])
     peer = store.add("t", "peer", system="s", name="anna", owner="anna", shared=True, pyramid_id=made.id)
     assert (made.shared, peer.shared, peer.pyramid_id) == (False, True, made.id)
     assert store.get(peer.id) == peer == store.find("t", "peer", system="s", name="anna")
     assert store.all() == [made, peer]
+    assert store.get(made.id).sources == ("A", "B")
     assert store.all(kind="peer") == [peer]
     assert store.all(topic="other") == []
     assert (store.version(made.id), store.version(peer.id)) == (2, 0)
@@ -110,7 +111,7 @@ def test_writers_who_race_lose_nothing(place: str) -> None:
 def test_a_database_from_before_gets_the_tables(place: str) -> None:
     database = Database.create(place, title="Old")
     with database.write() as connection:
-        for table in (schema.annotation_events, schema.annotations):
+        for table in (schema.annotation_events, schema.annotation_heads):
             table.drop(connection)
         history = migrations._history
         connection.execute(delete(history).where(history.c.name == "annotation_tables"))

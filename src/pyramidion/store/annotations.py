@@ -30,6 +30,7 @@ class StoredAnnotation:
     shared: bool
     pyramid: str = ""
     pyramid_id: int | None = None
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ class Annotations:
         shared: bool = False,
         pyramid: str = "",
         pyramid_id: int | None = None,
+        sources: Sequence[str] = (),
         events: Sequence[StoredEvent] = (),
     ) -> StoredAnnotation:
         """Begin an annotation, with its first events; the name is free for this text, or UsageError."""
@@ -74,8 +76,8 @@ class Annotations:
         how = {"owner": owner, "shared": shared, "pyramid": pyramid, "pyramid_id": pyramid_id}
         try:
             with self._database.write() as connection:
-                row = insert(schema.annotations).values(**what, **how, created=self.clock())
-                id = connection.execute(row.returning(schema.annotations.c.id)).scalar_one()
+                row = insert(schema.annotation_heads).values(**what, **how, sources=list(sources), created=self.clock())
+                id = connection.execute(row.returning(schema.annotation_heads.c.id)).scalar_one()
                 for event in events:
                     connection.execute(insert(schema.annotation_events).values(_row(id, event)))
         except IntegrityError:
@@ -83,22 +85,22 @@ class Annotations:
                 raise
             text = f"peer {system}" if system else "the pyramid"
             raise UsageError(f"topic {topic}: {text} has an annotation called {name!r} already") from None
-        return StoredAnnotation(id=id, **what, **how)  # type: ignore[arg-type]
+        return StoredAnnotation(id=id, **what, **how, sources=tuple(sources))  # type: ignore[arg-type]
 
     def get(self, id: int) -> StoredAnnotation:
-        found = self._database.first(select(schema.annotations).filter_by(id=id), {})
+        found = self._database.first(select(schema.annotation_heads).filter_by(id=id), {})
         if found is None:
             raise UsageError(f"there is no annotation {id}")
         return _annotation(found)
 
     def find(self, topic: str, kind: Kind, *, name: str, system: str = "") -> StoredAnnotation | None:
-        query = select(schema.annotations).filter_by(topic=topic, kind=kind, system=system, name=name)
+        query = select(schema.annotation_heads).filter_by(topic=topic, kind=kind, system=system, name=name)
         found = self._database.first(query, {})
         return None if found is None else _annotation(found)
 
     def all(self, **only: str) -> list[StoredAnnotation]:
         """Annotations in the order they were begun; ``topic="t"``, ``kind="peer"`` and the like choose some."""
-        query = select(schema.annotations).filter_by(**only).order_by(schema.annotations.c.id)
+        query = select(schema.annotation_heads).filter_by(**only).order_by(schema.annotation_heads.c.id)
         with self._database.read() as connection:
             return [_annotation(row) for row in connection.execute(query).all()]
 
@@ -148,5 +150,14 @@ def _row(id: int, event: StoredEvent) -> dict[str, Any]:
 
 def _annotation(row: Row[Any]) -> StoredAnnotation:
     return StoredAnnotation(
-        row.id, row.topic, row.kind, row.system, row.name, row.owner, row.shared, row.pyramid, row.pyramid_id
+        id=row.id,
+        topic=row.topic,
+        kind=row.kind,
+        system=row.system,
+        name=row.name,
+        owner=row.owner,
+        shared=row.shared,
+        pyramid=row.pyramid,
+        pyramid_id=row.pyramid_id,
+        sources=tuple(row.sources),
     )

@@ -20,7 +20,7 @@ def first_tables(connection: Connection) -> None:
 
 
 def annotation_tables(connection: Connection) -> None:
-    schema.metadata.create_all(connection, tables=[schema.annotations, schema.annotation_events])
+    schema.metadata.create_all(connection, tables=[schema.annotation_heads, schema.annotation_events])
 
 
 STEPS: tuple[Callable[[Connection], None], ...] = (first_tables, annotation_tables)

@@ -139,13 +139,14 @@ sessions = Table(
 )
 """``id`` is a hash of the cookie, so that a stolen database logs nobody in."""
 
-annotations = Table(
+annotation_heads = Table(
     "annotations",
     metadata,
     Column("id", Integer, primary_key=True),
     Column("topic", String, nullable=False),
     Column("kind", String, nullable=False),
     Column("system", String, nullable=False, server_default=""),
+    Column("sources", JSON, nullable=False),
     Column("name", String, nullable=False),
     Column("owner", String, nullable=False),
     Column("shared", Boolean, nullable=False, server_default=false()),
@@ -154,8 +155,9 @@ annotations = Table(
     Column("created", Float, nullable=False),
     UniqueConstraint("topic", "kind", "system", "name", name="one_annotation_per_name"),
 )
-"""``kind`` is pyramid or peer. A peer is annotated with a pyramid of the study, by its name, or with one that is being
-annotated, by its id. Whoever is not the owner changes it only where it is ``shared``."""
+"""``kind`` is pyramid or peer. ``sources`` are the references a pyramid is built from. A peer is annotated with
+a pyramid of the study, by its name, or with one that is being annotated, by its id. Whoever is not the owner changes it
+only where it is ``shared``."""
 
 annotation_events = Table(
     "annotation_events",

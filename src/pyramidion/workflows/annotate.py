@@ -1,0 +1,321 @@
+"""Expert annotation over a study database: begin, change, watch, score, import, compare, adjudicate.
+
+Several processes may change one annotation. Each validates a command against the events it has read and appends the
+event under the next number; if somebody else took that number, it reads on, and the command is rebased or refused.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TypeVar
+
+from pyramidion.errors import InputError, Problem, UsageError
+from pyramidion.methods.annotate import Annotation, Command, Event, Mark, Match, PeerAnnotation, RefusedError, Subject
+from pyramidion.methods.annotate.commands import ImportMatches, ImportPyramid
+from pyramidion.methods.annotate.compare import MatchPair, UnitPair, compare_peers, compare_pyramids
+from pyramidion.methods.annotate.editing import union
+from pyramidion.methods.annotate.log import replay
+from pyramidion.methods.annotate.records import event_object, read_event
+from pyramidion.methods.autoannotate import autoannotate
+from pyramidion.methods.pyramid import PeerScore
+from pyramidion.model import UNMATCHED, ContentUnit, Contributor, Judge, Judgment, Judgments, Pyramid, Span, Study
+from pyramidion.store import Annotations, BehindError, Database, StoredAnnotation, StoredEvent
+
+TRIES = 50
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Words of a peer that were marked for a unit in another summary of the topic. Never applied by itself."""
+
+    unit: str
+    spans: tuple[Span, ...]
+
+
+class AnnotationDesk:
+    """Everything that can be done with the annotations of a study, for pages and scripts alike.
+
+    The last state of every annotation is kept, so that a command reads only the events that are new.
+    """
+
+    def __init__(self, database: Database, study: Study, clock: Callable[[], float] = time.time) -> None:
+        self.study = study
+        self.store = Annotations(database, clock)
+        self.clock = clock
+        self._known: dict[int, Annotation] = {}
+        self._turn = threading.Lock()
+
+    # -- beginning -------------------------------------------------------------------------------------------
+
+    def begin_pyramid(
+        self, topic: str, *, name: str, owner: str, shared: bool = False, start: Pyramid | None = None
+    ) -> StoredAnnotation:
+        """A new pyramid of a topic, empty or from one that exists."""
+        sources = start.references if start else tuple(s.system for s in self.study.references if s.topic == topic)
+        if not sources:
+            raise UsageError(f"topic {topic!r} has no references to build a pyramid from")
+        subject = Subject.of_pyramid(topic, self._references(topic, sources), name)
+        events = _first(subject, import_of_pyramid(start) if start and start.units else None, owner, self.clock())
+        return self.store.add(topic, "pyramid", name=name, owner=owner, shared=shared, sources=sources, events=events)
+
+    def begin_peer(
+        self,
+        topic: str,
+        system: str,
+        *,
+        name: str,
+        owner: str,
+        pyramid: str | int,
+        shared: bool = False,
+        start: Iterable[Judgment] | PeerAnnotation | None = None,
+    ) -> StoredAnnotation:
+        """A new annotation of a peer, with a pyramid of the study (its name) or one being annotated (its id)."""
+        units = self._pyramid(topic, pyramid)
+        subject = Subject.of_peer(topic, system, self._peer_text(topic, system), units)
+        first: ImportMatches | None = None
+        if isinstance(start, PeerAnnotation):
+            first = ImportMatches(start.matches, start.marks)
+        elif start is not None:
+            of_units = {unit.id for unit in units.units}
+            about = [j for j in start if (j.topic, j.system) == (topic, system)]
+            first = import_of_judgments(j for j in about if j.unit in of_units or j.aspect == UNMATCHED)
+        events = _first(subject, first if first and (first.matches or first.marks) else None, owner, self.clock())
+        by_name, by_id = (pyramid, None) if isinstance(pyramid, str) else ("", pyramid)
+        return self.store.add(
+            topic,
+            "peer",
+            system=system,
+            name=name,
+            owner=owner,
+            shared=shared,
+            pyramid=by_name,
+            pyramid_id=by_id,
+            events=events,
+        )
+
+    # -- reading and changing --------------------------------------------------------------------------------
+
+    def open(self, id: int) -> Annotation:
+        """The annotation as it stands now."""
+        stored = self.store.get(id)
+        known = self._known.get(id)
+        new = [_event(event) for event in self.store.since(id, known.version if known else 0)]
+        subject = self._subject(stored) if known is None or stored.kind == "peer" else known.subject
+        if known is None:
+            known = replay(subject, new)
+        else:
+            if known.subject != subject:
+                known = replace(known, subject=subject)
+            known = reduce(Annotation.extended, new, known)
+        with self._turn:  # another thread may have read on further
+            if (kept := self._known.get(id)) is None or kept.version <= known.version:
+                self._known[id] = known
+        return known
+
+    def since(self, id: int, version: int) -> list[Event]:
+        """What is new to somebody who has seen a version: for live pages."""
+        return [_event(event) for event in self.store.since(id, version)]
+
+    def apply(self, id: int, command: Command, *, author: str, base: int) -> Event:
+        """Accept a command made against a version; RefusedError or ConflictError say why not."""
+        stored = self.store.get(id)
+        if author != stored.owner and not stored.shared:
+            raise RefusedError(f"this is {stored.owner}'s own annotation; {author} may begin another")
+        for _ in range(TRIES):
+            event = self.open(id).accept(command, author=author, base=base, at=self.clock())
+            try:
+                self.store.append(id, _stored(event))
+            except BehindError:
+                continue
+            return event
+        raise UsageError(f"annotation {id} changes too fast just now; try again")
+
+    # -- results ---------------------------------------------------------------------------------------------
+
+    def pyramid_of(self, id: int) -> Pyramid:
+        """The pyramid being annotated, or the one a peer is matched to."""
+        found = self.open(id)
+        return found.state if isinstance(found.state, Pyramid) else _given(found.subject.pyramid)
+
+    def peer_of(self, id: int) -> PeerAnnotation:
+        state = self.open(id).state
+        if not isinstance(state, PeerAnnotation):
+            raise UsageError(f"annotation {id} is of a pyramid, not of a peer")
+        return state
+
+    def score(self, id: int) -> PeerScore:
+        """Every score of the peer as annotated so far, with its parts."""
+        peer, pyramid = self.peer_of(id), self.pyramid_of(id)
+        return PeerScore(pyramid, peer.expressed(), unmatched=len(peer.marks))
+
+    def study_of(self, ids: Sequence[int]) -> Study:
+        """A study of these annotations alone - texts, pyramids, judgments - to be scored or saved in any format.
+
+        Annotations that share a pyramid share it here; the judge of a peer is the annotation's name.
+        """
+        opened = [self.store.get(id) for id in ids]
+        topics = {stored.topic for stored in opened}
+        peers = {(stored.topic, stored.system) for stored in opened}
+        pyramids = dict.fromkeys(self.pyramid_of(id) for id in ids)
+        judged = [stored for stored in opened if stored.kind == "peer"]
+        judgments = [j for s in judged for j in self.peer_of(s.id).judgments(self.pyramid_of(s.id), s.name)]
+        return Study(
+            topics=tuple(topic for topic in self.study.topics if topic.id in topics),
+            summaries=tuple(
+                summary
+                for summary in self.study.summaries
+                if summary.topic in topics and (summary.role == "reference" or (summary.topic, summary.system) in peers)
+            ),
+            pyramids=tuple(pyramids),
+            judges=tuple(Judge(name, "expert") for name in dict.fromkeys(stored.name for stored in judged)),
+            judgments=Judgments(judgments),
+        )
+
+    def proposals(self, id: int) -> list[Proposal]:
+        """Units not matched yet whose evidence in other annotated summaries of the topic stands here too (§4)."""
+        stored, peer, pyramid = self.store.get(id), self.peer_of(id), self.pyramid_of(id)
+        units = {unit.id for unit in pyramid.units}
+        others = self.store.all(topic=stored.topic, kind="peer")
+        same = [o for o in others if (o.pyramid, o.pyramid_id) == (stored.pyramid, stored.pyramid_id)]
+        known = [j for other in same if other.system != stored.system for j in self._judged(other, pyramid)]
+        experts = self.study.judges_of("expert")
+        known += [j for j in self.study.judgments if j.topic == stored.topic and j.judge in experts and j.evidence]
+        known = [j for j in known if j.unit in units and j.system != stored.system]
+        asked = [replace(j, value=0, evidence=()) for j in peer.judgments(pyramid, stored.name) if j.unit]
+        topic = replace(self.study, judgments=Judgments())
+        matched = peer.expressed()
+        return [
+            Proposal(j.unit, j.evidence[0])
+            for j in autoannotate(topic, Judgments([*known, *asked]))
+            if j.system == stored.system and j.value and j.unit not in matched
+        ]
+
+    def _judged(self, other: StoredAnnotation, pyramid: Pyramid) -> list[Judgment]:
+        return self.peer_of(other.id).judgments(pyramid, other.name)
+
+    # -- two annotations -------------------------------------------------------------------------------------
+
+    def compare(self, first: int, second: int) -> list[UnitPair] | list[MatchPair]:
+        """Two annotations of the same text side by side, disagreements first."""
+        one, other = self.open(first).state, self.open(second).state
+        if isinstance(one, Pyramid) and isinstance(other, Pyramid) and one.topic == other.topic:
+            return compare_pyramids(one, other)
+        if isinstance(one, PeerAnnotation) and isinstance(other, PeerAnnotation):
+            same = (one.topic, one.system) == (other.topic, other.system)
+            if same and self.pyramid_of(first) == self.pyramid_of(second):
+                return compare_peers(one, other, self.pyramid_of(first))
+        raise UsageError(f"annotations {first} and {second} are not of the same text with the same pyramid")
+
+    def adjudicate(self, start: int, *, name: str, owner: str, shared: bool = False) -> StoredAnnotation:
+        """A third annotation that starts from one of two."""
+        stored, state = self.store.get(start), self.open(start).state
+        if isinstance(state, Pyramid):
+            return self.begin_pyramid(stored.topic, name=name, owner=owner, shared=shared, start=state)
+        return self.begin_peer(
+            stored.topic,
+            stored.system,
+            name=name,
+            owner=owner,
+            shared=shared,
+            pyramid=stored.pyramid or _given(stored.pyramid_id),
+            start=state,
+        )
+
+    # -- what is annotated -----------------------------------------------------------------------------------
+
+    def _subject(self, stored: StoredAnnotation) -> Subject:
+        if stored.kind == "pyramid":
+            return Subject.of_pyramid(stored.topic, self._references(stored.topic, stored.sources), stored.name)
+        pyramid = self._pyramid(stored.topic, stored.pyramid or _given(stored.pyramid_id))
+        return Subject.of_peer(stored.topic, stored.system, self._peer_text(stored.topic, stored.system), pyramid)
+
+    def _references(self, topic: str, names: Iterable[str]) -> dict[str, str]:
+        found = {name: self.study.summary(topic, name, "reference") for name in names}
+        if missing := [name for name, summary in found.items() if summary is None]:
+            raise UsageError(f"topic {topic!r} has no reference {missing[0]!r}")
+        return {name: summary.text for name, summary in found.items() if summary}
+
+    def _peer_text(self, topic: str, system: str) -> str:
+        summary = self.study.summary(topic, system)
+        if summary is None:
+            raise UsageError(f"topic {topic!r} has no peer {system!r}")
+        return summary.text
+
+    def _pyramid(self, topic: str, pyramid: str | int) -> Pyramid:
+        if isinstance(pyramid, str):
+            found = self.study.pyramid(topic, pyramid)
+            if found is None:
+                raise UsageError(f"topic {topic!r} has no pyramid {pyramid!r}")
+            return found
+        state = self.open(pyramid).state
+        if not isinstance(state, Pyramid) or state.topic != topic:
+            raise UsageError(f"annotation {pyramid} is not a pyramid of topic {topic!r}")
+        return state
+
+
+# -- first events --------------------------------------------------------------------------------------------
+
+
+def import_of_pyramid(pyramid: Pyramid) -> ImportPyramid:
+    """A pyramid as the first event. Two contributors in one reference become one, as the method has it."""
+    return ImportPyramid(tuple(map(_one_contributor_each, pyramid.units)))
+
+
+def _one_contributor_each(unit: ContentUnit) -> ContentUnit:
+    if len(unit.contributors) == unit.weight:
+        return unit
+    spans: dict[str, tuple[Span, ...]] = {}
+    for contributor in unit.contributors:
+        spans[contributor.reference] = union(spans.get(contributor.reference, ()) + contributor.spans)
+    return replace(unit, contributors=tuple(Contributor(name, found) for name, found in spans.items()))
+
+
+def import_of_judgments(judgments: Iterable[Judgment]) -> ImportMatches:
+    """One judge's counts of one peer as the first event. A mention without evidence is kept, without spans."""
+    matches: list[Match] = []
+    marks: list[Mark] = []
+    given = [judgment for judgment in judgments if judgment.value is not None]
+    if len({judgment.judge for judgment in given}) > 1:
+        raise UsageError("an annotation is imported from one judge; these judgments have several")
+    for judgment in given:
+        for spans in _mentions(judgment):
+            id = str(len(matches) + len(marks) + 1)
+            if judgment.unit:
+                matches.append(Match(id, judgment.unit, spans))
+            else:
+                marks.append(Mark(id, spans))
+    return ImportMatches(tuple(matches), tuple(marks))
+
+
+def _mentions(judgment: Judgment) -> list[tuple[Span, ...]]:
+    value = judgment.value or 0.0
+    where = f"topic {judgment.topic}, system {judgment.system}, {judgment.unit or judgment.aspect}"
+    if not value.is_integer():
+        raise InputError(Problem(where, f"value {value:g} is no count of mentions"))
+    if len(judgment.evidence) > value:
+        raise InputError(Problem(where, f"has evidence for {len(judgment.evidence)} mentions but counts {value:g}"))
+    return [*judgment.evidence, *[()] * (int(value) - len(judgment.evidence))]
+
+
+def _first(subject: Subject, command: Command | None, owner: str, at: float) -> list[StoredEvent]:
+    if command is None:
+        return []
+    return [_stored(Annotation.start(subject).accept(command, author=owner, base=0, at=at))]
+
+
+def _stored(event: Event) -> StoredEvent:
+    return StoredEvent(event.number, event.author, event.at, event_object(event))
+
+
+def _event(stored: StoredEvent) -> Event:
+    return read_event(stored.body)
+
+
+def _given(value: T | None) -> T:
+    assert value is not None
+    return value
