@@ -87,6 +87,27 @@ def test_an_annotated_peer_scores_as_the_study_does(desk: AnnotationDesk, exampl
     assert told == {j for j in annotator(example) if j.topic == TOPIC and (j.unit or j.aspect == UNMATCHED)}
 
 
+def test_annotations_go_out_and_come_in_as_pyr_and_pan(desk: AnnotationDesk, example: Study, tmp_path: Path) -> None:
+    systems = [peer.system for peer in example.peers if peer.topic == TOPIC]
+
+    def annotate(to: AnnotationDesk, pyramid: Pyramid, judgments: Judgments) -> list[int]:
+        begun = to.begin_pyramid(TOPIC, name="expert", owner="anna", start=pyramid).id
+        about = {"name": "annotator", "owner": "anna", "pyramid": begun, "start": judgments}
+        return [begun, *(to.begin_peer(TOPIC, system, **about).id for system in systems)]  # type: ignore[arg-type]
+
+    ids = annotate(desk, expert(example), annotator(example))
+    pyr.save(desk.study_of(ids), tmp_path / "out", format="ducview")
+    back = pyr.load(tmp_path / "out")
+    other = AnnotationDesk(Database.create(tmp_path / "other.db"), back)
+    again = annotate(other, back.pyramids[0], back.judgments)
+    labelled = [[(u.label, u.contributors) for u in d.pyramid_of(i[0]).units] for d, i in ((desk, ids), (other, again))]
+    assert labelled[0] == labelled[1]
+    for before, after in zip(ids[1:], again[1:], strict=True):
+        assert desk.score(before).comprehensive == other.score(after).comprehensive
+        assert [m.spans for m in desk.peer_of(before).matches] == [m.spans for m in other.peer_of(after).matches]
+    other.store._database.close()
+
+
 def test_scores_follow_every_match(desk: AnnotationDesk, example: Study) -> None:
     """Weights of the pyramid: u01 has four contributors; a repeated mention counts in X and not in D."""
     id = desk.begin_peer(TOPIC, "lead", name="anna", owner="anna", pyramid="expert").id
