@@ -24,6 +24,8 @@ from pyramidion.analysis.figures import (
     Point,
     Scatter,
     Series,
+    Tier,
+    Tiers,
 )
 from pyramidion.model import Signature
 from pyramidion.report.plots import save
@@ -35,6 +37,7 @@ FIGURES: list[Figure] = [
     Intervals("values", "x", (Estimate("a", 0.5, 0.2, 0.7, "ab"), Estimate("b", None)), mark=0.0),
     Bars("bars", "y", (Estimate("a", -0.2), Estimate("b", 0.4, 0.3, 0.5))),
     Heatmap("matrix", "p", ("a", "b"), ("a", "b"), ((None, 0.3), (0.3, None))),
+    Tiers("pyramid", "share", (Tier(2, (0.5,)), Tier(1, (0.1, 0.9, 0.0)))),
 ]
 
 

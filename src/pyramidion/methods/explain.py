@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from pyramidion.errors import Problems, UsageError
 from pyramidion.methods.choice import Choice, choose
@@ -43,6 +45,30 @@ class Explanation:
                 for place in range(*span):
                     weights[place] = max(weights[place], unit.weight)
         return weights
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the text with matched words marked, then what is there and what is missing."""
+        tiers = max((unit.weight for unit in self.pyramid.units), default=1)
+        marked = "".join(
+            _marked("".join(character for character, _ in run), weight / tiers)
+            for weight, run in groupby(zip(self.peer.text, self.weight_at(), strict=True), key=lambda place: place[1])
+        )
+        score = "undefined" if self.score.modified is None else f"{self.score.modified:.3f}"
+        title = f"{self.peer.topic}, {self.peer.system}: modified {score}"
+        lists = "".join(
+            f"<details><summary>{len(units)} units {what}</summary><ul>"
+            + "".join(f"<li dir='auto'>({unit.weight}) {html.escape(unit.label or unit.id)}</li>" for unit in units)
+            + "</ul></details>"
+            for what, units in (("expressed", self.expressed), ("missed", self.missed))
+        )
+        return f"<b>{html.escape(title)}</b><p dir='auto' style='white-space:pre-wrap'>{marked}</p>{lists}"
+
+
+def _marked(text: str, share: float) -> str:
+    """Words that express a unit: the heavier, the stronger. The tint is transparent, so that it fits any theme."""
+    if not share:
+        return html.escape(text)
+    return f"<span style='background:rgba(0,150,130,{0.12 + 0.38 * share:.2f})'>{html.escape(text)}</span>"
 
 
 def explain(

@@ -6,6 +6,7 @@ Nenkova, Passonneau and McKeown 2007, section 2. Weights and tiers are derived, 
 
 from __future__ import annotations
 
+import html
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -87,4 +88,18 @@ class Pyramid:
             self,
             references=tuple(reference for reference in self.references if reference in references),
             units=tuple(unit for unit in units if unit.contributors),
+        )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: tiers from the top down. Every text is escaped."""
+        rows = "".join(
+            f"<tr><th style='vertical-align:top'>{weight}</th><td style='text-align:left'>"
+            + "".join(f"<div dir='auto'>{html.escape(unit.label or unit.id)}</div>" for unit in units)
+            + "</td></tr>"
+            for weight, units in self.tiers.items()
+        )
+        about = f"{self.topic}: pyramid {self.name}, {len(self.references)} references, {len(self.units)} units"
+        return (
+            f"<table><caption>{html.escape(about)}</caption><thead><tr><th>weight</th>"
+            f"<th style='text-align:left'>units</th></tr></thead><tbody>{rows}</tbody></table>"
         )

@@ -37,7 +37,7 @@ def _short(value: float | None) -> float | None:
 
 
 def parcels(findings: Findings) -> list[Markup]:
-    """One parcel a topic, and the tables people may want to download."""
+    """One parcel a topic, and the scores in full for whoever wants to download them."""
     systems = {system: place for place, system in enumerate(findings.systems)}
     topics = [
         _parcel(
@@ -45,7 +45,7 @@ def parcels(findings: Findings) -> list[Markup]:
         )
         for place, topic in enumerate(findings.topics)
     ]
-    return [*topics, _parcel("file-scores.csv", scores_csv(findings)), _parcel("file-units.csv", units_csv(findings))]
+    return [*topics, _parcel("file-scores.csv", scores_csv(findings))]
 
 
 def _parcel(name: str, held: str) -> Markup:
@@ -94,30 +94,4 @@ def scores_csv(findings: Findings) -> str:
         for score in scored.table
     )
     write_rows(file, ("topic", "system", "method", "measure", "value"), rows)
-    return file.getvalue()
-
-
-def units_csv(findings: Findings) -> str:
-    """Which unit each summary expresses and how often, with the votes where there were several judges."""
-    file = io.StringIO()
-    topics = {topic.id: topic for topic in findings.topics}
-
-    def rows() -> Any:
-        for summary in findings.summaries:
-            units = topics[summary.topic].units
-            votes = {vote.unit: vote for vote in summary.votes}
-            for found in summary.expressed:
-                unit, vote = units[found.unit], votes.get(found.unit)
-                yield (
-                    summary.topic,
-                    summary.system,
-                    unit.id,
-                    unit.weight,
-                    unit.label,
-                    found.times,
-                    vote.yes if vote else None,
-                    vote.of if vote else None,
-                )
-
-    write_rows(file, ("topic", "system", "unit", "weight", "label", "times", "yes", "of"), rows())
     return file.getvalue()

@@ -6,7 +6,8 @@ from pyramidion.analysis.answer import Answer
 from pyramidion.analysis.differences import Differences
 from pyramidion.analysis.differences import differences as compare
 from pyramidion.model import ScoreTable, Study
-from pyramidion.workflows.analyses import Source, scored_by_all
+from pyramidion.workflows.analyses import Source
+from pyramidion.workflows.reporting import quick_scores
 
 
 def differences(first: Source, second: Source, *, measure: str | None = None) -> Answer[Differences]:
@@ -18,4 +19,4 @@ def differences(first: Source, second: Source, *, measure: str | None = None) ->
 def _tables(source: Source) -> dict[str, ScoreTable]:
     if isinstance(source, ScoreTable):
         return {source.signature.method: source}
-    return scored_by_all(source)
+    return quick_scores(source)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -14,7 +14,7 @@ from pyramidion.analysis.findings import Fact, Findings, Scored
 from pyramidion.analysis.inputs import measures_of
 from pyramidion.analysis.ranking import ranking
 from pyramidion.analysis.significance import Significance
-from pyramidion.errors import Problem, UsageError
+from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.methods.choice import choose
 from pyramidion.methods.screening import WorkerAgreement, screen
 from pyramidion.model import ScoreTable, Study
@@ -24,6 +24,10 @@ from pyramidion.workflows.explaining import KINDS, MIN_AGREEMENT, Judged, judge_
 
 MAIN_MEASURES = {"pyramid": "modified", "rouge": "rouge-2-recall"}
 """What systems are ranked by; of other methods the first measure."""
+
+METHODS = ("pyramid", "lite", "responsiveness", "rouge")
+MOST_FOR_ROUGE = 500
+"""Of more summaries ROUGE is taken only from score tables that are given: scoring it takes about 0.1 s each."""
 
 ENOUGH_TOPICS = 10
 """With fewer, a paired test over topics has no power, so content units or ratings are tested instead."""
@@ -68,28 +72,40 @@ def findings(
         agreements,
         judged.workers.workers if judged.workers else _crowd_workers(study, tables),
         correlations,
-        _once(note for table in tables.values() for note in table.notes),
+        _notes(study, tables),
     )
 
 
-def _once(notes: Iterable[Problem]) -> tuple[Problem, ...]:
-    return tuple(dict.fromkeys(notes))
+def _notes(study: Study, tables: Mapping[str, ScoreTable]) -> tuple[Problem, ...]:
+    """What every method has to say, each thing once."""
+    found = dict.fromkeys(note for table in tables.values() for note in table.notes)
+    if study.references and "rouge" not in tables:
+        what = f"not computed for {len(study.peers):,} summaries; score it once and give the table with --scores"
+        found[Problem("ROUGE", what, "warning")] = None
+    return tuple(found)
 
 
 def _tables(study: Study, method: str | None, choices: dict[str, Any]) -> dict[str, ScoreTable]:
     """Scores by every method that applies, the main one first and made with the choices given."""
     given = {name: value for name, value in choices.items() if value is not None}
     found: dict[str, ScoreTable] = {}
-    if method is not None:
-        found[method] = score(study, method, **given)
-    elif given:
-        found["pyramid"] = score(study, "pyramid", **given)
-    with suppress(UsageError):  # what the user asked for exists; the rest is a bonus
-        for name, table in scored_by_all(study).items():
-            found.setdefault(name, table)
-    if not found:
-        scored_by_all(study)  # raises with the reason of every method
-    return found
+    if method is not None or given:
+        found[method or "pyramid"] = score(study, method or "pyramid", **given)
+    return found | {name: table for name, table in quick_scores(study, found).items() if name not in found}
+
+
+def quick_scores(study: Study, known: Collection[str] = ()) -> dict[str, ScoreTable]:
+    """The study's scores by each method that can score it, without ROUGE where that would take minutes.
+
+    An error where no method applies and none is ``known`` already.
+    """
+    found: dict[str, ScoreTable] = {}
+    for method in METHODS:
+        if method in known or (method == "rouge" and len(study.peers) > MOST_FOR_ROUGE and (found or known)):
+            continue
+        with suppress(UsageError, InputError):
+            found[method] = score(study, method)
+    return found if found or known else scored_by_all(study)  # which raises with the reason of every method
 
 
 def main_measure(method: str, table: ScoreTable) -> str:

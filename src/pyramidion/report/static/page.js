@@ -60,15 +60,41 @@ function step(share) {
 
 // -- downloads -----------------------------------------------------------------------------------------------
 
-async function everything() {
-  const topics = await Promise.all(head.topics.map((_, place) => openTopic(place)));
-  return JSON.stringify({...head, topics}, null, 1);
+async function allTopics() {
+  return Promise.all(head.topics.map((_, place) => openTopic(place)));
 }
 
+/** A cell no spreadsheet runs as a formula, quoted where it has to be. */
+function csvCell(value) {
+  const text = String(value ?? "");
+  const safe = typeof value === "string" && /^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** Which unit each summary expresses and how often, with the votes where there were several judges. */
+async function unitsTable() {
+  const rows = [["topic", "system", "unit", "weight", "label", "times", "yes", "of"]];
+  for (const topic of await allTopics()) {
+    for (const summary of topic.summaries) {
+      const votes = new Map(summary.votes.map(([unit, ...counts]) => [unit, counts]));
+      for (const [place, times] of summary.expressed) {
+        const [id, label, weight] = topic.units[place];
+        rows.push([topic.id, head.systems[summary.system], id, weight, label, times, ...(votes.get(place) ?? [null, null])]);
+      }
+    }
+  }
+  return rows.map((row) => row.map(csvCell).join(",") + "\n").join("");
+}
+
+const FILES = {
+  "scores.csv": () => unpack("file-scores.csv"),
+  "units.csv": unitsTable,
+  "report.json": async () => JSON.stringify({...head, topics: await allTopics()}, null, 1),
+};
+
 async function download(name) {
-  const csv = name.endsWith(".csv");
-  const text = csv ? await unpack(`file-${name}`) : await everything();
-  const url = URL.createObjectURL(new Blob([text], {type: csv ? "text/csv" : "application/json"}));
+  const type = name.endsWith(".csv") ? "text/csv" : "application/json";
+  const url = URL.createObjectURL(new Blob([await FILES[name]()], {type}));
   make("a", {href: url, download: name}).click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

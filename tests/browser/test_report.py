@@ -1,0 +1,252 @@
+"""The report and feedback pages in a real browser: hostile texts, the enforced policy, the keyboard, downloads, axe."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import pyramidion as pyr
+from pyramidion.formats.files import plain_cell
+from pyramidion.model import UNMATCHED
+from pyramidion.report import report_page, write_feedback
+from pyramidion.workflows.reporting import findings
+from tests.browser.people import Visitors
+from tests.browser.test_accessibility import PHONE, WIDE, grave
+from tests.browser.test_hostile import ALL, NAMES, SCRIPT, TEXTS
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(report_page(findings(pyr.example(), resamples=50)), encoding="utf-8")
+    return path
+
+
+def hostile_study() -> pyr.Study:
+    """Every id, label and text tries to be more than text; two topics, so that there is something to rank."""
+    topics, systems = NAMES[:2], NAMES[:5]
+    references = tuple(NAMES[5:7])
+    contributors = tuple(pyr.Contributor(name, (pyr.Span(0, 9),)) for name in references)
+    outside = ((pyr.Span(5, 40),),)
+    units = tuple(
+        pyr.ContentUnit(f"{name} {n}", text, contributors[: 1 + n % 2])
+        for n, (name, text) in enumerate(zip([*NAMES, "t", "u"], TEXTS, strict=True))
+    )
+    judgments = [
+        pyr.Judgment(topic, system, SCRIPT, float((n + s) % 3), unit=unit.id, evidence=((pyr.Span(0, 12 + n),),))
+        for topic in topics
+        for s, system in enumerate(systems)
+        for n, unit in enumerate(units)
+    ]
+    judgments += [pyr.Judgment(t, s, SCRIPT, 1.0, aspect=UNMATCHED, evidence=outside) for t in topics for s in systems]
+    return pyr.Study(
+        topics=tuple(pyr.Topic(topic, ALL, ALL) for topic in topics),
+        summaries=(
+            *(pyr.Summary(topic, system, f"{system} {ALL}") for topic in topics for system in systems),
+            *(pyr.Summary(topic, name, ALL, "reference") for topic in topics for name in references),
+        ),
+        pyramids=tuple(pyr.Pyramid(topic, references, units) for topic in topics),
+        judges=(pyr.Judge(SCRIPT, "expert"),),
+        judgments=pyr.Judgments(judgments),
+        title=ALL,
+    )
+
+
+@pytest.fixture(scope="module")
+def hostile_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("hostile-report") / "report.html"
+    path.write_text(report_page(findings(hostile_study(), resamples=20)), encoding="utf-8")
+    return path
+
+
+def fragment(*parts: str) -> str:
+    return "#" + "/".join(quote(part, safe="") for part in parts)
+
+
+def is_harmless(page: Page) -> None:
+    assert page.evaluate("typeof window.pwned") == "undefined"
+    for made in ("img", "iframe", "[onerror]", "[onfocus]", "[href^='javascript:' i]"):
+        assert page.locator(made).count() == 0, made
+    assert page.locator("script:not([type='application/json'],[type='application/gzip'])").count() <= 1
+
+
+def test_hostile_texts_stay_texts_in_every_view(hostile_file: Path, visitors: Visitors) -> None:
+    page = visitors.new()
+    page.goto(hostile_file.as_uri())
+    expect(page.locator("h1")).to_contain_text(SCRIPT)
+    expect(page.get_by_role("rowheader", name=SCRIPT, exact=True).first).to_be_visible()
+    is_harmless(page)
+    for parts in (("topic", NAMES[0]), ("topic", NAMES[1]), *(("summary", NAMES[0], name) for name in NAMES[:5])):
+        page.goto(hostile_file.as_uri() + fragment(*parts))
+        expect(page.locator("#detail h1")).to_contain_text(parts[-1] if len(parts) == 3 else SCRIPT)
+        assert SCRIPT in (page.locator("#detail").text_content() or "")
+        for closed in page.locator("#detail details:not([open]) > summary").all():
+            if closed.is_visible():
+                closed.click()
+        is_harmless(page)
+    text = page.locator("#detail .text").first.text_content() or ""
+    assert text == f"{NAMES[4]} {ALL}"
+
+
+def test_the_policy_is_enforced(page_file: Path, visitors: Visitors) -> None:
+    """What is not the page's own script does not run, whichever way it gets in."""
+    visitors.expect_problem("Content-Security-Policy")
+    visitors.expect_problem("Content Security Policy")
+    visitors.expect_problem("requires 'Trusted")
+    page = visitors.new()
+    page.goto(page_file.as_uri())
+    page.evaluate(
+        """() => {
+          const script = document.createElement("script");
+          try { script.text = "window.pwned = 1"; document.body.append(script); } catch {}
+          try { document.body.insertAdjacentHTML("beforeend", "<img src=x onerror='window.pwned=1'>"); } catch {}
+          const link = document.createElement("button");
+          try { link.setAttribute("onclick", "window.pwned = 1"); } catch {}
+          document.body.append(link);
+          link.click();
+        }"""
+    )
+    assert page.evaluate("typeof window.pwned") == "undefined"
+    assert page.evaluate("fetch('https://example.org').then(() => 'sent', () => 'refused')") == "refused"
+
+
+def test_tables_sort_and_filter(page_file: Path, visitors: Visitors) -> None:
+    page = visitors.new(viewport=WIDE)
+    page.goto(page_file.as_uri())
+    ranking = page.locator("#rank-0 table")
+    names = ranking.locator("tbody th")
+    assert names.all_text_contents()[0] == "paraphrase"
+    ranking.get_by_role("button", name="system").click()
+    assert names.all_text_contents() == sorted(names.all_text_contents())
+    ranking.get_by_role("button", name="modified").click()
+    assert names.all_text_contents()[0] == "paraphrase"
+    ranking.get_by_role("button", name="modified").click()
+    assert names.all_text_contents()[0] == "offtopic"
+    expect(ranking.get_by_role("columnheader", name="modified", exact=True)).to_have_attribute("aria-sort", "ascending")
+    page.get_by_role("button", name="ROUGE", exact=True).click()
+    expect(page.locator("#rank-0")).to_be_hidden()
+    assert page.locator("#rank-3 tbody th").all_text_contents()[0] == "extract"
+
+
+def test_long_tables_have_a_filter(tmp_path: Path, visitors: Visitors) -> None:
+    study = pyr.example()
+    extra = [replace(s, system=f"copy{n}") for n in range(8) for s in study.peers if s.system == "lead"]
+    votes = [replace(j, system=f"copy{n}") for n in range(8) for j in study.judgments if j.system == "lead"]
+    large = replace(study, summaries=(*study.summaries, *extra), judgments=study.judgments + votes)
+    path = tmp_path / "large.html"
+    path.write_text(report_page(findings(large, method="pyramid", resamples=20)), encoding="utf-8")
+    page = visitors.new()
+    page.goto(path.as_uri())
+    panel = page.locator("#rank-0")
+    panel.get_by_label("Filter systems").fill("COPY")
+    assert panel.locator("tbody tr:visible").count() == 8
+
+
+def test_the_map_is_walked_with_the_keyboard(page_file: Path, visitors: Visitors) -> None:
+    page = visitors.new(viewport=WIDE)
+    page.goto(page_file.as_uri())
+    page.locator("table.heat td[tabindex='0']").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#cell-says")).to_have_text("extract on harbor-bridge: 0.60")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    expect(page.locator("#detail h1")).to_have_text("extract")
+    assert page.evaluate("document.activeElement.tagName") == "H1"
+    page.go_back()
+    expect(page.locator("#overview")).to_be_visible()
+
+
+def test_a_summary_shows_what_it_says_and_misses(page_file: Path, visitors: Visitors) -> None:
+    page = visitors.new(viewport=WIDE)
+    page.goto(page_file.as_uri() + fragment("summary", "drought-plan", "extract"))
+    detail = page.locator("#detail")
+    expect(detail.locator("h1")).to_have_text("extract")
+    peer = pyr.example().summary("drought-plan", "extract")
+    assert peer
+    assert detail.locator(".text").first.text_content() == peer.text
+    expect(detail.get_by_text("12 units expressed")).to_be_visible()
+    expect(detail.get_by_text("important units missing, heaviest first")).to_be_visible()
+    expect(detail.get_by_text("4 statements in no unit of the pyramid")).to_be_visible()
+    detail.get_by_role("button", name="Farmers have gone to court against the city").click()
+    lit = "".join(detail.locator("mark.lit").all_text_contents())
+    assert lit == "Growers in the nearby Orlen Valleyfiled a lawsuit against the city"
+    page.goto(page_file.as_uri() + fragment("summary", "drought-plan", "nobody"))
+    expect(page.locator("#overview")).to_be_visible()
+
+
+def test_everything_can_be_downloaded(page_file: Path, visitors: Visitors) -> None:
+    page = visitors.new()
+    page.goto(page_file.as_uri())
+    table = pyr.score(pyr.example(), "pyramid")
+    rows = list(csv.DictReader(io.StringIO(download(page, "Scores (CSV)"), newline="")))
+    found = {(r["topic"], r["system"]): float(r["value"]) for r in rows if r["measure"] == "modified" and r["topic"]}
+    assert found == pytest.approx(table.per_summary("modified"))
+    held = json.loads(download(page, "Everything (JSON)"))
+    assert [topic["id"] for topic in held["topics"]] == [topic.id for topic in pyr.example().topics]
+    units = list(csv.DictReader(io.StringIO(download(page, "Units (CSV)"), newline="")))
+    assert len([u for u in units if (u["topic"], u["system"]) == ("drought-plan", "extract")]) == 12
+
+
+def test_downloads_disarm_formulas(hostile_file: Path, visitors: Visitors) -> None:
+    page = visitors.new()
+    page.goto(hostile_file.as_uri())
+    for name in ("Scores (CSV)", "Units (CSV)"):
+        rows = list(csv.reader(io.StringIO(download(page, name), newline="")))
+        assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "@", "\t", "\r"))]
+        place = rows[0].index("system")
+        assert {plain_cell(row[place]) for row in rows[1:]} == set(NAMES[:5])
+
+
+def download(page: Page, name: str) -> str:
+    with page.expect_download() as found:
+        page.get_by_role("button", name=name).click()
+    return found.value.path().read_bytes().decode()
+
+
+@pytest.mark.parametrize(
+    "place", ["", fragment("topic", "drought-plan"), fragment("summary", "drought-plan", "repeat")]
+)
+def test_axe_finds_nothing_grave(place: str, page_file: Path, visitors: Visitors) -> None:
+    page = visitors.new(bypass_csp=True)  # axe-core comes from outside
+    page.goto(page_file.as_uri() + place)
+    expect(page.locator("main:visible h1")).to_be_visible()
+    assert list(seen_by_axe(page)) == []
+
+
+def seen_by_axe(page: Page) -> list[str]:
+    found = []
+    for size, colours in product((WIDE, PHONE), ("light", "dark")):
+        page.set_viewport_size(size)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=colours)  # type: ignore[arg-type]
+        here = f"{size['width']} px, {colours}"
+        found += [f"{here}: {problem}" for problem in grave(page)]
+        if page.evaluate("document.scrollingElement.scrollWidth > innerWidth"):
+            found.append(f"{here}: scrolls sideways")
+    return found
+
+
+def test_feedback_is_accessible_and_harmless(tmp_path: Path, visitors: Visitors) -> None:
+    write_feedback(findings(pyr.example(), resamples=20), tmp_path / "good")
+    page = visitors.new(bypass_csp=True)
+    for name in ("writers/extract/drought-plan.html", "overview.html"):
+        page.goto((tmp_path / "good" / name).as_uri())
+        assert seen_by_axe(page) == []
+    page.get_by_role("link", name="paraphrase").first.click()
+    expect(page.get_by_role("heading", name="What you could add")).to_be_visible()
+    written = write_feedback(findings(hostile_study(), resamples=20), tmp_path / "bad")
+    other = visitors.new()
+    for path in written[:4] + written[-2:-1]:
+        other.goto(path.as_uri())
+        expect(other.get_by_role("heading").first).to_contain_text(SCRIPT)
+        is_harmless(other)

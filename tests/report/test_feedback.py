@@ -1,0 +1,117 @@
+"""Feedback: what a writer reads, what a writer must not read, and the teacher's files."""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+import pyramidion as pyr
+from pyramidion.analysis.findings import Findings, ShownTopic, ShownUnit
+from pyramidion.report import write_feedback
+from pyramidion.report.feedback import Ideas, ideas
+from pyramidion.report.names import file_name
+from pyramidion.workflows.reporting import findings
+
+
+@pytest.fixture(scope="module")
+def found() -> Findings:
+    return findings(renamed(pyr.example()), resamples=20)
+
+
+def renamed(study: pyr.Study) -> pyr.Study:
+    """Writers and references with names that occur nowhere by chance."""
+    return replace(
+        study,
+        summaries=tuple(
+            replace(s, system=f"Zz{s.system}" if s.role == "peer" else f"Ref{s.system}q") for s in study.summaries
+        ),
+        pyramids=tuple(
+            replace(
+                p,
+                references=tuple(f"Ref{r}q" for r in p.references),
+                units=tuple(
+                    replace(u, contributors=tuple(replace(c, reference=f"Ref{c.reference}q") for c in u.contributors))
+                    for u in p.units
+                ),
+            )
+            for p in study.pyramids
+        ),
+        judgments=pyr.Judgments(replace(j, system=f"Zz{j.system}") for j in study.judgments),
+        tasks=tuple(replace(t, system=f"Zz{t.system}") for t in study.tasks),
+    )
+
+
+def shown(path: Path) -> str:
+    return unescape(re.sub(r"<[^>]+>", " ", path.read_text(encoding="utf-8").split("</head>")[1]))
+
+
+def test_ideas_are_grouped_by_how_many_references_have_them() -> None:
+    def topic(*weights: int) -> ShownTopic:
+        units = tuple(ShownUnit(f"u{n}", "", weight, ()) for n, weight in enumerate(weights))
+        return ShownTopic("t", "", "", (), units, max(weights, default=0))
+
+    assert ideas(topic(4, 3, 2, 1)) == Ideas((0, 1), (2,), (3,))
+    assert ideas(topic(1, 1)) == Ideas((0, 1), (), ())
+    assert ideas(topic()) == Ideas((), (), ())
+
+
+def test_a_writer_reads_what_is_there_and_what_is_missing(found: Findings, tmp_path: Path) -> None:
+    written = write_feedback(found, tmp_path / "all")
+    assert len(written) == 24 + 2
+    text = shown(tmp_path / "all" / "writers" / "Zzextract" / "drought-plan.html")
+    assert "Your summary has 12 of the 33 ideas found in the reference summaries, and 7 of the 13" in text
+    assert "The reservoir has fallen to 23 percent of its capacity" in text
+    assert "A reference says: “its reservoir stands at 23 percent of capacity”" in text
+    assert "Content score: 0.59" in text
+    assert text.index("What you could add") < text.index("The city has approved a desalination plant")
+    nothing = shown(tmp_path / "all" / "writers" / "Zzofftopic" / "drought-plan.html")
+    assert "None of the ideas was found." in nothing
+
+
+def test_no_page_names_another_writer_or_a_reference(found: Findings, tmp_path: Path) -> None:
+    for path in write_feedback(found, tmp_path / "all")[:-2]:
+        text = path.read_text(encoding="utf-8")
+        assert "Zz" not in text
+        assert not re.search(r"Ref\wq", text)
+        assert "<a " not in text
+        assert "<script" not in text
+    assert "Zzlead" in (tmp_path / "all" / "overview.html").read_text(encoding="utf-8")
+
+
+def test_only_the_writers_asked_for(found: Findings, tmp_path: Path) -> None:
+    written = write_feedback(found, tmp_path / "one", systems=["Zzlead"])
+    assert len(written) == 4 + 2
+    assert "Zzextract" not in (tmp_path / "one" / "overview.html").read_text(encoding="utf-8")
+    with pytest.raises(pyr.UsageError, match="exists already"):
+        write_feedback(found, tmp_path / "one")
+
+
+def test_the_grade_book_has_numbers_and_no_formulas(tmp_path: Path) -> None:
+    study = renamed(pyr.example())
+    named = {"Zzlead": "=HYPERLINK(1)", "Zzextract": "+1", "Zzvague": "-x", "Zzrepeat": "@y"}
+    study = replace(
+        study,
+        summaries=tuple(replace(s, system=named.get(s.system, s.system)) for s in study.summaries),
+        judgments=pyr.Judgments(replace(j, system=named.get(j.system, j.system)) for j in study.judgments),
+        tasks=(),
+    )
+    study = replace(study, judgments=pyr.Judgments(replace(j, task="") for j in study.judgments))
+    *_, grades = write_feedback(findings(study, resamples=20), tmp_path / "grades")
+    with grades.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 24
+    assert not [row["writer"] for row in rows if row["writer"].startswith(("=", "+", "-", "@"))]
+    row = next(r for r in rows if r["writer"] == "'+1" and r["topic"] == "drought-plan")
+    assert (row["ideas"], row["of ideas"], row["main ideas"], row["of main ideas"]) == ("12", "33", "7", "13")
+    assert float(row["modified"]) == pytest.approx(33 / 56)
+
+
+def test_file_names_are_harmless_and_distinct() -> None:
+    names = [file_name(id) for id in ("../../etc", "a/b", "x" * 300, "x" * 299 + "y", "..", "é")]
+    assert len(set(names)) == len(names)
+    assert not [name for name in names if "/" in name or name.startswith(".") or len(name) > 140]
