@@ -4,11 +4,12 @@ Everything runs against real server processes (`pyramidion serve`) on this machi
 annotators.py. The generator is the benchmark's own process; it, the server and the database share the same cores.
 SQLite runs with synchronous=FULL, so that each write waits for the disk.
 
-*Load*: requests and times of reply over 30 s, after 5 s to warm up; without a pause between an annotator's requests
-(then the mean time of reply is 500 / rate: what matters is the rate), and with one. CPU is in cores: seconds of user
-and system time for a second of the clock; "others" is everything else that ran on the machine.
 *Exactly 5*: everybody goes on until all tasks are full; then the database is read and compared with the receipts.
 *kill -9*: eight people submit while the server is killed, after a drawn number of requests, and started again.
+*Load*: requests and times of reply over 30 s, after 5 s to warm up; without a pause between an annotator's requests
+(then the mean time of reply is 500 / rate: what matters is the rate), and with a mean pause of 0.5 s. CPU is in cores:
+seconds of user and system time for a second of the clock; "others" is whatever else ran on the machine, which is waited
+for, but not for ever.
 """
 
 from __future__ import annotations
@@ -275,18 +276,17 @@ def shown(line: str) -> str:
 
 
 def measure(places: Places, sizes: Sizes) -> list[str]:
-    lines = ["## Load", "", *map(shown, LOAD_HEADER)]
+    lines = ["## Exactly 5", "", *map(shown, EXACT_HEADER)]
+    for kind, processes in (("SQLite", 2), ("PostgreSQL", 4)):
+        lines.append(shown(measure_exactness(places, kind, processes, sizes.tasks)))
+    lines += ["", "## kill -9", "", shown(measure_kills(places.new("SQLite"), sizes.kills))]
+    starts = ", ".join(f"{seconds:.2f}" for seconds in measure_starts(places.new("SQLite"), sizes.starts))
+    lines += ["", "## Start to first page", "", shown(f"{starts} s."), "", "## Load", "", *map(shown, LOAD_HEADER)]
     for think in (0.0, 0.5):
         for kind, processes in (("SQLite", 1), ("SQLite", 2), ("PostgreSQL", 4)):
             wait_for_quiet(sizes.patience)
             lines.append(shown(measure_load(places, kind, processes, think, sizes.seconds)))
-    lines += ["", "## Exactly 5", "", *map(shown, EXACT_HEADER)]
-    for kind, processes in (("SQLite", 2), ("PostgreSQL", 4)):
-        lines.append(shown(measure_exactness(places, kind, processes, sizes.tasks)))
-    lines += ["", "## kill -9", "", shown(measure_kills(places.new("SQLite"), sizes.kills))]
-    starts = measure_starts(places.new("SQLite"), sizes.starts)
-    seconds = ", ".join(f"{second:.2f}" for second in starts)
-    return [*lines, "", "## Start to first page", "", shown(f"{seconds} s.")]
+    return lines
 
 
 def machine() -> str:
