@@ -83,7 +83,7 @@ def speed(rng: np.random.Generator) -> list[str]:
             each = min(each, timed(lambda s=sample: list(Encoder().encode(s))) / len(sample))  # type: ignore[misc]
         found = list(bags([*asked, *peers], encoder))
         first, second = found[:units], found[units:]
-        judged = best_of(5, lambda u=first, s=second: Alignment(Texts.of(u), Texts.of(s)).probability())  # type: ignore[misc]
+        judged = best_of(50, lambda u=first, s=second: Alignment(Texts.of(u), Texts.of(s)).probability())  # type: ignore[misc]
         lines.append(
             f"| {units} | {summaries} | {pairs:,} | {sentences} | {encoding:.2f} | {sentences / encoding:.0f} | "
             f"{judged:.4f} | {pairs / judged:,.0f} | {each * pairs:.1f} | {each * pairs / (encoding + judged):.0f} |"
@@ -292,7 +292,9 @@ SPEED = """## How fast
 
 Summaries of four sentences. Encoding is the cost, and grows with distinct sentences; judging is what is left. Beside
 it, the same encoder over unit and summary together, once for each pair, as a cross-encoder of its size would run:
-measured on 100 pairs and scaled. The ratio compares that to encoding and judging together.
+measured on 100 pairs and scaled. The ratio compares that to encoding and judging together. Encoding and pairs are the
+best of three in turns, judging the best of 50. On a machine shared with other work, all of them move severalfold
+between runs: take them for orders of magnitude.
 
 | units | summaries | pairs | sentences | encoding, s | sentences/s | judging, s | judgments/s | each pair, s | ratio |
 |---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"""
