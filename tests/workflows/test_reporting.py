@@ -39,12 +39,30 @@ def test_the_first_method_that_applies_leads() -> None:
     found = findings(study, resamples=20)
     assert [s.method for s in found.scored] == ["pyramid", "lite", "responsiveness", "rouge"]
     assert [s.measure for s in found.scored] == ["modified", "lite", "overall", "rouge-2-recall"]
-    assert [s.ranking.result.test for s in found.scored] == ["mcnemar", "mcnemar", "tukey", "permutation"]
+    assert [s.ranking.result.test for s in found.scored] == ["tukey"] * 4
     other = findings(study, method="responsiveness", resamples=20)
     assert other.main.method == "responsiveness"
     assert not [s for s in other.summaries if s.judged]
     with pytest.raises(pyr.UsageError, match="no pyramid called 'x'"):
         findings(study, pyramid="x")
+
+
+def test_the_test_fits_the_number_of_topics() -> None:
+    """Units on one topic, Tukey's test on few, a permutation test over topics on ten or more."""
+    study = pyr.example()
+    one = replace(
+        study,
+        topics=study.topics[:1],
+        summaries=tuple(s for s in study.summaries if s.topic == study.topics[0].id),
+        pyramids=tuple(p for p in study.pyramids if p.topic == study.topics[0].id),
+        judgments=pyr.Judgments(replace(j, task="") for j in study.judgments if j.topic == study.topics[0].id),
+        tasks=(),
+    )
+    assert findings(one, resamples=20).main.ranking.result.test == "mcnemar"
+    many = table(a=[0.9] * 12, b=[0.1] * 12)
+    lead = reporting._scored(study, "metric", many, None, None, 20, 0)
+    assert lead.ranking.result.test == "permutation"
+    assert [s.group for s in lead.ranking.result.systems] == ["a", "b"]
 
 
 def test_choices_of_judges_reach_the_scores() -> None:

@@ -55,21 +55,19 @@ def nice_scale(low: float, high: float) -> Scale:
 
 
 def axis(scale: Scale) -> Markup:
-    """The numbers above a column of intervals."""
-    ticks = scale.ticks()
-    return element(
-        "svg",
-        [
-            element(
-                "text", f"{tick:g}", x=scale.at(tick), y="12", text_anchor=_anchor(scale.place(tick)), class_="tick"
-            )
-            for tick in ticks
-        ],
-        class_="axis",
-        width="100%",
-        height="16",
-        aria_hidden="true",
-    )
+    """The numbers above a column of intervals. Every second one is minor: a phone has no room for it."""
+    numbers = [
+        element(
+            "text",
+            f"{tick:g}",
+            x=scale.at(tick),
+            y="12",
+            text_anchor=_anchor(scale.place(tick)),
+            class_="tick minor" if place % 2 else "tick",
+        )
+        for place, tick in enumerate(scale.ticks())
+    ]
+    return element("svg", numbers, class_="axis", width="100%", height="16", aria_hidden="true")
 
 
 def _anchor(place: float) -> str:

@@ -82,7 +82,7 @@ def _test_name(test: str) -> str:
     return {
         "mcnemar": "McNemar’s test on content units, Holm-corrected",
         "permutation": "permutation test over topics, Holm-corrected",
-        "tukey": "Tukey’s test",
+        "tukey": "Tukey’s test on scores by topic",
     }.get(test, test)
 
 

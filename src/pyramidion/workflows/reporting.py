@@ -30,7 +30,7 @@ MOST_FOR_ROUGE = 500
 """Of more summaries ROUGE is taken only from score tables that are given: scoring it takes about 0.1 s each."""
 
 ENOUGH_TOPICS = 10
-"""With fewer, a paired test over topics has no power, so content units or ratings are tested instead."""
+"""With fewer, paired tests over topics have no power: six topics are needed for a p below .05 in a single pair."""
 
 
 def findings(
@@ -135,21 +135,21 @@ def _scored(
 def _test(
     study: Study, method: str, table: ScoreTable, measure: str, pyramid: str | None, judges: str | None, seed: int
 ) -> Answer[Significance]:
-    """Over topics where there are enough; else over content units, or on the ratings themselves."""
-    if len(table.topics) < ENOUGH_TOPICS:
-        if method == "responsiveness":
-            return analysis.tukey(study, measure=measure)
-        if method in KINDS:
-            chosen = dict(table.signature.choices)
-            return analysis.unit_significance(
-                study,
-                kind=KINDS[method],
-                pyramid=chosen.get("pyramid", pyramid),
-                judges=chosen.get("judges", judges),
-                test="mcnemar",
-                seed=seed,
-            )
-    return analysis.significance(table, measure=measure, samples=2000, seed=seed)
+    """Over topics where there are enough; else Tukey's test on the scores or ratings; on one topic over its units."""
+    topics = len(table.topics)
+    if topics >= ENOUGH_TOPICS:
+        return analysis.significance(table, measure=measure, samples=2000, seed=seed)
+    if topics > 1 or method not in KINDS:
+        return analysis.tukey(study if method == "responsiveness" else table, measure=measure)
+    chosen = dict(table.signature.choices)
+    return analysis.unit_significance(
+        study,
+        kind=KINDS[method],
+        pyramid=chosen.get("pyramid", pyramid),
+        judges=chosen.get("judges", judges),
+        test="mcnemar",
+        seed=seed,
+    )
 
 
 def _agreements(

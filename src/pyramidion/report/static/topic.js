@@ -16,7 +16,7 @@ function bigPyramid(topic, shade, says) {
   const widest = Math.max(...rows.map(([, places]) => places.length), 1);
   const [size, gap, tall, left] = [16, 3, 18, 22];
   const width = left + widest * (size + gap);
-  const svg = draw("svg", {viewBox: `0 0 ${width + left} ${rows.length * (tall + gap)}`, class: "big-pyramid", role: "group", "aria-label": says});
+  const svg = draw("svg", {viewBox: `0 -1 ${width + left} ${rows.length * (tall + gap) + 1}`, class: "big-pyramid", role: "group", "aria-label": says});
   rows.forEach(([weight, places, at], row) => {
     const y = row * (tall + gap);
     if (at === 0) svg.append(draw("text", {x: 2, y: y + 13, class: "tick"}, String(weight)));
