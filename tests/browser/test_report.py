@@ -236,6 +236,16 @@ def seen_by_axe(page: Page) -> list[str]:
     return found
 
 
+def test_paper_is_light_and_shows_every_ranking(page_file: Path, visitors: Visitors) -> None:
+    page = visitors.new(viewport=WIDE, color_scheme="dark")
+    page.goto(page_file.as_uri())
+    dark = page.evaluate("getComputedStyle(document.body).color")
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(34, 38, 42)" != dark
+    expect(page.locator("#rank-3 table")).to_be_visible()
+    expect(page.locator("nav.contents")).to_be_hidden()
+
+
 def test_feedback_is_accessible_and_harmless(tmp_path: Path, visitors: Visitors) -> None:
     write_feedback(findings(pyr.example(), resamples=20), tmp_path / "good")
     page = visitors.new(bypass_csp=True)
