@@ -9,9 +9,12 @@ from rich.text import Text
 
 from pyramidion.cli.output import Output, plain
 from pyramidion.errors import UsageError
+from pyramidion.formats.files import new_file
 from pyramidion.formats.score_tables import write_scores
 from pyramidion.model import ScoreTable
+from pyramidion.report import report_page
 from pyramidion.workflows.evaluate import score
+from pyramidion.workflows.reporting import findings
 from pyramidion.workflows.studies import example, save
 
 COLUMNS = (
@@ -22,6 +25,7 @@ COLUMNS = (
     ("rouge", "rouge-2-recall", "ROUGE-2", "words overlap"),
 )
 WITHOUT_PEOPLE = ("auto", "rouge")
+REPORT = "report.html"
 
 
 def run(folder: Path, output: Output) -> None:
@@ -32,6 +36,8 @@ def run(folder: Path, output: Output) -> None:
         save(study, folder / "study.jsonl")
         for method, table in tables.items():
             write_scores(table, folder / f"scores-{method}.csv")
+        with new_file(folder / REPORT) as file:
+            file.write(report_page(findings(study)))
     counts = study.counts()
     output.result(
         {
@@ -50,7 +56,7 @@ def run(folder: Path, output: Output) -> None:
         output.show(f"  {plain(str(note))}")
     output.show(
         f"\n{_moral(tables)}\n"
-        f"Results are in {plain(str(folder))}/ - try next:\n"
+        f"Results are in {plain(str(folder))}/ - open {plain(str(folder / REPORT))} in a browser, or try next:\n"
         f"  pyramidion show {plain(str(folder))}/study.jsonl --system paraphrase\n"
         f"  pyramidion score {plain(str(folder))}/study.jsonl --method pyramid --by summary"
     )
@@ -58,7 +64,7 @@ def run(folder: Path, output: Output) -> None:
 
 def _make(folder: Path) -> None:
     """Only a new folder, or one an earlier demo made: nobody's files are replaced."""
-    made = {"study.jsonl", *(f"scores-{method}.csv" for method, *_ in COLUMNS)}
+    made = {"study.jsonl", REPORT, *(f"scores-{method}.csv" for method, *_ in COLUMNS)}
     if folder.exists() and (not folder.is_dir() or {entry.name for entry in folder.iterdir()} - made):
         raise UsageError(f"{folder} holds other files; choose another folder with --output")
     folder.mkdir(parents=True, exist_ok=True)
