@@ -11,7 +11,6 @@ from pyramidion.methods.cost import Cost, campaign_cost
 from pyramidion.methods.quality import Flag, WorkRecord, flag_workers
 from pyramidion.methods.screening import screen
 from pyramidion.model import Campaign, Judgments, Study
-from pyramidion.stats.alpha import alpha
 from pyramidion.store import StoredAnswer
 from pyramidion.workflows.campaign import Desk, judgments_of
 from pyramidion.workflows.planning import ATTENTION
@@ -109,6 +108,8 @@ def _tally(wanted: list[tuple[str, int]], done: list[str]) -> dict[str, dict[str
 
 
 def _alpha(judgments: Judgments) -> float | None:
+    from pyramidion.stats.alpha import alpha  # needs scipy, for which a starting server should not wait
+
     items = [(j.topic, j.system, j.unit, j.aspect) for j in judgments]
     numbers = {item: number for number, item in enumerate(dict.fromkeys(items))}
     distance = "nominal" if any(judgments.unit) else "interval"

@@ -27,7 +27,7 @@ export class Units {
 
   update({ kind, chain, progress, state }) {
     byId("units").hidden = kind !== "write";
-    this.button.disabled = !chain?.can_make_units;
+    this.button.disabled = !(progress.submitted > 0); // looking at what would be made is always possible
     const missing = progress.wanted - progress.submitted;
     const done = missing <= 0 || state === "closed";
     const base =
