@@ -42,6 +42,7 @@ def test_demo_ends_with_a_table_and_where_the_results_lie(tmp_path: Path) -> Non
     assert "Results are in pyramidion-demo/" in done.stdout
     written = sorted(path.name for path in (tmp_path / "pyramidion-demo").iterdir())
     assert written == [
+        "report.html",
         "scores-auto.csv",
         "scores-lite.csv",
         "scores-pyramid.csv",
