@@ -22,11 +22,17 @@ unit: $(VENV)/.test-installed
 
 bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/scoring.py
+	$(BIN)/python benchmarks/analysis.py
+	$(BIN)/python benchmarks/partition.py
+	$(BIN)/python benchmarks/automatic.py
+	$(BIN)/python benchmarks/judge.py
+	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/server.py --quick
 
-docs: $(VENV)/.test-installed   # rewrite the generated pages of docs/reference and the picture
+docs: $(VENV)/.test-installed   # rewrite the generated pages of docs/reference and the pictures
 	$(BIN)/python scripts/reference.py
 	$(BIN)/python scripts/picture.py
+	$(BIN)/python scripts/screenshots.py
 
 example: $(VENV)/.installed   # rebuild the bundled example from its sources
 	$(BIN)/python example/build.py
