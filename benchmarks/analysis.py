@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import krippendorff
@@ -93,6 +94,10 @@ def scored_table(topics: int, systems: int) -> ScoreTable:
     return ScoreTable.of_summaries(scores, Signature.of("benchmark"))
 
 
+def _nltk_alpha(triples: list[tuple[str, int, int]]) -> float:
+    return float(nltk_agreement.AnnotationTask(triples).alpha())
+
+
 def alphas() -> list[tuple[str, float, str, float]]:
     rows = []
     rng = np.random.default_rng(0)
@@ -100,16 +105,16 @@ def alphas() -> list[tuple[str, float, str, float]]:
         item = np.repeat(np.arange(count // 5), 5)
         truth = rng.integers(0, 2, count // 5)
         value = np.where(rng.random(count) < 0.2, 1 - truth[item], truth[item]).astype(np.float64)
-        ours = best_of(lambda item=item, value=value: alpha(item, value))  # type: ignore[misc]
+        ours = best_of(partial(alpha, item, value))
         matrix = value.reshape(-1, 5).T
-        theirs = best_of(lambda matrix=matrix: krippendorff.alpha(matrix, level_of_measurement="nominal"))  # type: ignore[misc]
+        theirs = best_of(partial(krippendorff.alpha, matrix, level_of_measurement="nominal"))
         expected = krippendorff.alpha(matrix, level_of_measurement="nominal")
         assert abs((alpha(item, value).value or 0.0) - expected) < 1e-9, "the two must agree"
         rows.append((f"alpha, {count:,} judgments", ours, "krippendorff", theirs))
         triples = [(f"j{i % 5}", int(item[i]), int(value[i])) for i in range(count)]
-        nltk = best_of(lambda triples=triples: nltk_agreement.AnnotationTask(triples).alpha(), 1)  # type: ignore[misc]
+        nltk = best_of(partial(_nltk_alpha, triples), 1)
         rows.append((f"alpha, {count:,} judgments", ours, "nltk", nltk))
-        with_interval = best_of(lambda item=item, value=value: alpha_interval(item, value, rng=rng))  # type: ignore[misc]
+        with_interval = best_of(partial(alpha_interval, item, value, rng=rng))
 
         def loop(matrix: np.ndarray = matrix) -> None:
             for _ in range(5):
@@ -187,8 +192,8 @@ def growth() -> list[str]:
     rng = np.random.default_rng(2)
     for count in (10_000, 100_000, 1_000_000, 4_000_000):
         item, value = rng.integers(0, count // 5, count), rng.integers(0, 2, count).astype(np.float64)
-        plain = best_of(lambda item=item, value=value: alpha(item, value))  # type: ignore[misc]
-        drawn = best_of(lambda item=item, value=value: alpha_interval(item, value, rng=rng))  # type: ignore[misc]
+        plain = best_of(partial(alpha, item, value))
+        drawn = best_of(partial(alpha_interval, item, value, rng=rng))
         rows.append(f"| {count:,} | {plain:.4f} | {plain / count * 1e9:.0f} | {drawn:.3f} |")
     return rows
 

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
@@ -24,10 +25,10 @@ from scipy.optimize import minimize
 from scipy.stats import pearsonr, rankdata
 
 import pyramidion as pyr
-from pyramidion.auto.encoder import Encoder
+from pyramidion.auto.encoder import Encoded, Encoder
 from pyramidion.auto.judges import Questions, lexical, make_judge
 from pyramidion.auto.presence import Alignment, Texts
-from pyramidion.auto.words import bags
+from pyramidion.auto.words import Bag, bags
 from pyramidion.model import Judge, Judgment, Judgments, Study
 from pyramidion.platforms.simulated import crowd
 from pyramidion.platforms.simulated.answers import answer
@@ -67,6 +68,18 @@ def texts(count: int, sentences: int, rng: np.random.Generator, length: int = 14
     return made
 
 
+def _encode(texts: list[str]) -> list[Bag]:
+    return list(bags(texts, Encoder()))
+
+
+def _encode_whole(texts: list[str]) -> list[Encoded]:
+    return list(Encoder().encode(texts))
+
+
+def _judge(units: list[Bag], summaries: list[Bag]) -> object:
+    return Alignment(Texts.of(units), Texts.of(summaries)).probability()
+
+
 def speed(rng: np.random.Generator) -> list[str]:
     encoder = Encoder()
     list(encoder.encode(["warm up"]))
@@ -79,11 +92,11 @@ def speed(rng: np.random.Generator) -> list[str]:
         sample = [f"{peers[pair % summaries]} {asked[pair // summaries]}" for pair in picked]
         encoding = each = np.inf
         for _ in range(3):  # in turns, so that a busy moment of the machine meets both
-            encoding = min(encoding, timed(lambda a=asked, p=peers: list(bags([*a, *p], Encoder()))))  # type: ignore[misc]
-            each = min(each, timed(lambda s=sample: list(Encoder().encode(s))) / len(sample))  # type: ignore[misc]
+            encoding = min(encoding, timed(partial(_encode, [*asked, *peers])))
+            each = min(each, timed(partial(_encode_whole, sample)) / len(sample))
         found = list(bags([*asked, *peers], encoder))
         first, second = found[:units], found[units:]
-        judged = best_of(50, lambda u=first, s=second: Alignment(Texts.of(u), Texts.of(s)).probability())  # type: ignore[misc]
+        judged = best_of(50, partial(_judge, first, second))
         lines.append(
             f"| {units} | {summaries} | {pairs:,} | {sentences} | {encoding:.2f} | {sentences / encoding:.0f} | "
             f"{judged:.4f} | {pairs / judged:,.0f} | {each * pairs:.1f} | {each * pairs / (encoding + judged):.0f} |"

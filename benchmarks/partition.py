@@ -24,7 +24,7 @@ import scipy
 from numpy.typing import NDArray
 
 from pyramidion.auto.graph import SimilarityGraph
-from pyramidion.auto.match import WeightedUnits, exact, wmin
+from pyramidion.auto.match import PeerMatch, WeightedUnits, exact, wmin
 from pyramidion.auto.partition import Partition, edua_c, edua_g, edua_x, packing
 from pyramidion.auto.segments import Clause, Segment, SegmentedText, Sentence
 from pyramidion.model.texts import Span
@@ -189,10 +189,13 @@ def matching() -> Iterable[str]:
 
 
 def _match_all(
-    match: Callable[..., object], units: WeightedUnits, peers: Iterable[tuple[SegmentedText, object]], threshold: float
+    match: Callable[..., PeerMatch],
+    units: WeightedUnits,
+    peers: Iterable[tuple[SegmentedText, object]],
+    threshold: float,
 ) -> float:
     found = [match(units, peer, similarity, threshold=threshold) for peer, similarity in peers]
-    return float(np.mean([each.weight for each in found]))  # type: ignore[attr-defined]
+    return float(np.mean([each.weight for each in found]))
 
 
 def main() -> None:

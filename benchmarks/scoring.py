@@ -13,6 +13,7 @@ import time
 import tracemalloc
 from array import array
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -101,10 +102,10 @@ def main() -> None:
         ours = lite.score(study, min_agreement=None).per_system("lite")
         theirs = pandas_majority(frame)
         assert all(abs((ours[str(s)] or 0) - v) < 1e-12 for s, v in theirs.items()), "the two must agree"
-        chain = best_of(5, lambda study=study: lite.score(study))  # type: ignore[misc]
-        bare = best_of(5, lambda study=study: lite.score(study, min_agreement=None))  # type: ignore[misc]
-        peer = best_of(5, lambda frame=frame: pandas_majority(frame))  # type: ignore[misc]
-        memory = peak_mib(lambda study=study: lite.score(study))  # type: ignore[misc]
+        chain = best_of(5, partial(lite.score, study))
+        bare = best_of(5, partial(lite.score, study, min_agreement=None))
+        peer = best_of(5, partial(pandas_majority, frame))
+        memory = peak_mib(partial(lite.score, study))
         rows.append(
             f"| {len(study.judgments):,} | {chain:.3f} | {chain / count * 1e9:.0f} | {memory:.0f} | {peer:.3f} "
             f"| {chain / peer:.2f} | {bare:.3f} | {bare / peer:.2f} |"

@@ -1,4 +1,4 @@
-"""A real HTTP server that speaks the chat protocol: what it says is scripted, what it was asked is kept."""
+"""A real HTTP server that speaks the OpenAI protocol: what it says is scripted, what it was asked is kept."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ class Answer(NamedTuple):
     status: int
     body: str
     headers: Mapping[str, str] = MappingProxyType({})
+
+
+Reply = Callable[[dict[str, Any]], Answer]
 
 
 def chat(content: str) -> Answer:
@@ -35,9 +38,9 @@ def honest(body: dict[str, Any]) -> Answer:
 
 
 class ChatServer:
-    """``script`` answers the first requests, one by one; after that everything is answered honestly."""
+    """``script`` answers the first requests, one by one, and ``otherwise`` all that come after."""
 
-    def __init__(self, script: list[Callable[[dict[str, Any]], Answer]] | None = None) -> None:
+    def __init__(self, script: list[Reply] | None = None, *, otherwise: Reply = honest) -> None:
         self.asked: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self._script, self._lock = list(script or []), threading.Lock()
@@ -49,7 +52,7 @@ class ChatServer:
                 with outer._lock:
                     outer.asked.append({"path": self.path, **body})
                     outer.headers.append(dict(self.headers))
-                    act = outer._script.pop(0) if outer._script else honest
+                    act = outer._script.pop(0) if outer._script else otherwise
                 answer = act(body)
                 self.send_response(answer.status)
                 for name, value in answer.headers.items():

@@ -1,14 +1,15 @@
-"""Embedders by name. The network one is tested against httpx's own fake of a server."""
+"""Embedders by name; the one over the network against a real server."""
 
 from __future__ import annotations
 
 import json
 import sys
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
-import httpx
 import numpy as np
 import pytest
+from tests.auto.chat_server import Answer, ChatServer
 
 from pyramidion.auto.embed import ATTEMPTS, TEXTS_PER_REQUEST, OpenAIEmbedder, embedder
 from pyramidion.auto.encoder import Encoder
@@ -29,66 +30,60 @@ def test_wrong_names_list_the_right_ones(name: str) -> None:
         embedder(name, Encoder())
 
 
-def asking(handler, waits: list[float] | None = None) -> OpenAIEmbedder:  # type: ignore[no-untyped-def]
-    client = httpx.Client(base_url="https://vectors.test/v1", transport=httpx.MockTransport(handler))
-    return OpenAIEmbedder("small", client=client, wait=(waits if waits is not None else []).append)
+def vectors(body: dict[str, Any]) -> Answer:
+    """A vector for each text, given back in another order."""
+    rows = [{"index": i, "embedding": [3.0 * len(text), 4.0 * len(text)]} for i, text in enumerate(body["input"])]
+    return Answer(200, json.dumps({"data": rows[::-1]}))
 
 
-def answer(request: httpx.Request) -> httpx.Response:
-    texts = json.loads(request.content)["input"]
-    rows = [{"index": i, "embedding": [3.0 * len(text), 4.0 * len(text)]} for i, text in enumerate(texts)]
-    return httpx.Response(200, json={"data": rows[::-1]})
+def asking(server: ChatServer, monkeypatch: pytest.MonkeyPatch, waits: list[float] | None = None) -> OpenAIEmbedder:
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    return OpenAIEmbedder("small", wait=(waits if waits is not None else []).append)
 
 
-def test_a_server_is_asked_in_parts_and_its_answers_put_in_order() -> None:
-    asked: list[httpx.Request] = []
-
-    def handler(request: httpx.Request) -> httpx.Response:
-        asked.append(request)
-        return answer(request)
-
-    vectors = asking(handler)(["text"] * (TEXTS_PER_REQUEST + 1))
-    assert len(asked) == 2
-    assert str(asked[0].url) == "https://vectors.test/v1/embeddings"
-    assert json.loads(asked[0].content)["model"] == "small"
-    assert vectors == pytest.approx(np.tile([0.6, 0.8], (TEXTS_PER_REQUEST + 1, 1)))
+def test_a_server_is_asked_in_parts_and_its_answers_put_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ChatServer(otherwise=vectors) as server:
+        found = asking(server, monkeypatch)(["text"] * (TEXTS_PER_REQUEST + 1))
+    assert [(each["path"], each["model"], len(each["input"])) for each in server.asked] == [
+        ("/v1/embeddings", "small", TEXTS_PER_REQUEST),
+        ("/v1/embeddings", "small", 1),
+    ]
+    assert server.headers[0]["Authorization"] == "Bearer secret"
+    assert found == pytest.approx(np.tile([0.6, 0.8], (TEXTS_PER_REQUEST + 1, 1)))
 
 
-def test_a_busy_server_is_asked_again_after_a_while() -> None:
-    replies = iter([httpx.Response(429), httpx.Response(503)])
+def test_a_busy_server_is_asked_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
-    vectors = asking(lambda request: next(replies, None) or answer(request), waits)(["a"])
-    assert vectors.shape == (1, 2)
+    with ChatServer([lambda _: Answer(429, ""), lambda _: Answer(503, "")], otherwise=vectors) as server:
+        assert asking(server, monkeypatch, waits)(["a"]).shape == (1, 2)
     assert waits == [1, 2]
 
 
 @pytest.mark.parametrize(
     ("reply", "requests", "message"),
     [
-        (httpx.Response(401, text="bad key"), 1, "HTTP 401: bad key"),
-        (httpx.Response(500), ATTEMPTS, "HTTP 500"),
-        (httpx.Response(200, json={"data": []}), 1, "0 vectors for 1 texts"),
-        (httpx.Response(200, text="hello"), 1, "no list of vectors"),
+        (Answer(401, "bad key"), 1, "HTTP 401: bad key"),
+        (Answer(500, ""), ATTEMPTS, "HTTP 500"),
+        (Answer(200, '{"data": []}'), 1, "0 vectors for 1 texts"),
+        (Answer(200, "hello"), 1, "no list of vectors"),
     ],
 )
-def test_what_a_server_says_instead_of_vectors_is_reported(reply: httpx.Response, requests: int, message: str) -> None:
-    asked: list[int] = []
-
-    def handler(_request: httpx.Request) -> httpx.Response:
-        asked.append(1)
-        return reply
-
-    with pytest.raises(UsageError, match=message):
-        asking(handler)(["a"])
-    assert len(asked) == requests
+def test_what_a_server_says_instead_of_vectors_is_reported(
+    reply: Answer, requests: int, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ChatServer(otherwise=lambda _: reply) as server:
+        embed = asking(server, monkeypatch)
+        with pytest.raises(UsageError, match=message):
+            embed(["a"])
+    assert len(server.asked) == requests
 
 
-def test_the_key_and_the_address_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:9/v2")
-    monkeypatch.setenv("OPENAI_API_KEY", "secret")
-    made = OpenAIEmbedder("small")
-    assert str(made._client.base_url) == "http://localhost:9/v2/"
-    assert made._client.headers["authorization"] == "Bearer secret"
+def test_no_server_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ChatServer() as server:
+        pass
+    with pytest.raises(UsageError, match="gave no vectors"):
+        asking(server, monkeypatch)(["a"])
 
 
 def test_sentence_transformers_are_used_where_installed(monkeypatch: pytest.MonkeyPatch) -> None:

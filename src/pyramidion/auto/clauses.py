@@ -10,7 +10,6 @@ A sentence has up to two segmentations besides itself: at every boundary, and at
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from pyramidion.auto.encoder import Encoded, Encoder, Floats
 from pyramidion.auto.segments import Clause, SegmentedText, Sentence
+from pyramidion.auto.words import is_word
 from pyramidion.methods.sentences import sentence_spans
 from pyramidion.model.texts import Span
 
@@ -29,9 +29,6 @@ MIN_WORDS = 3
 """A clause with fewer words goes to its neighbour."""
 AT_ONCE, GAP = 64, 2
 """Sentences tagged together, and the empty words between them that keep them apart."""
-
-
-_LETTER = re.compile(r"[^\W_]")
 
 
 class Tags(NamedTuple):
@@ -136,8 +133,8 @@ def _long_enough(spans: Sequence[Span], starts: list[int], surety: Floats) -> li
 
 def _clauses(text: str, sentence: Span, spans: Sequence[Span], starts: list[int], tags: Tags) -> tuple[Clause, ...]:
     edges = [0, *starts, len(spans)]
-    words = [_LETTER.search(text, sentence.start + span.start, sentence.start + span.end) for span in spans]
-    in_subject = (tags.subject > 0) & np.array([word is not None for word in words], bool)
+    shown = sentence.of(text)
+    in_subject = (tags.subject > 0) & np.array([is_word(span.of(shown)) for span in spans], bool)
     found: list[Clause] = []
     subject: tuple[int, int] | None = None
     for first, last in pairwise(edges):

@@ -73,7 +73,7 @@ def _sentence_transformer(name: str) -> Embedder:
 class OpenAIEmbedder:
     """Asks a server, some hundred texts at a time; waits and asks again where it is busy."""
 
-    def __init__(self, model: str, *, client: Any = None, wait: Callable[[float], None] = time.sleep) -> None:
+    def __init__(self, model: str, *, wait: Callable[[float], None] = time.sleep) -> None:
         try:
             import httpx
         except ImportError:
@@ -82,7 +82,7 @@ class OpenAIEmbedder:
         key = os.environ.get("OPENAI_API_KEY", "")
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         base = os.environ.get("OPENAI_BASE_URL") or OPENAI
-        self._client = client or httpx.Client(base_url=base, headers=headers, timeout=60)
+        self._client = httpx.Client(base_url=base, headers=headers, timeout=60)
 
     def __call__(self, texts: Sequence[str]) -> Doubles:
         rows = [row for part in _parts(texts) for row in self._ask(part)]

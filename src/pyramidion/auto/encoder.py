@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyramidion.auto.wordpiece import WordPiece, Words
-from pyramidion.errors import MissingExtraError
 from pyramidion.model.texts import Span
 
 Floats = NDArray[np.float32]
@@ -159,10 +158,8 @@ def wordpiece() -> WordPiece:
 @cache
 def _session() -> Any:
     """One thread a run: onnxruntime's own threads wait in loops and starve each other on a busy machine."""
-    try:
-        import onnxruntime
-    except ImportError:  # pragma: no cover
-        raise MissingExtraError("the encoder", "auto") from None
+    import onnxruntime  # slow to import, so only when it is needed
+
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     with as_file(files("pyramidion.data").joinpath("encoder.onnx")) as path:

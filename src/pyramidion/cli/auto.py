@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath
 from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import UsageError
 
@@ -19,8 +20,6 @@ auto = typer.Typer(
     help="Build pyramids from references and score peers against them, without any person or download.",
 )
 
-StudyPath = Annotated[str, typer.Argument(metavar="STUDY", help="A study in any readable format.")]
-From = Annotated[str | None, typer.Option("--from", help="Its format, where it is not recognised.")]
 Partitioner = Annotated[
     str, typer.Option(help="How segments become units: edua-x (exact sum), edua-c (exact AP) or edua-g (greedy).")
 ]
@@ -40,9 +39,6 @@ Beta = Annotated[float | None, typer.Option(help="edua-g: how fast tiers narrow.
 TopK = Annotated[int | None, typer.Option(help="wmin, exact: units a segment may express. [default: 2]", min=1)]
 Threshold = Annotated[float | None, typer.Option(help="wmin, exact: least similarity of a match. [default: 0.5]")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes; encoding uses all cores with one.", min=1, max=64)]
-Lenient = Annotated[bool, typer.Option("--lenient", help="Report errors in the data and go on.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 
 
 def _choices(**given: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from pyramidion.cli.options import Json, Quiet
 from pyramidion.cli.output import Output, cell, plain
 from pyramidion.errors import MissingExtraError, UsageError
 
@@ -19,8 +20,6 @@ Place = Annotated[str, typer.Argument(metavar="STUDY", help="A study database: a
 Name = Annotated[str, typer.Argument(metavar="CAMPAIGN", help="The campaign's name.")]
 Worker = Annotated[str, typer.Argument(metavar="WORKER", help="The worker's id, as `campaign status` shows it.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why; kept with the decision.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but results and errors.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 ACTOR = "command line"
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
+from pyramidion.cli.options import From, Json, Lenient, Quiet
 from pyramidion.cli.output import Output, as_json, cell, plain
 from pyramidion.errors import UsageError
 
@@ -49,10 +50,10 @@ def judge(
         str | None, typer.Option(help="llm: dollars for a million tokens in and out, as 0.15/0.60, to show the cost.")
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="llm: send without asking.")] = False,
-    format: Annotated[str | None, typer.Option("--from", help="Its format, where it is not recognised.")] = None,
-    lenient: Annotated[bool, typer.Option("--lenient", help="Report errors in the data and go on.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")] = False,
+    format: From = None,
+    lenient: Lenient = False,
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Let a model say which units are in which summaries, and score by it."""
     from pyramidion.auto.judges import make_judge

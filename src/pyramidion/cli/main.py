@@ -17,6 +17,7 @@ import typer
 from rich.text import Text
 
 from pyramidion.cli import analyze, auto, campaign, judge, report, study
+from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath
 from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError, UsageError
 
@@ -28,12 +29,6 @@ app = typer.Typer(
     help="Find out how good the *content* of summaries is: pyramids, crowd judgments, ratings, ROUGE.",
     epilog="Start with `pyramidion demo`. Every command that reads a study accepts any known format directly.",
 )
-
-StudyPath = Annotated[str, typer.Argument(metavar="STUDY", help="A study in any readable format.")]
-From = Annotated[str | None, typer.Option("--from", help="Its format, where it is not recognised.")]
-Lenient = Annotated[bool, typer.Option("--lenient", help="Report errors in the data and go on.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 
 
 def _version(wanted: bool) -> None:

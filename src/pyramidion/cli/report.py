@@ -7,14 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath
 from pyramidion.cli.output import Output, plain
 from pyramidion.errors import UsageError
 
-StudyPath = Annotated[str, typer.Argument(metavar="STUDY", help="A study in any readable format.")]
-From = Annotated[str | None, typer.Option("--from", help="Its format, where it is not recognised.")]
-Lenient = Annotated[bool, typer.Option("--lenient", help="Report errors in the data and go on.")]
-Json = Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 Method = Annotated[
     str | None,
     typer.Option(
@@ -177,7 +173,7 @@ def diff(
     latex: Annotated[Path | None, typer.Option("--latex", help="Write the tables for LaTeX (booktabs).")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw old against new into .svg, .pdf or .png.")] = None,
     lenient: Lenient = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+    json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """What changed between two studies or runs: scores, ranks and judgments."""

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from pyramidion.cli.campaign import Json, Place, Quiet, open_desk
+from pyramidion.cli.campaign import Place, open_desk
+from pyramidion.cli.options import From, Json, Lenient, Quiet
 from pyramidion.cli.output import Output, cell, plain
 from pyramidion.errors import MissingExtraError
 
@@ -61,8 +62,8 @@ def account(
 def import_(
     place: Place,
     source: Annotated[str, typer.Argument(metavar="SRC", help="A study in any readable format.")],
-    format: Annotated[str | None, typer.Option("--from", help="Its format, where it is not recognised.")] = None,
-    lenient: Annotated[bool, typer.Option("--lenient", help="Report errors in the data and go on.")] = False,
+    format: From = None,
+    lenient: Lenient = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

@@ -22,10 +22,6 @@ Sources = Annotated[
 Source = Annotated[
     str, typer.Argument(metavar="STUDY_OR_TABLE", help="A study, a table of judgments or a score table.")
 ]
-From = Annotated[str | None, typer.Option("--from", help="The study's format, where it is not recognised.")]
-Lenient = Annotated[bool, typer.Option("--lenient", help="Report errors in the data and go on.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 Plot = Annotated[
     Path | None, typer.Option("--plot", help="Draw the figures into .svg, .pdf or .png; a second one gets -2.")
 ]

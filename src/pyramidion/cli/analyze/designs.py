@@ -9,18 +9,15 @@ import typer
 from pyramidion.cli.analyze.asking import (
     Asked,
     Csv,
-    From,
-    Json,
     Judges,
     Latex,
-    Lenient,
     Plot,
     PyramidName,
-    Quiet,
     Seed,
     Source,
     analyze,
 )
+from pyramidion.cli.options import From, Json, Lenient, Quiet
 from pyramidion.errors import UsageError
 
 DRAWN = ("units", "topics", "workers")

@@ -10,19 +10,16 @@ import typer
 from pyramidion.cli.analyze.asking import (
     Asked,
     Csv,
-    From,
-    Json,
     Judges,
     Latex,
-    Lenient,
     Plot,
     PyramidName,
-    Quiet,
     Resamples,
     Seed,
     Source,
     analyze,
 )
+from pyramidion.cli.options import From, Json, Lenient, Quiet
 
 
 @analyze.command()

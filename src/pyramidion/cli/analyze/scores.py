@@ -9,17 +9,13 @@ import typer
 from pyramidion.cli.analyze.asking import (
     Asked,
     Csv,
-    From,
     Gold,
-    Json,
     Judges,
     Latex,
-    Lenient,
     Level,
     Metrics,
     Plot,
     PyramidName,
-    Quiet,
     Resamples,
     Seed,
     Source,
@@ -28,6 +24,7 @@ from pyramidion.cli.analyze.asking import (
     Topics,
     analyze,
 )
+from pyramidion.cli.options import From, Json, Lenient, Quiet
 
 
 @analyze.command()
