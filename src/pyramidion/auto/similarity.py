@@ -44,10 +44,10 @@ PLAIN = presence.Model(
     answer_negation_lost=0.0,
     answer_constant=-4.0,
 )
-"""Round numbers: a word is half found by a cosine of .63, or of .54 with an equal stem. Chosen among fifteen settings by
-PyrXSum and the bundled example, between which they made little difference (PyrXSum .987 to .993 / .625 to .642), so what
-the benchmark shows of PyrXSum is a little too good. The judge's fitted numbers want statements that people wrote, and
-do worse on clauses."""
+"""Round numbers: a word is half found by a cosine of .63, or of .54 with an equal stem. Chosen among fifteen settings
+by PyrXSum and the bundled example, between which they made little difference (PyrXSum .987 to .993 / .625 to .642), so
+what the benchmark shows of PyrXSum is a little too good. The judge's fitted numbers want statements that people wrote,
+and do worse on clauses."""
 
 
 class Alignment:
