@@ -1,0 +1,119 @@
+"""One-way analysis of variance: by hand, against printed tables, a paper's table and scipy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+
+from pyramidion.stats.anova import one_way
+
+VALUES = [6, 8, 4, 5, 3, 4, 8, 12, 9, 11, 6, 8, 13, 9, 11, 8, 7, 12]
+GROUPS = np.repeat([0, 1, 2], 6)
+
+
+def test_by_hand() -> None:
+    # Means 5, 9 and 10, grand mean 8.
+    # Between: 6 (9 + 1 + 4) = 84 over 2 degrees of freedom, 42.
+    # Within: (1+9+1+0+4+1) + (1+9+0+4+9+1) + (9+1+1+4+9+4) = 16 + 24 + 28 = 68 over 15, 4.5333.
+    # F = 42 / 4.5333 = 9.2647; its share is 84 / 152. A printed table has 6.36 as the upper 1% point of F(2, 15).
+    found = one_way(VALUES, GROUPS)
+    assert (found.between, found.within) == (2, 15)
+    assert found.f == pytest.approx(42 / (68 / 15))
+    assert found.share == pytest.approx(84 / 152)
+    assert found.p is not None
+    assert 0.001 < found.p < 0.01
+
+
+@pytest.mark.parametrize(
+    ("between", "within", "f"), [(2, 15, 3.68), (4, 20, 2.87), (1, 10, 4.96), (3, 30, 2.92), (9, 40, 2.12)]
+)
+def test_the_printed_table_of_f(between: int, within: int, f: float) -> None:
+    # Upper 5% points as printed in statistics textbooks, to two decimals. Each group has two values but the last, and the
+    # means are moved apart until F is the printed one.
+    sizes = [2] * between + [within - between + 1]
+    groups = np.repeat(np.arange(between + 1), sizes)
+    noise = np.concatenate([_spread(size) for size in sizes])
+    means = np.arange(between + 1.0)
+    plain = one_way(noise + means[groups], groups)
+    assert plain.f is not None
+    scaled = one_way(noise + means[groups] * np.sqrt(f / plain.f), groups)
+    assert scaled.f == pytest.approx(f)
+    assert scaled.p == pytest.approx(0.05, abs=5e-4)
+
+
+def _spread(size: int) -> np.ndarray:
+    """Values with mean 0."""
+    values = np.arange(size, dtype=float)
+    return values - values.mean()
+
+
+@pytest.mark.parametrize(
+    ("f", "levels", "p"),
+    [(0.31, 5, 0.872), (104.31, 5, 0.0), (6.56, 12, 0.0)],
+)
+def test_the_table_of_gao_and_others(f: float, levels: int, p: float) -> None:
+    # Gao et al. 2019, table 5: F and p of alpha (5 levels), beta (5) and t_edge (12) over 300 settings. Their F has two
+    # decimals, which moves p by less than .005. The data is made such that F is theirs.
+    groups = np.tile(np.arange(levels), 300 // levels)
+    noise = np.repeat(_spread(300 // levels), levels)
+    means = _spread(levels)
+    plain = one_way(noise + means[groups], groups)
+    assert plain.f is not None
+    found = one_way(noise + means[groups] * np.sqrt(f / plain.f), groups)
+    assert found.f == pytest.approx(f)
+    assert (found.between, found.between + found.within) == (levels - 1, 299)
+    assert found.p == pytest.approx(p, abs=0.005)
+
+
+@given(
+    groups=st.lists(st.lists(st.floats(-100, 100).map(lambda x: round(x, 3)), min_size=1, max_size=8), min_size=2),
+    shift=st.floats(-10, 10),
+)
+def test_equals_scipys_and_ignores_units(groups: list[list[float]], shift: float) -> None:
+    values = np.concatenate(groups)
+    named = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    assume(len(values) > len(groups))
+    assume(any(np.ptp(group) > 0.01 for group in groups))
+    expected = stats.f_oneway(*groups)
+    found = one_way(values, named)
+    assert found.f == pytest.approx(expected.statistic, rel=1e-6, abs=1e-9)
+    assert found.p == pytest.approx(expected.pvalue, rel=1e-6, abs=1e-9)
+    moved = one_way(values * -3 + shift, named)
+    assert moved.f == pytest.approx(found.f, rel=1e-4, abs=1e-6)
+    order = np.random.default_rng(0).permutation(len(values))
+    assert one_way(values[order], named[order]).f == pytest.approx(found.f, rel=1e-6, abs=1e-9)
+
+
+@given(seed=st.integers(0, 500))
+def test_two_groups_are_a_t_test(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=6), rng.normal(size=9)
+    t = stats.ttest_ind(x, y)
+    found = one_way([*x, *y], [7] * 6 + [3] * 9)
+    assert found.f == pytest.approx(t.statistic**2)
+    assert found.p == pytest.approx(t.pvalue)
+
+
+def test_it_holds_its_level() -> None:
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(5), 12)
+    p = [one_way(rng.normal(size=60), groups).p for _ in range(2000)]
+    share = np.mean([value is not None and value < 0.05 for value in p])
+    assert share == pytest.approx(0.05, abs=3 * np.sqrt(0.05 * 0.95 / 2000))
+
+
+def test_what_is_undefined() -> None:
+    assert one_way([], []).f is None
+    assert one_way([0.1] * 6, [0, 0, 1, 1, 2, 2]).share is None  # nothing varies, for all that floats can tell
+    alone = one_way([1, 2, 3], [0, 0, 0])
+    assert (alone.f, alone.p, alone.between, alone.within) == (None, None, 0, 2)
+    single = one_way([1, 2, 3], [0, 1, 2])
+    assert (single.f, single.p, single.share, single.within) == (None, None, 1.0, 0)
+    certain = one_way([1, 1, 2, 2], [0, 0, 1, 1])
+    assert (certain.f, certain.p, certain.share) == (None, 0.0, 1.0)
+    assert one_way([1, np.nan, 2, 4], [0, 0, 1, 1]) == one_way([1, 2, 4], [0, 1, 1])
+    with pytest.raises(ValueError, match="2 values have 3 groups"):
+        one_way([1, 2], [0, 0, 1])
