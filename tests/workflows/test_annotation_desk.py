@@ -30,7 +30,7 @@ def place(tmp_path: Path) -> Path:
 @pytest.fixture
 def desk(place: Path, example: Study) -> Iterator[AnnotationDesk]:
     database = Database.open(place)
-    yield AnnotationDesk(database, example)
+    yield AnnotationDesk(database, lambda: example)
     database.close()
 
 
@@ -66,7 +66,7 @@ def test_a_whole_pyramid_built_by_hand_is_the_published_one(desk: AnnotationDesk
         desk.apply(id, Redo(), author="anna", base=desk.open(id).version)
     assert desk.pyramid_of(id) == expert(example)
     assert desk.open(id).version == version + 100, "nothing is ever taken out of the log"
-    afresh = AnnotationDesk(Database.open(place), example)
+    afresh = AnnotationDesk(Database.open(place), lambda: example)
     assert afresh.open(id) == desk.open(id)
     afresh.store._database.close()
 
@@ -98,7 +98,7 @@ def test_annotations_go_out_and_come_in_as_pyr_and_pan(desk: AnnotationDesk, exa
     ids = annotate(desk, expert(example), annotator(example))
     pyr.save(desk.study_of(ids), tmp_path / "out", format="ducview")
     back = pyr.load(tmp_path / "out")
-    other = AnnotationDesk(Database.create(tmp_path / "other.db"), back)
+    other = AnnotationDesk(Database.create(tmp_path / "other.db"), lambda: back)
     again = annotate(other, back.pyramids[0], back.judgments)
     labelled = [[(u.label, u.contributors) for u in d.pyramid_of(i[0]).units] for d, i in ((desk, ids), (other, again))]
     assert labelled[0] == labelled[1]
@@ -131,7 +131,7 @@ def test_an_own_annotation_is_changed_by_its_owner_only(desk: AnnotationDesk) ->
 
 
 def test_two_processes_edit_one_pyramid_and_nothing_is_lost(place: Path, example: Study) -> None:
-    desks = {name: AnnotationDesk(Database.open(place), example) for name in ("anna", "ben")}
+    desks = {name: AnnotationDesk(Database.open(place), lambda: example) for name in ("anna", "ben")}
     id = desks["anna"].begin_pyramid(TOPIC, name="both", owner="anna", shared=True).id
     desks["anna"].apply(id, do.AddUnit("x", "shared"), author="anna", base=0)
     renamed = desks["ben"].apply(id, do.RenameUnit("x", "ben's"), author="ben", base=1)
@@ -183,7 +183,7 @@ def test_proposals_come_from_other_annotated_summaries(place: Path) -> None:
     summaries += [pyr.Summary("t", system, text) for system, text in texts.items()]
     units = tuple(ContentUnit(id, id, (Contributor("r"),)) for id in ("dry", "fish"))
     study = Study((pyr.Topic("t"),), tuple(summaries), (Pyramid("t", ("r",), units),))
-    desk = AnnotationDesk(Database.open(place), study)
+    desk = AnnotationDesk(Database.open(place), lambda: study)
     ids = {s: desk.begin_peer("t", s, name="anna", owner="anna", pyramid="expert").id for s in texts}
     assert desk.proposals(ids["b"]) == []
     desk.apply(ids["a"], do.MatchUnit("dry", (Span(4, 18),)), author="anna", base=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from sqlalchemy import Connection, Row, func, insert, select
 from sqlalchemy.exc import IntegrityError
@@ -39,6 +39,13 @@ class StoredEvent:
     author: str
     at: float
     body: dict[str, Any]
+
+
+class Activity(NamedTuple):
+    """How many events an annotation has, and when the last one was."""
+
+    changes: int
+    last: float
 
 
 class BehindError(PyramidionError):
@@ -103,6 +110,13 @@ class Annotations:
         query = select(schema.annotation_heads).filter_by(**only).order_by(schema.annotation_heads.c.id)
         with self._database.read() as connection:
             return [_annotation(row) for row in connection.execute(query).all()]
+
+    def activity(self) -> dict[int, Activity]:
+        """How much was done in every annotation that has events."""
+        e = schema.annotation_events.c
+        query = select(e.annotation_id, func.count(), func.max(e.at)).group_by(e.annotation_id)
+        with self._database.read() as connection:
+            return {id: Activity(changes, last) for id, changes, last in connection.execute(query).all()}
 
     def version(self, id: int) -> int:
         """How many events an annotation has."""

@@ -17,8 +17,9 @@ from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
 from pyramidion.errors import InputError, PyramidionError, UsageError
+from pyramidion.methods.annotate import RefusedError
 from pyramidion.store import SubmissionConflictError
-from pyramidion.web import manager_api, pages, webhooks, worker_api
+from pyramidion.web import annotate_api, annotate_pages, manager_api, pages, webhooks, worker_api
 from pyramidion.web.context import Context
 from pyramidion.web.security import HEADERS, Guard
 from pyramidion.workflows.campaign import Desk
@@ -38,7 +39,7 @@ def create_app(place: str | Path, *, base_url: str = "", webhook_secret: str = "
         api_token=api_token,
     )
     app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static")
-    for module in (worker_api, manager_api, webhooks, pages):
+    for module in (worker_api, manager_api, annotate_api, webhooks, pages, annotate_pages):
         app.include_router(module.router)
     _explain_errors(app)
     app.add_middleware(Guard)
@@ -79,6 +80,9 @@ def _explain_errors(app: FastAPI) -> None:
         assert isinstance(error, InputError)
         return _error(422, str(error).split("\n")[0], [{"where": p.where, "what": p.what} for p in error.problems])
 
+    def refused(_: Request, error: Exception) -> Response:
+        return _error(422, str(error))
+
     def usage(_: Request, error: Exception) -> Response:
         return _error(404 if "is called" in str(error) else 409, str(error))
 
@@ -102,6 +106,7 @@ def _explain_errors(app: FastAPI) -> None:
     app.add_exception_handler(Exception, broken)
     app.add_exception_handler(SubmissionConflictError, conflict)
     app.add_exception_handler(InputError, bad_input)
+    app.add_exception_handler(RefusedError, refused)
     app.add_exception_handler(UsageError, usage)
     app.add_exception_handler(PyramidionError, usage)
     app.add_exception_handler(HTTPException, plain)

@@ -18,6 +18,7 @@ from pyramidion.platforms.prolific import Webhooks
 from pyramidion.store import Account, Accounts, Assignments, Worker, Workers, schema
 from pyramidion.web.security import Throttle
 from pyramidion.web.turns import Turns
+from pyramidion.workflows.annotate import AnnotationDesk
 from pyramidion.workflows.campaign import Desk
 from pyramidion.workflows.tasks import live_checks
 
@@ -47,6 +48,7 @@ class Context:
         self.webhooks = Webhooks(webhook_secret) if webhook_secret else None
         self.log_ins = Throttle()
         self.turns = Turns(desk.database)
+        self.annotations = AnnotationDesk(desk.database, self.study)
         self._lock = threading.Lock()
         self._study: Study | None = None
         self._newest = -1
@@ -159,4 +161,5 @@ def needs_role(*roles: str) -> Callable[..., Any]:
 Visitor = Annotated[Visit, Depends(visit)]
 OwnPage = Annotated[Visit, Depends(visit_of_own_page)]
 Viewer = Annotated[Account, Depends(needs_role("manager", "expert", "viewer"))]
+Expert = Annotated[Account, Depends(needs_role("manager", "expert"))]
 Manager = Annotated[Account, Depends(needs_role("manager"))]

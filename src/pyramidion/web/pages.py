@@ -126,7 +126,7 @@ def log_out(request: Request, ctx: Ctx, csrf: Annotated[str, Form(max_length=200
     return response
 
 
-def _account_or_login(request: Request, ctx: Context) -> Account | Response:
+def account_or_login(request: Request, ctx: Context) -> Account | Response:
     try:
         return current_account(request, ctx)
     except HTTPException:
@@ -135,7 +135,7 @@ def _account_or_login(request: Request, ctx: Context) -> Account | Response:
 
 @router.get("/manage")
 def manage(request: Request, ctx: Ctx) -> Response:
-    account = _account_or_login(request, ctx)
+    account = account_or_login(request, ctx)
     if isinstance(account, Response):
         return account
     return render("manage.html", account=account, csrf=account.csrf, title=ctx.study().title)
@@ -143,7 +143,7 @@ def manage(request: Request, ctx: Ctx) -> Response:
 
 @router.get("/manage/campaigns/{name}")
 def campaign_page(name: str, request: Request, ctx: Ctx) -> Response:
-    account = _account_or_login(request, ctx)
+    account = account_or_login(request, ctx)
     if isinstance(account, Response):
         return account
     return render("campaign.html", account=account, csrf=account.csrf, campaign=ctx.desk.campaigns.get(name).name)

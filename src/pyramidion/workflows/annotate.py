@@ -37,25 +37,44 @@ class Proposal:
     spans: tuple[Span, ...]
 
 
+def may_change(stored: StoredAnnotation, author: str) -> bool:
+    """An annotation is its owner's, unless it is shared."""
+    return stored.shared or author == stored.owner
+
+
+def peer_score(peer: PeerAnnotation, pyramid: Pyramid) -> PeerScore:
+    """Every score of a peer as annotated so far, with its parts."""
+    return PeerScore(pyramid, peer.expressed(), unmatched=len(peer.marks))
+
+
 class AnnotationDesk:
     """Everything that can be done with the annotations of a study, for pages and scripts alike.
 
-    The last state of every annotation is kept, so that a command reads only the events that are new.
+    The last state of every annotation is kept, so that a command reads only the events that are new. The study may grow
+    meanwhile: whoever makes a desk says where to find it as it is now.
     """
 
-    def __init__(self, database: Database, study: Study, clock: Callable[[], float] = time.time) -> None:
-        self.study = study
+    def __init__(self, database: Database, study: Callable[[], Study], clock: Callable[[], float] = time.time) -> None:
+        self._study = study
         self.store = Annotations(database, clock)
         self.clock = clock
         self._known: dict[int, Annotation] = {}
         self._turn = threading.Lock()
 
+    @property
+    def study(self) -> Study:
+        """The study as it is now."""
+        return self._study()
+
     # -- beginning -------------------------------------------------------------------------------------------
 
     def begin_pyramid(
-        self, topic: str, *, name: str, owner: str, shared: bool = False, start: Pyramid | None = None
+        self, topic: str, *, name: str, owner: str, shared: bool = False, start: Pyramid | str | None = None
     ) -> StoredAnnotation:
-        """A new pyramid of a topic, empty or from one that exists."""
+        """A new pyramid of a topic, empty or from one that exists, such as the study's of this name."""
+        _check_name(name)
+        if isinstance(start, str):
+            start = self._pyramid(topic, start)
         sources = start.references if start else tuple(s.system for s in self.study.references if s.topic == topic)
         if not sources:
             raise UsageError(f"topic {topic!r} has no references to build a pyramid from")
@@ -72,10 +91,16 @@ class AnnotationDesk:
         owner: str,
         pyramid: str | int,
         shared: bool = False,
-        start: Iterable[Judgment] | PeerAnnotation | None = None,
+        start: Iterable[Judgment] | PeerAnnotation | str | None = None,
     ) -> StoredAnnotation:
-        """A new annotation of a peer, with a pyramid of the study (its name) or one being annotated (its id)."""
+        """A new annotation of a peer, with a pyramid of the study (its name) or one being annotated (its id).
+
+        It is empty, or starts from an annotation, or from judgments, such as those of the study's judge of this name.
+        """
+        _check_name(name)
         units = self._pyramid(topic, pyramid)
+        if isinstance(start, str):
+            start = self._judgments(topic, system, start, units)
         subject = Subject.of_peer(topic, system, self._peer_text(topic, system), units)
         first: ImportMatches | None = None
         if isinstance(start, PeerAnnotation):
@@ -117,6 +142,10 @@ class AnnotationDesk:
                 self._known[id] = known
         return known
 
+    def pyramid_version(self, stored: StoredAnnotation) -> int | None:
+        """How many events the pyramid has that a peer is matched to, where it is one being annotated."""
+        return None if stored.pyramid_id is None else self.store.version(stored.pyramid_id)
+
     def since(self, id: int, version: int) -> list[Event]:
         """What is new to somebody who has seen a version: for live pages."""
         return [_event(event) for event in self.store.since(id, version)]
@@ -124,7 +153,7 @@ class AnnotationDesk:
     def apply(self, id: int, command: Command, *, author: str, base: int) -> Event:
         """Accept a command made against a version; RefusedError or ConflictError say why not."""
         stored = self.store.get(id)
-        if author != stored.owner and not stored.shared:
+        if not may_change(stored, author):
             raise RefusedError(f"this is {stored.owner}'s own annotation; {author} may begin another")
         for _ in range(TRIES):
             event = self.open(id).accept(command, author=author, base=base, at=self.clock())
@@ -150,8 +179,7 @@ class AnnotationDesk:
 
     def score(self, id: int) -> PeerScore:
         """Every score of the peer as annotated so far, with its parts."""
-        peer, pyramid = self.peer_of(id), self.pyramid_of(id)
-        return PeerScore(pyramid, peer.expressed(), unmatched=len(peer.marks))
+        return peer_score(self.peer_of(id), self.pyramid_of(id))
 
     def study_of(self, ids: Sequence[int]) -> Study:
         """A study of these annotations alone - texts, pyramids, judgments - to be scored or saved in any format.
@@ -246,6 +274,14 @@ class AnnotationDesk:
             raise UsageError(f"topic {topic!r} has no peer {system!r}")
         return summary.text
 
+    def _judgments(self, topic: str, system: str, judge: str, pyramid: Pyramid) -> list[Judgment]:
+        units = {unit.id for unit in pyramid.units}
+        about = (j for j in self.study.judgments if (j.topic, j.system, j.judge) == (topic, system, judge))
+        found = [j for j in about if j.unit in units or j.aspect == UNMATCHED]
+        if not found:
+            raise UsageError(f"topic {topic!r}: nothing is judged by {judge!r} about peer {system!r} on this pyramid")
+        return found
+
     def _pyramid(self, topic: str, pyramid: str | int) -> Pyramid:
         if isinstance(pyramid, str):
             found = self.study.pyramid(topic, pyramid)
@@ -314,6 +350,12 @@ def _stored(event: Event) -> StoredEvent:
 
 def _event(stored: StoredEvent) -> Event:
     return read_event(stored.body)
+
+
+def _check_name(name: str) -> None:
+    """A name becomes that of a pyramid or of a judge, so it is an id."""
+    if not name or name != name.strip() or not name.isprintable():
+        raise RefusedError(f"{name[:40]!r} cannot name an annotation: a name is on one line, without spaces around it")
 
 
 def _given(value: T | None) -> T:

@@ -1,0 +1,197 @@
+"""What the annotation pages talk to: begin, change, watch, suggest, import, export, compare, store."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, HTTPException, Path, Query
+from fastapi.responses import Response
+from pydantic import BaseModel, Field
+
+from pyramidion.errors import UsageError
+from pyramidion.methods.annotate import ConflictError
+from pyramidion.methods.annotate.records import read_command
+from pyramidion.store import Account, StoredAnnotation
+from pyramidion.web import annotate_views as views
+from pyramidion.web.context import Context, Ctx, Expert, Viewer
+
+router = APIRouter(prefix="/api/annotate", tags=["annotate"])
+LARGEST_ID = 2**31 - 1
+
+Id = Annotated[int, Path(ge=1, le=LARGEST_ID)]
+OtherId = Annotated[int, Query(ge=1, le=LARGEST_ID)]
+Version = Annotated[int, Query(ge=0, le=LARGEST_ID)]
+Name = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class BeginRequest(BaseModel):
+    kind: Literal["pyramid", "peer"]
+    topic: Name
+    name: Name
+    shared: bool = False
+    system: str = Field(default="", max_length=200)
+    pyramid: str | Annotated[int, Field(ge=1, le=LARGEST_ID)] = ""
+    start: str = Field(default="", max_length=200)
+
+
+class CommandRequest(BaseModel):
+    command: dict[str, Any]
+    base: int = Field(ge=0, le=LARGEST_ID)
+
+
+class ImportRequest(BaseModel):
+    file_name: str = Field(min_length=1, max_length=300)
+    text: str
+
+
+class AdjudicateRequest(BaseModel):
+    start: int = Field(ge=1, le=LARGEST_ID)
+    name: Name
+    shared: bool = False
+
+
+def find(id: int, ctx: Context) -> StoredAnnotation:
+    try:
+        return ctx.annotations.store.get(id)
+    except UsageError as error:
+        raise HTTPException(404, str(error)) from None
+
+
+def stored_annotation(id: Id, ctx: Ctx) -> StoredAnnotation:
+    return find(id, ctx)
+
+
+Stored = Annotated[StoredAnnotation, Depends(stored_annotation)]
+
+
+def reply(content: Any, status: int = 200) -> Response:
+    """JSON as it is: FastAPI would look at every span of a large pyramid once more."""
+    return Response(json.dumps(content), status, media_type="application/json")
+
+
+def state_of(ctx: Context, stored: StoredAnnotation, account: Account) -> dict[str, Any]:
+    desk = ctx.annotations
+    pyramid_version = desk.pyramid_version(stored)  # before the state: a change in between shows up next time
+    return views.state(stored, desk.open(stored.id), account, pyramid_version)
+
+
+def check_editor(stored: StoredAnnotation, account: Account) -> None:
+    if not views.may_edit(stored, account):
+        raise HTTPException(403, f"this is {stored.owner}'s own annotation; begin one of your own")
+
+
+# -- the desk ------------------------------------------------------------------------------------------------
+
+
+@router.get("")
+def overview(ctx: Ctx, account: Viewer) -> Response:
+    desk = ctx.annotations
+    activity = desk.store.activity()
+    return reply(
+        {
+            "me": {"name": account.name, "role": account.role, "may_edit": account.role in views.EDITORS},
+            "topics": views.topics(desk.study),
+            "annotations": [
+                {
+                    **views.head(stored),
+                    "changes": activity[stored.id].changes if stored.id in activity else 0,
+                    "last": activity[stored.id].last if stored.id in activity else None,
+                }
+                for stored in desk.store.all()
+            ],
+        }
+    )
+
+
+@router.post("", status_code=201)
+def begin(body: BeginRequest, ctx: Ctx, account: Expert) -> Response:
+    """A new annotation, empty or from what the study has under the name ``start``."""
+    about: dict[str, Any] = {"name": body.name, "owner": account.name, "shared": body.shared}
+    about["start"] = body.start or None
+    if body.kind == "pyramid":
+        made = ctx.annotations.begin_pyramid(body.topic, **about)
+    else:
+        made = ctx.annotations.begin_peer(body.topic, body.system, pyramid=body.pyramid, **about)
+    return reply(views.head(made), 201)
+
+
+# -- two annotations -----------------------------------------------------------------------------------------
+
+
+@router.get("/compare")
+def compare(first: OtherId, second: OtherId, ctx: Ctx, _: Viewer) -> Response:
+    desk, one, other = ctx.annotations, find(first, ctx), find(second, ctx)
+    rows = desk.compare(first, second)
+    return reply(
+        {
+            "kind": one.kind,
+            "topic": one.topic,
+            "system": one.system,
+            "texts": [{"name": name, "text": text} for name, text in desk.open(first).subject.texts.items()],
+            "first": views.head(one),
+            "second": views.head(other),
+            "pyramid": [views.unit_object(unit) for unit in desk.pyramid_of(first).units],
+            "rows": views.rows(rows),
+        }
+    )
+
+
+@router.post("/adjudicate", status_code=201)
+def adjudicate(body: AdjudicateRequest, ctx: Ctx, account: Expert) -> Response:
+    """A third annotation, which starts from one of two."""
+    find(body.start, ctx)
+    made = ctx.annotations.adjudicate(body.start, name=body.name, owner=account.name, shared=body.shared)
+    return reply(views.head(made), 201)
+
+
+# -- one annotation ------------------------------------------------------------------------------------------
+
+
+@router.get("/{id}")
+def show(stored: Stored, ctx: Ctx, account: Viewer) -> Response:
+    return reply(state_of(ctx, stored, account))
+
+
+@router.post("/{id}/commands")
+def command(stored: Stored, body: CommandRequest, ctx: Ctx, account: Expert) -> Response:
+    """One change. 409 where somebody else changed the same things meanwhile: their changes and the state come along."""
+    check_editor(stored, account)
+    try:
+        made = ctx.annotations.apply(stored.id, read_command(body.command), author=account.name, base=body.base)
+    except ConflictError as error:
+        shown = {"events": views.events(error.events), "state": state_of(ctx, stored, account)}
+        return reply({"error": str(error), "problems": [], **shown}, 409)
+    return reply({"event": views.event(made), "state": state_of(ctx, stored, account)})
+
+
+@router.get("/{id}/changes")
+def changes(stored: Stored, ctx: Ctx, account: Viewer, since: Version = 0, pyramid: Version | None = None) -> Response:
+    """What is new to whoever has seen version ``since``, and version ``pyramid`` of a peer's pyramid."""
+    desk = ctx.annotations
+    version, pyramid_version = desk.store.version(stored.id), desk.pyramid_version(stored)
+    moved = pyramid is not None and pyramid_version is not None and pyramid_version > pyramid
+    if version <= since and not moved:
+        return reply({"version": version, "pyramid_version": pyramid_version, "events": [], "state": None})
+    found = state_of(ctx, stored, account)
+    new = desk.open(stored.id).events[since : found["version"]]
+    kept = {name: found[name] for name in ("version", "pyramid_version")}
+    return reply({**kept, "events": views.events(new), "state": found})
+
+
+@router.get("/{id}/events")
+def history(stored: Stored, ctx: Ctx, _: Viewer) -> Response:
+    return reply(views.events(ctx.annotations.open(stored.id).events))
+
+
+@router.get("/{id}/suggestions")
+def suggestions(stored: Stored, ctx: Ctx, _: Viewer, unit: Annotated[str, Query(max_length=100)] = "") -> Response:
+    """What may fit, ranked; nothing of it is applied by itself."""
+    if stored.kind == "pyramid":
+        return reply({"contributors": [], "same": []})
+    text = next(iter(ctx.annotations.open(stored.id).subject.texts.values()))
+    proposals = [
+        {"unit": p.unit, "spans": p.spans, "text": views.words(text, p.spans), "source": "autoannotate"}
+        for p in ctx.annotations.proposals(stored.id)
+    ]
+    return reply({"proposals": proposals, "likely": []})
