@@ -15,7 +15,8 @@ from pyramidion.methods.annotate import commands as do
 from pyramidion.methods.annotate.compare import MatchPair, UnitPair
 from pyramidion.model import UNMATCHED, ContentUnit, Contributor, Judgment, Judgments, Pyramid, Span, Study
 from pyramidion.store import Database
-from pyramidion.workflows.annotate import AnnotationDesk, Proposal, import_of_judgments, import_of_pyramid
+from pyramidion.workflows.annotate import AnnotationDesk, Proposal
+from pyramidion.workflows.annotation_imports import import_of_judgments, import_of_pyramid
 
 TOPIC = "drought-plan"
 

@@ -1,4 +1,4 @@
-"""A study in a database: SQLite for one machine, PostgreSQL for several. Appended to, never overwritten."""
+"""A study in a database: SQLite for one machine, PostgreSQL for several. What people did is only ever added to."""
 
 from pyramidion.store.accounts import Account, Accounts
 from pyramidion.store.annotations import Annotations, BehindError, StoredAnnotation, StoredEvent

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
-from sqlalchemy import Connection, Row, func, insert, select
+from sqlalchemy import Connection, Row, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from pyramidion.errors import PyramidionError, UsageError, check_choice
@@ -31,6 +31,8 @@ class StoredAnnotation:
     pyramid: str = ""
     pyramid_id: int | None = None
     sources: tuple[str, ...] = ()
+    stored: int | None = None
+    """The version that was put into the study last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,12 @@ class Annotations:
             self.get(id)
             raise BehindError(self.since(id, event.number)) from None
 
+    def mark_stored(self, id: int, version: int) -> None:
+        """The study has this version of an annotation now."""
+        heads = schema.annotation_heads
+        with self._database.write() as connection:
+            connection.execute(update(heads).where(heads.c.id == id).values(stored=version))
+
 
 def _version(connection: Connection, id: int) -> int:
     query = select(func.max(schema.annotation_events.c.number)).filter_by(annotation_id=id)
@@ -174,4 +182,5 @@ def _annotation(row: Row[Any]) -> StoredAnnotation:
         pyramid=row.pyramid,
         pyramid_id=row.pyramid_id,
         sources=tuple(row.sources),
+        stored=row.stored,
     )

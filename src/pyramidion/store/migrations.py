@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from sqlalchemy import Column, Connection, Float, MetaData, String, Table, insert, select
+from sqlalchemy import Column, Connection, Float, MetaData, String, Table, insert, inspect, select, text
 
 from pyramidion.errors import UsageError
 from pyramidion.store import schema
@@ -23,7 +23,14 @@ def annotation_tables(connection: Connection) -> None:
     schema.metadata.create_all(connection, tables=[schema.annotation_heads, schema.annotation_events])
 
 
-STEPS: tuple[Callable[[Connection], None], ...] = (first_tables, annotation_tables)
+def stored_annotations(connection: Connection) -> None:
+    """Tables made since then have the column already."""
+    table = schema.annotation_heads
+    if "stored" not in {column["name"] for column in inspect(connection).get_columns(table.name)}:
+        connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN stored INTEGER"))
+
+
+STEPS: tuple[Callable[[Connection], None], ...] = (first_tables, annotation_tables, stored_annotations)
 
 
 def migrate(connection: Connection) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import delete, insert, select, text
 
 from pyramidion.model import Study
 from pyramidion.model.records import Collector, to_records
@@ -41,6 +42,29 @@ class Studies:
                 )
                 count += len(batch)
         return count
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """One transaction of this thread in which nobody else changes the study: read it, decide, change it."""
+        with self._database.together():
+            if not self._database.sqlite:  # SQLite lets in one writer anyway
+                with self._database.write() as connection:
+                    connection.execute(text(f"LOCK TABLE {schema.records.name} IN SHARE ROW EXCLUSIVE MODE"))
+            yield
+
+    def put(self, study: Study, *, instead_of: Callable[[dict[str, Any]], bool], topic: str) -> int:
+        """Inside ``changing``: add a study, then take out the records of a topic that it stands for. Returns how many.
+
+        In this order, since the newest id tells other processes that something changed.
+        """
+        r = schema.records.c
+        before = select(r.id, r.body).where(r.type.in_(("pyramid", "judgment")), r.body["topic"].as_string() == topic)
+        with self._database.write() as connection:
+            old = [row.id for row in connection.execute(before) if instead_of(row.body)]
+            self.add(study)
+            for first in range(0, len(old), BATCH):
+                connection.execute(delete(schema.records).where(r.id.in_(old[first : first + BATCH])))
+        return len(old)
 
 
 def _batches(records: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:

@@ -10,11 +10,14 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from pyramidion.errors import UsageError
-from pyramidion.methods.annotate import ConflictError
+from pyramidion.methods.annotate import Command, ConflictError
 from pyramidion.methods.annotate.records import read_command
 from pyramidion.store import Account, StoredAnnotation
 from pyramidion.web import annotate_views as views
 from pyramidion.web.context import Context, Ctx, Expert, Viewer
+from pyramidion.workflows.annotation_exports import ExportFormat, export
+from pyramidion.workflows.annotation_imports import import_of_file
+from pyramidion.workflows.annotation_storing import store_annotation
 
 router = APIRouter(prefix="/api/annotate", tags=["annotate"])
 LARGEST_ID = 2**31 - 1
@@ -156,9 +159,13 @@ def show(stored: Stored, ctx: Ctx, account: Viewer) -> Response:
 @router.post("/{id}/commands")
 def command(stored: Stored, body: CommandRequest, ctx: Ctx, account: Expert) -> Response:
     """One change. 409 where somebody else changed the same things meanwhile: their changes and the state come along."""
+    return change(ctx, stored, account, read_command(body.command), body.base)
+
+
+def change(ctx: Context, stored: StoredAnnotation, account: Account, wanted: Command, base: int) -> Response:
     check_editor(stored, account)
     try:
-        made = ctx.annotations.apply(stored.id, read_command(body.command), author=account.name, base=body.base)
+        made = ctx.annotations.apply(stored.id, wanted, author=account.name, base=base)
     except ConflictError as error:
         shown = {"events": views.events(error.events), "state": state_of(ctx, stored, account)}
         return reply({"error": str(error), "problems": [], **shown}, 409)
@@ -195,3 +202,32 @@ def suggestions(stored: Stored, ctx: Ctx, _: Viewer, unit: Annotated[str, Query(
         for p in ctx.annotations.proposals(stored.id)
     ]
     return reply({"proposals": proposals, "likely": []})
+
+
+# -- in and out ----------------------------------------------------------------------------------------------
+
+
+@router.get("/{id}/export")
+def download(stored: Stored, ctx: Ctx, _: Viewer, format: ExportFormat) -> Response:
+    made = export(ctx.annotations, stored.id, format)
+    headers = {"Content-Disposition": f'attachment; filename="{made.file_name}"'}
+    return Response(made.text, media_type=made.media_type, headers=headers)
+
+
+@router.post("/{id}/import")
+def upload(stored: Stored, body: ImportRequest, ctx: Ctx, account: Expert) -> Response:
+    """A .pyr file into an empty pyramid, or a .pan file into the empty annotation of a peer."""
+    check_editor(stored, account)
+    found = ctx.annotations.open(stored.id)
+    wanted = import_of_file(found.subject, body.file_name, body.text)
+    return change(ctx, stored, account, wanted, found.version)
+
+
+@router.post("/{id}/store")
+def store(stored: Stored, ctx: Ctx, account: Expert) -> Response:
+    """Put it into the study, or put it there again. Managers do so with anybody's."""
+    if account.role != "manager":
+        check_editor(stored, account)
+    made = store_annotation(ctx.annotations, ctx.desk.studies, stored.id)
+    ctx.study_changed()
+    return reply({"stored": {"pyramids": made.pyramids, "judgments": made.judgments}})

@@ -54,6 +54,7 @@ def head(stored: StoredAnnotation) -> dict[str, Any]:
         "pyramid": stored.pyramid,
         "pyramid_id": stored.pyramid_id,
         "url": f"/annotate/{stored.id}",
+        "stored": stored.stored,
     }
 
 

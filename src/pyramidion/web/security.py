@@ -10,6 +10,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY = 256 * 1024
 """The largest answer (8 statements, pasted texts, a comment) is far smaller."""
+MAX_IMPORT = 4 * 1024 * 1024
+"""A .pan file, with its copy of the pyramid; the largest of DUC has a tenth of that."""
 
 CSP = "; ".join(
     [
@@ -56,23 +58,24 @@ class Guard:
 
         sent = dict(scope["headers"])
         declared = sent.get(b"content-length", b"0")
-        if not declared.isdigit() or int(declared) > MAX_BODY:
+        most = MAX_IMPORT if scope["path"].startswith("/api/annotate/") else MAX_BODY
+        if not declared.isdigit() or int(declared) > most:
             await _refuse(guarded_send)
         elif b"transfer-encoding" not in sent:
             await self.app(scope, receive, guarded_send)
-        elif (body := await _read(receive)) is None:
+        elif (body := await _read(receive, most)) is None:
             await _refuse(guarded_send)
         else:
             await self.app(scope, _replaying(body, receive), guarded_send)
 
 
-async def _read(receive: Receive) -> bytes | None:
+async def _read(receive: Receive, most: int) -> bytes | None:
     """A body without a declared length, counted as it comes; None where it is too large or never ends."""
     body, more = b"", True
     while more:
         message = await receive()
         body += message.get("body", b"")
-        if message["type"] == "http.disconnect" or len(body) > MAX_BODY:
+        if message["type"] == "http.disconnect" or len(body) > most:
             return None
         more = message.get("more_body", False)
     return body

@@ -13,17 +13,17 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TypeVar
 
-from pyramidion.errors import InputError, Problem, UsageError
-from pyramidion.methods.annotate import Annotation, Command, Event, Mark, Match, PeerAnnotation, RefusedError, Subject
-from pyramidion.methods.annotate.commands import ImportMatches, ImportPyramid
+from pyramidion.errors import UsageError
+from pyramidion.methods.annotate import Annotation, Command, Event, PeerAnnotation, RefusedError, Subject
+from pyramidion.methods.annotate.commands import ImportMatches
 from pyramidion.methods.annotate.compare import MatchPair, UnitPair, compare_peers, compare_pyramids
-from pyramidion.methods.annotate.editing import union
 from pyramidion.methods.annotate.log import replay
 from pyramidion.methods.annotate.records import event_object, read_event
 from pyramidion.methods.autoannotate import autoannotate
 from pyramidion.methods.pyramid import PeerScore
-from pyramidion.model import UNMATCHED, ContentUnit, Contributor, Judge, Judgment, Judgments, Pyramid, Span, Study
+from pyramidion.model import UNMATCHED, Judge, Judgment, Judgments, Pyramid, Span, Study
 from pyramidion.store import Annotations, BehindError, Database, StoredAnnotation, StoredEvent
+from pyramidion.workflows.annotation_imports import import_of_judgments, import_of_pyramid
 
 TRIES = 50
 T = TypeVar("T")
@@ -294,48 +294,7 @@ class AnnotationDesk:
         return state
 
 
-# -- first events --------------------------------------------------------------------------------------------
-
-
-def import_of_pyramid(pyramid: Pyramid) -> ImportPyramid:
-    """A pyramid as the first event. Two contributors in one reference become one, as the method has it."""
-    return ImportPyramid(tuple(map(_one_contributor_each, pyramid.units)))
-
-
-def _one_contributor_each(unit: ContentUnit) -> ContentUnit:
-    if len(unit.contributors) == unit.weight:
-        return unit
-    spans: dict[str, tuple[Span, ...]] = {}
-    for contributor in unit.contributors:
-        spans[contributor.reference] = union(spans.get(contributor.reference, ()) + contributor.spans)
-    return replace(unit, contributors=tuple(Contributor(name, found) for name, found in spans.items()))
-
-
-def import_of_judgments(judgments: Iterable[Judgment]) -> ImportMatches:
-    """One judge's counts of one peer as the first event. A mention without evidence is kept, without spans."""
-    matches: list[Match] = []
-    marks: list[Mark] = []
-    given = [judgment for judgment in judgments if judgment.value is not None]
-    if len({judgment.judge for judgment in given}) > 1:
-        raise UsageError("an annotation is imported from one judge; these judgments have several")
-    for judgment in given:
-        for spans in _mentions(judgment):
-            id = str(len(matches) + len(marks) + 1)
-            if judgment.unit:
-                matches.append(Match(id, judgment.unit, spans))
-            else:
-                marks.append(Mark(id, spans))
-    return ImportMatches(tuple(matches), tuple(marks))
-
-
-def _mentions(judgment: Judgment) -> list[tuple[Span, ...]]:
-    value = judgment.value or 0.0
-    where = f"topic {judgment.topic}, system {judgment.system}, {judgment.unit or judgment.aspect}"
-    if not value.is_integer():
-        raise InputError(Problem(where, f"value {value:g} is no count of mentions"))
-    if len(judgment.evidence) > value:
-        raise InputError(Problem(where, f"has evidence for {len(judgment.evidence)} mentions but counts {value:g}"))
-    return [*judgment.evidence, *[()] * (int(value) - len(judgment.evidence))]
+# -- events ------------------------------------------------------------------------------------------------
 
 
 def _first(subject: Subject, command: Command | None, owner: str, at: float) -> list[StoredEvent]:
