@@ -31,8 +31,8 @@ def test_by_hand() -> None:
     ("between", "within", "f"), [(2, 15, 3.68), (4, 20, 2.87), (1, 10, 4.96), (3, 30, 2.92), (9, 40, 2.12)]
 )
 def test_the_printed_table_of_f(between: int, within: int, f: float) -> None:
-    # Upper 5% points as printed in statistics textbooks, to two decimals. Each group has two values but the last, and the
-    # means are moved apart until F is the printed one.
+    # Upper 5% points as printed in statistics textbooks, to two decimals. Each group has two values but the last,
+    # and the means are moved apart until F is the printed one.
     sizes = [2] * between + [within - between + 1]
     groups = np.repeat(np.arange(between + 1), sizes)
     noise = np.concatenate([_spread(size) for size in sizes])

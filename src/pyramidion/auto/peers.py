@@ -57,8 +57,7 @@ def aligned(
 ) -> list[Judged]:
     """Degrees by alignment of contributors (in the order of ``unit_of``) with whole peers; ``explain`` says where."""
     shares = alignment.mean() * np.array([bool(peer.sentences) for peer in peers])  # an empty peer expresses nothing
-    degrees = np.zeros((len(units.weights), len(peers)))
-    np.maximum.at(degrees, units.unit_of, shares)
+    degrees = unit_degrees(units, shares)
     return [
         Judged(
             degrees[:, number].tolist(),
@@ -67,6 +66,13 @@ def aligned(
         )
         for number, peer in enumerate(peers)
     ]
+
+
+def unit_degrees(units: WeightedUnits, shares: Doubles) -> Doubles:
+    """Units x peers: each unit is expressed as far as its best contributor, given contributors x peers."""
+    degrees = np.zeros((len(units.weights), shares.shape[1]))
+    np.maximum.at(degrees, units.unit_of, shares)
+    return degrees
 
 
 def _evidence(units: WeightedUnits, alignment: Alignment, shares: Doubles, peer: int) -> tuple[Found, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,6 +26,7 @@ class Score(NamedTuple):
     value: float | None
 
 
+@cache  # looking into installed packages takes milliseconds
 def _version() -> str:
     try:
         return version("pyramidion")

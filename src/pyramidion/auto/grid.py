@@ -1,0 +1,146 @@
+"""Many settings of the automatic pyramid on the same texts: Gao et al. 2019, appendix B.
+
+Texts are cut, encoded and compared once for all settings, and a graph is made once for each threshold. What is left for
+a setting is to partition the graph and to look up how far its units are expressed; settings that lead to the same
+pyramid share that, too. Scores are those of `Evaluator` with the same choices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyramidion.auto.choices import Choices
+from pyramidion.auto.evaluator import PEERS_AT_ONCE, Evaluator
+from pyramidion.auto.graph import SimilarityGraph
+from pyramidion.auto.match import WeightedUnits
+from pyramidion.auto.peers import finest_size, matched, unit_degrees
+from pyramidion.auto.pyramids import build
+from pyramidion.auto.scores import PeerScores, Scale
+from pyramidion.auto.segments import Segment, SegmentedText
+from pyramidion.errors import Problem
+from pyramidion.model import ContentUnit, Contributor, Pyramid
+
+Doubles = NDArray[np.float64]
+VARIED = ("percentile", "alpha", "beta", "top_k", "threshold")
+"""The choices that may differ between settings; all others shape what is done once."""
+
+
+class SettingScores(NamedTuple):
+    """The peers of a topic under one setting, in their order, and what there is to say about its pyramid."""
+
+    choices: Choices
+    scores: tuple[PeerScores, ...]
+    notes: tuple[Problem, ...]
+
+
+class GridEvaluator(Evaluator):
+    """Scores the peers of a topic under many settings. Its own choices say everything that is not `VARIED`."""
+
+    def explore(
+        self, topic: str, references: Mapping[str, str], peers: Sequence[str], settings: Iterable[Choices]
+    ) -> Iterator[SettingScores]:
+        """The scores of every setting; those with the same percentile come together."""
+        texts = dict(zip(references, self._segmenter.segment(list(references.values())), strict=True))
+        said = [texts[id] for id in sorted(texts) if texts[id].sentences]
+        clauses = _every_clause(topic, texts)
+        shared = _Shared(
+            topic,
+            texts,
+            self._within(said) if said else np.zeros((0, 0)),
+            {unit.contributors[0]: column for column, unit in enumerate(clauses.units)},
+            self._compared(clauses, references, peers),
+        )
+        for choices in sorted(settings, key=lambda choices: choices.percentile):
+            yield shared.score(choices)
+
+    def _compared(self, clauses: Pyramid, references: Mapping[str, str], peers: Sequence[str]) -> _Peers:
+        prepared = self.prepare(clauses, references)
+        texts: list[SegmentedText] = []
+        found = [np.zeros((0, len(clauses.units)))]
+        order = np.argsort(prepared.units.unit_of)
+        for first in range(0, len(peers), PEERS_AT_ONCE):
+            some = self._segmenter.segment(peers[first : first + PEERS_AT_ONCE])
+            texts += some
+            if self._match is None:
+                bags = [bag for text in prepared.contributors for bag in text.clauses]
+                whole = self._alignment.prepare([SegmentedText(peer.text) for peer in some])
+                similarity = self._alignment.expressed(bags, whole).mean().T
+            else:
+                similarity = self._similarity.between(self._similarity.prepare(some), prepared.contributors)
+            found.append(similarity[:, order])
+        return _Peers(texts, np.concatenate(found))
+
+
+def _every_clause(topic: str, texts: Mapping[str, SegmentedText]) -> Pyramid:
+    """No pyramid that covers anything: each clause of each segmentation is a unit of its own."""
+    clauses = [Contributor(id, tuple(sorted(clause.spans))) for id, text in texts.items() for clause in text.clauses()]
+    units = (ContentUnit(str(number), "", (clause,)) for number, clause in enumerate(dict.fromkeys(clauses)))
+    return Pyramid(topic, tuple(texts), tuple(units))
+
+
+class _Peers(NamedTuple):
+    """Peers, and how similar each of them (each of their clauses, where a matcher judges) is to every clause of the
+    references."""
+
+    texts: list[SegmentedText]
+    similarity: Doubles
+
+
+class _Shared:
+    """What all settings have in common for one topic; ``column`` says where a contributor is among all clauses."""
+
+    def __init__(
+        self,
+        topic: str,
+        texts: Mapping[str, SegmentedText],
+        within: Doubles,
+        column: Mapping[Contributor, int],
+        peers: _Peers,
+    ) -> None:
+        self._topic, self._texts, self._within, self._column, self._peers = topic, texts, within, column, peers
+        self._filled = np.array([bool(peer.sentences) for peer in peers.texts], dtype=bool)
+        self._sizes = [finest_size(peer) for peer in peers.texts]
+        self._graph: SimilarityGraph | None = None
+        self._asked: tuple[float, float | None] | None = None
+        self._known: dict[object, tuple[PeerScores, ...]] = {}
+
+    def score(self, choices: Choices) -> SettingScores:
+        built = build(
+            self._topic,
+            self._texts,
+            lambda _: self._within,
+            graph=partial(self._joined, choices),
+            partition=choices.partition(),
+        )
+        key = (built.pyramid.units, choices.top_k, choices.threshold)
+        if key not in self._known:
+            self._known[key] = tuple(self._scores(built.pyramid, choices))
+        return SettingScores(choices, self._known[key], built.notes)
+
+    def _joined(self, choices: Choices, segments: tuple[Segment, ...], similarity: Doubles) -> SimilarityGraph:
+        """The graph of a threshold; only the last is kept, as cliques may be many."""
+        asked = (choices.percentile, choices.floor)
+        if self._graph is None or self._asked != asked:
+            self._graph = None  # the old one goes before the new one comes
+            self._graph = SimilarityGraph.of(segments, similarity, percentile=choices.percentile, floor=choices.floor)
+            self._asked = asked
+        return self._graph
+
+    def _scores(self, pyramid: Pyramid, choices: Choices) -> Iterator[PeerScores]:
+        columns = [self._column[contributor] for unit in pyramid.units for contributor in unit.contributors]
+        unit_of = [number for number, unit in enumerate(pyramid.units) for _ in unit.contributors]
+        units = WeightedUnits.of([unit.weight for unit in pyramid.units], unit_of)
+        scale, match = Scale(pyramid), choices.match()
+        similarity = self._peers.similarity[:, columns]
+        if match is None:
+            degrees = unit_degrees(units, (similarity * self._filled[:, None]).T)
+            for degree, size in zip(degrees.T.tolist(), self._sizes, strict=True):
+                yield scale.scores(degree, size)
+            return
+        for judged in matched(units, self._peers.texts, similarity, match):
+            yield scale.scores(judged.degrees, judged.size)
