@@ -3,10 +3,12 @@
 import { el } from "./manager-dom.js";
 
 export class ApiError extends Error {
-  constructor(message, status = 0, problems = []) {
+  /** `data` is all the server said, for pages that know more about a refusal than its reason. */
+  constructor(message, status = 0, problems = [], data = null) {
     super(message);
     this.status = status;
     this.problems = problems;
+    this.data = data;
   }
 }
 
@@ -38,7 +40,7 @@ async function send(url, options) {
   if (signedOut) throw new ApiError("You are logged out. Reload the page to log in again.", 401);
   if (!response.ok) {
     const message = typeof data?.error === "string" ? data.error : `The server answered ${response.status}.`;
-    throw new ApiError(message, response.status, Array.isArray(data?.problems) ? data.problems : []);
+    throw new ApiError(message, response.status, Array.isArray(data?.problems) ? data.problems : [], data);
   }
   if (data === null) throw new ApiError("The server sent something that is not JSON.", response.status);
   return data;

@@ -1,0 +1,278 @@
+// The annotation as the page shows it: what the server holds, with the changes on their way already made.
+//
+// Commands go to the server one at a time, in order. Nothing of others is taken in while any is under way, so the
+// version that a command is made against is the one its author saw; what comes in between is found when the reply
+// comes, and whatever it touches of the rest of the queue is not sent but shown. No update is lost on either side.
+//
+// Events: "change" {events: of others, since the last change}, "named" {from, to}, "saving" {state, text},
+// "refused" {command, reason}, "conflict" {command, events, reason}, "gone" {error}.
+
+import { get, post } from "./manager-api.js";
+import { apply, isProvisional, made, named, Refused, unitsOf, unnamed } from "./annotate-edit.js";
+import { Queue } from "./annotate-queue.js";
+
+const EVERY = 1500;
+const SLOWEST = 15_000;
+
+export class Work extends EventTarget {
+  #queue;
+  #server;
+  #me;
+  #draining = false;
+  #failures = 0;
+  #wake = null;
+  #timer = 0;
+  #ended = false;
+  #withdrawn = [];
+
+  constructor(state, me) {
+    super();
+    this.id = state.annotation.id;
+    this.#server = state;
+    this.#me = me;
+    this.#queue = new Queue(this.id, me);
+    this.state = state;
+    addEventListener("online", () => this.#wake?.());
+    addEventListener("beforeunload", (event) => this.#queue.length && event.preventDefault());
+    document.addEventListener("visibilitychange", () => !document.hidden && this.#poll());
+  }
+
+  get mayEdit() {
+    return this.#server.may_edit;
+  }
+
+  get waiting() {
+    return this.#queue.length;
+  }
+
+  /** What undo and redo would do, for the buttons. */
+  get undoable() {
+    return this.#queue.length ? "the last change" : this.#server.undo;
+  }
+
+  get redoable() {
+    return this.#withdrawn.length ? "the last change" : this.#server.redo;
+  }
+
+  async start() {
+    await this.#resume();
+    this.#saving("saved");
+    this.#schedule();
+  }
+
+  /** Make a change here and now; the server hears of it next. The name of what it makes, or false where refused. */
+  do(command) {
+    if (!this.mayEdit) return this.#refuse(command, "You can look at this annotation, not change it.");
+    const complete = named(command);
+    try {
+      apply(this.state, complete);
+    } catch (error) {
+      if (error instanceof Refused) return this.#refuse(command, error.message);
+      throw error;
+    }
+    this.#withdrawn = [];
+    return this.#enqueue(complete);
+  }
+
+  undo() {
+    const command = this.#queue.withdraw(this.#server.version);
+    if (!command) return this.#server.undo || this.#queue.length ? this.#enqueue({ type: "undo" }) : false;
+    this.#withdrawn.push(command);
+    this.#show();
+    return true;
+  }
+
+  redo() {
+    const command = this.#withdrawn.pop();
+    return this.#enqueue(command ?? { type: "redo" });
+  }
+
+  /** A reply to something else that changed the annotation, like an import. */
+  adopt(state) {
+    this.#server = state;
+    this.#show();
+  }
+
+  // -- sending -------------------------------------------------------------------------------------------------
+
+  #enqueue(command) {
+    this.#queue.add(command, this.#server.version);
+    this.#show();
+    this.#drain();
+    return made(command) ?? true;
+  }
+
+  async #drain() {
+    if (this.#draining || this.#ended) return;
+    this.#draining = true;
+    clearTimeout(this.#timer);
+    this.#saving("saving");
+    while (this.#queue.length && !this.#ended) await this.#send(this.#queue.first);
+    this.#draining = false;
+    if (!this.#ended) this.#saving("saved");
+    this.#schedule();
+  }
+
+  async #send(item) {
+    const before = this.#server.version;
+    try {
+      if (item.tried && (await this.#arrived(item, before))) return;
+      item.sending = true;
+      const reply = await post(this.#path("commands"), { command: unnamed(item.command), base: before });
+      this.#failures = 0;
+      await this.#accepted(item, reply, before);
+    } catch (error) {
+      item.sending = false;
+      if (error.status === 0 || error.status >= 500) await this.#later(item, error);
+      else this.#notTaken(item, error);
+    }
+  }
+
+  async #accepted(item, { event, state }, before) {
+    this.#queue.shift(state.version);
+    this.#name(item.command, event.command);
+    if (event.number !== before) {
+      const { events } = await get(this.#path(`changes?since=${before}`)).catch(() => ({ events: [] }));
+      this.#take(state, events.filter((other) => other.number !== event.number && other.number < state.version));
+    } else {
+      this.#take(state, []);
+    }
+  }
+
+  /** Whether a command whose reply was lost has been taken after all. */
+  async #arrived(item, before) {
+    const { events, state } = await get(this.#path(`changes?since=${before}`));
+    const event = events.find((each) => each.author === this.#me && sameCommand(unnamed(item.command), each.command));
+    if (!event) return false;
+    this.#queue.shift(state.version);
+    this.#name(item.command, event.command);
+    this.#take(state, events.filter((other) => other !== event));
+    return true;
+  }
+
+  async #later(item, error) {
+    item.tried = true;
+    this.#failures += 1;
+    const offline = error.status === 0 ? "offline" : "the server has a problem";
+    this.#saving("unsaved", `Not saved: ${offline}. Kept here, trying again …`);
+    const wait = Math.min(500 * 2 ** Math.min(this.#failures, 6), SLOWEST);
+    await new Promise((done) => {
+      this.#wake = done;
+      setTimeout(done, wait);
+    });
+  }
+
+  #notTaken(item, error) {
+    this.#queue.shift(this.#server.version);
+    const { events = [], state } = error.data ?? {};
+    if (state) this.#take(state, events);
+    else this.#show();
+    if (events.length) return this.#tell("conflict", { command: item.command, events, reason: error.message });
+    if (error.status === 401 || error.status === 404) return this.#end(error);
+    return this.#refuse(item.command, error.message);
+  }
+
+  // -- what others do ------------------------------------------------------------------------------------------
+
+  #schedule() {
+    clearTimeout(this.#timer);
+    if (!this.#ended) this.#timer = setTimeout(() => this.#poll(), EVERY * 2 ** Math.min(this.#failures, 3));
+  }
+
+  async #poll() {
+    clearTimeout(this.#timer);
+    if (document.hidden || this.#draining || this.#ended) return;
+    const { version, pyramid_version: pyramid } = this.#server;
+    try {
+      const also = pyramid === null || pyramid === undefined ? "" : `&pyramid=${pyramid}`;
+      const { events, state } = await get(this.#path(`changes?since=${version}${also}`));
+      // a command sent meanwhile brings the news itself
+      if (state && !this.#draining && version === this.#server.version) this.#take(state, events);
+      if (this.#failures) this.#saving("saved");
+      this.#failures = 0;
+    } catch (error) {
+      if (error.status === 401 || error.status === 404) return void this.#end(error);
+      this.#failures += 1;
+      if (!this.#draining) this.#saving("away", "Offline: changes are kept here until the server is back.");
+    }
+    if (!this.#draining) this.#schedule();
+  }
+
+  /** A newer state and the events of others in it; commands that wait for the same units are not sent over them. */
+  #take(state, events) {
+    this.#server = state;
+    const touched = events.map((event) => unitsOf(event.command));
+    const clashes = (command) => {
+      const own = unitsOf(command);
+      return own === null || touched.some((units) => units === null || units.some((unit) => own.includes(unit)));
+    };
+    const dropped = events.length ? this.#queue.drop(clashes, state.version) : [];
+    this.#show(events);
+    for (const command of dropped) this.#tell("conflict", { command, events, reason: "this was changed meanwhile" });
+  }
+
+  #show(events = []) {
+    this.state = this.#queue.commands.reduce(applied, this.#server);
+    this.#tell("change", { events });
+  }
+
+  #name(command, final) {
+    const [from, to] = [made(command), made(final)];
+    if (!isProvisional(from) || !to) return;
+    this.#queue.rename(from, to, this.#server.version);
+    this.#tell("named", { from, to });
+  }
+
+  /** What an earlier visit could not send, as far as nobody has changed the same units since. */
+  async #resume() {
+    const left = this.#queue.left();
+    if (!left?.commands?.length || !this.mayEdit) return;
+    const { events } = await get(this.#path(`changes?since=${left.version}`)).catch(() => ({ events: [] }));
+    const unknown = events.filter(
+      (event) => !left.commands.some((command) => sameCommand(unnamed(command), event.command)),
+    );
+    const sent = events.length - unknown.length;
+    for (const command of left.commands.slice(sent)) this.#queue.add(command, this.#server.version);
+    this.#take(this.#server, unknown);
+    this.#drain();
+  }
+
+  // -- telling -------------------------------------------------------------------------------------------------
+
+  #refuse(command, reason) {
+    this.#tell("refused", { command, reason });
+    return false;
+  }
+
+  #end(error) {
+    this.#ended = true;
+    this.#saving("unsaved", error.message);
+    this.#tell("gone", { error });
+  }
+
+  #saving(state, text = { saved: "All changes saved", saving: "Saving …" }[state]) {
+    this.#tell("saving", { state, text });
+  }
+
+  #tell(type, detail) {
+    this.dispatchEvent(new CustomEvent(type, { detail }));
+  }
+
+  #path = (rest) => `/api/annotate/${this.id}/${rest}`;
+}
+
+function applied(state, command) {
+  try {
+    return apply(state, command);
+  } catch {
+    return state; // the server will say why
+  }
+}
+
+/** Whether an event is of this command: the server leaves out what is empty and fills in names. */
+function sameCommand(sent, taken) {
+  return Object.entries(sent).every(([field, value]) => {
+    const empty = value === "" || (Array.isArray(value) && !value.length);
+    return empty || JSON.stringify(value) === JSON.stringify(taken[field]);
+  });
+}
