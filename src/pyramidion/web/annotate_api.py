@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 from pyramidion.errors import UsageError
 from pyramidion.methods.annotate import Command, ConflictError
 from pyramidion.methods.annotate.records import read_command
+from pyramidion.model import Pyramid
 from pyramidion.store import Account, StoredAnnotation
 from pyramidion.web import annotate_views as views
 from pyramidion.web.context import Context, Ctx, Expert, Viewer
@@ -194,14 +195,13 @@ def history(stored: Stored, ctx: Ctx, _: Viewer) -> Response:
 @router.get("/{id}/suggestions")
 def suggestions(stored: Stored, ctx: Ctx, _: Viewer, unit: Annotated[str, Query(max_length=100)] = "") -> Response:
     """What may fit, ranked; nothing of it is applied by itself."""
-    if stored.kind == "pyramid":
-        return reply({"contributors": [], "same": []})
-    text = next(iter(ctx.annotations.open(stored.id).subject.texts.values()))
-    proposals = [
-        {"unit": p.unit, "spans": p.spans, "text": views.words(text, p.spans), "source": "autoannotate"}
-        for p in ctx.annotations.proposals(stored.id)
-    ]
-    return reply({"proposals": proposals, "likely": []})
+    desk, found = ctx.annotations, ctx.annotations.open(stored.id)
+    if isinstance(found.state, Pyramid):
+        return reply(views.unit_suggestions(ctx.suggester.for_unit(found.state, found.subject.texts, unit), found))
+    likely = ctx.suggester.for_peer(
+        found.state, found.subject.texts[stored.system], desk.pyramid_of(stored.id), desk.references_of(stored.id)
+    )
+    return reply(views.peer_suggestions(desk.proposals(stored.id), likely, found))
 
 
 # -- in and out ----------------------------------------------------------------------------------------------

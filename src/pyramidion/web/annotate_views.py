@@ -14,7 +14,8 @@ from pyramidion.methods.annotate.records import command_object
 from pyramidion.methods.pyramid import PeerScore, mean_units_per_reference
 from pyramidion.model import ContentUnit, Pyramid, Span, Study
 from pyramidion.store import Account, StoredAnnotation
-from pyramidion.workflows.annotate import may_change, peer_score
+from pyramidion.workflows.annotate import Proposal, may_change, peer_score
+from pyramidion.workflows.suggestions import LikelyMatch, UnitSuggestions
 
 EDITORS = ("manager", "expert")
 
@@ -183,3 +184,24 @@ def _matches_row(pair: MatchPair) -> dict[str, Any]:
 def words(text: str, spans: Iterable[Span]) -> str:
     """The words of some spans, as a person reads them."""
     return " … ".join(span.of(text) for span in spans)
+
+
+def unit_suggestions(found: UnitSuggestions, annotation: Annotation) -> dict[str, Any]:
+    texts = annotation.subject.texts
+    return {
+        "contributors": [{**c._asdict(), "text": words(texts[c.reference], c.spans)} for c in found.contributors],
+        "same": [other._asdict() for other in found.same],
+    }
+
+
+def peer_suggestions(
+    proposals: Iterable[Proposal], likely: Iterable[LikelyMatch], annotation: Annotation
+) -> dict[str, Any]:
+    [text] = annotation.subject.texts.values()
+    return {
+        "proposals": [
+            {"unit": p.unit, "spans": p.spans, "text": words(text, p.spans), "source": "autoannotate"}
+            for p in proposals
+        ],
+        "likely": [{**match._asdict(), "text": words(text, match.spans)} for match in likely],
+    }

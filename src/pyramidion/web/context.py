@@ -20,6 +20,7 @@ from pyramidion.web.security import Throttle
 from pyramidion.web.turns import Turns
 from pyramidion.workflows.annotate import AnnotationDesk
 from pyramidion.workflows.campaign import Desk
+from pyramidion.workflows.suggestions import Suggester
 from pyramidion.workflows.tasks import live_checks
 
 WORKER_COOKIE, SESSION_COOKIE = "pyramidion_worker", "pyramidion_session"
@@ -49,6 +50,7 @@ class Context:
         self.log_ins = Throttle()
         self.turns = Turns(desk.database)
         self.annotations = AnnotationDesk(desk.database, self.study)
+        self.suggester = Suggester()
         self._lock = threading.Lock()
         self._study: Study | None = None
         self._newest = -1

@@ -177,6 +177,12 @@ class AnnotationDesk:
             raise UsageError(f"annotation {id} is of a pyramid, not of a peer")
         return state
 
+    def references_of(self, id: int) -> dict[str, str]:
+        """The texts of the references of the pyramid, as far as the study has them."""
+        pyramid, study = self.pyramid_of(id), self.study
+        found = (study.summary(pyramid.topic, name, "reference") for name in pyramid.references)
+        return {summary.system: summary.text for summary in found if summary is not None}
+
     def score(self, id: int) -> PeerScore:
         """Every score of the peer as annotated so far, with its parts."""
         return peer_score(self.peer_of(id), self.pyramid_of(id))
