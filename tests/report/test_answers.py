@@ -16,6 +16,7 @@ from pyramidion import report
 from pyramidion.analysis import Answer, Table
 from pyramidion.analysis.figures import (
     Bars,
+    Contour,
     Estimate,
     Figure,
     Heatmap,
@@ -37,6 +38,8 @@ FIGURES: list[Figure] = [
     Intervals("values", "x", (Estimate("a", 0.5, 0.2, 0.7, "ab"), Estimate("b", None)), mark=0.0),
     Bars("bars", "y", (Estimate("a", -0.2), Estimate("b", 0.4, 0.3, 0.5))),
     Heatmap("matrix", "p", ("a", "b"), ("a", "b"), ((None, 0.3), (0.3, None))),
+    Contour("hills", "x", "y", "r", (1, 2, 3), (0, 5), ((0.1, None, 0.3), (0.2, 0.4, 0.1)), Point("best", 2, 5)),
+    Contour("flat", "x", "y", "r", (1, 2), (0, 5), ((0.1, 0.1), (0.1, 0.1))),
     Tiers("pyramid", "share", (Tier(2, (0.5,)), Tier(1, (0.1, 0.9, 0.0)))),
 ]
 

@@ -12,12 +12,14 @@ from pyramidion.analysis.calibrate import calibrate
 from pyramidion.analysis.compare import compare
 from pyramidion.analysis.consistency import consistency
 from pyramidion.analysis.correlate import correlate
+from pyramidion.analysis.grid_search import grid_search
 from pyramidion.analysis.metric_accuracy import metric_accuracy
 from pyramidion.analysis.planning import Assumptions, Prices, plan
 from pyramidion.analysis.pyramid_size import pyramid_size
 from pyramidion.analysis.reliability import reliability
 from pyramidion.analysis.reruns import drop_topics, rerun
 from pyramidion.analysis.resampling import resampling
+from pyramidion.analysis.settings import ScoredSettings
 from pyramidion.analysis.significance import significance, tukey, unit_significance
 from pyramidion.analysis.trained_metric import trained_metric
 
@@ -25,6 +27,7 @@ __all__ = [
     "Answer",
     "Assumptions",
     "Prices",
+    "ScoredSettings",
     "Table",
     "agreement",
     "calibrate",
@@ -32,6 +35,7 @@ __all__ = [
     "consistency",
     "correlate",
     "drop_topics",
+    "grid_search",
     "metric_accuracy",
     "plan",
     "pyramid_size",

@@ -87,6 +87,21 @@ class Heatmap:
     high: float = 1.0
 
 
+@dataclass(frozen=True)
+class Contour:
+    """Heights over two numbers: ``values`` has a row for each of ``ys`` and a column for each of ``xs``, both rising.
+    None leaves a hole; ``mark`` is a place worth a cross."""
+
+    title: str
+    x: str
+    y: str
+    label: str
+    xs: tuple[float, ...]
+    ys: tuple[float, ...]
+    values: tuple[tuple[float | None, ...], ...]
+    mark: Point | None = None
+
+
 class Tier(NamedTuple):
     """Units of one weight: for each, a share from 0 to 1 that its colour shows."""
 
@@ -103,4 +118,4 @@ class Tiers:
     tiers: tuple[Tier, ...]
 
 
-Figure = Lines | Scatter | Intervals | Bars | Heatmap | Tiers
+Figure = Lines | Scatter | Intervals | Bars | Heatmap | Contour | Tiers

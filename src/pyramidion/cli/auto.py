@@ -54,7 +54,7 @@ def _load(path: str, format: str | None, lenient: bool, output: Output) -> Any:
 
 
 @contextmanager
-def _progress(output: Output, total: int, what: str) -> Iterator[Callable[[int], None]]:
+def progress(output: Output, total: int, what: str) -> Iterator[Callable[[int], None]]:
     """A bar over summaries; nothing where stderr is not a terminal."""
     if output.quiet or not sys.stderr.isatty():
         yield lambda _done: None
@@ -102,7 +102,7 @@ def build(
     from pyramidion.workflows.automatic import build_pyramids
     from pyramidion.workflows.automatic_run import write_pyramids
 
-    with _progress(output, len(study.topics), "Building pyramids") as advance:
+    with progress(output, len(study.topics), "Building pyramids") as advance:
         made = build_pyramids(study, choices, name=name, processes=jobs, advance=advance)
     write_pyramids(made, target, name=name)
     pyramids = [pyramid for pyramid in made.pyramids if pyramid.name == name]
@@ -170,7 +170,7 @@ def score(
     from pyramidion.workflows.automatic import evaluate_study
     from pyramidion.workflows.studies import save as save_study
 
-    with _progress(output, len(study.peers) + len(study.topics), "Scoring") as advance:
+    with progress(output, len(study.peers) + len(study.topics), "Scoring") as advance:
         found = evaluate_study(
             study, choices, pyramid=pyramid, explain=save is not None, processes=jobs, advance=advance
         )
@@ -220,7 +220,7 @@ def run(
     study = _load(path, format, lenient, output)
     from pyramidion.workflows.automatic_run import run as run_all
 
-    with _progress(output, len(study.peers) + len(study.topics), "Building and scoring") as advance:
+    with progress(output, len(study.peers) + len(study.topics), "Building and scoring") as advance:
         done = run_all(study, folder, choices, processes=jobs, advance=advance)
     table = done.evaluation.table
     output.result({"folder": str(folder), "topics": done.topics, "known": done.known, **table_as_json(table)})
@@ -250,7 +250,7 @@ def train_wtmf_(
     if target.suffix.lower() != ".npz":
         raise UsageError(f"{target}: a model is written to a .npz file")
     output = Output(json, quiet)
-    with _progress(output, rounds, "Training") as advance:
+    with progress(output, rounds, "Training") as advance:
         model = train_wtmf(
             corpus,
             target,

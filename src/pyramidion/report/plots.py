@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyramidion.analysis.answer import Answer
-from pyramidion.analysis.figures import Bars, Estimate, Figure, Heatmap, Intervals, Lines, Scatter, Tiers
+from pyramidion.analysis.figures import Bars, Contour, Estimate, Figure, Heatmap, Intervals, Lines, Scatter, Tiers
 from pyramidion.errors import MissingExtraError, UsageError
 from pyramidion.report.tables import numbered, printable
 
@@ -83,6 +83,8 @@ def draw(figure: Figure) -> Drawing:
         _intervals(axes, figure)
     elif isinstance(figure, Bars):
         _bars(axes, figure)
+    elif isinstance(figure, Contour):
+        _contour(drawing, axes, figure)
     elif isinstance(figure, Tiers):
         _tiers(drawing, axes, figure)
     else:
@@ -220,6 +222,25 @@ def _heatmap(drawing: Drawing, axes: Axes, figure: Heatmap) -> None:
                     colour = "black" if value > middle else "white"
                     axes.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=6, color=colour)
     drawing.colorbar(image, ax=axes, label=figure.label, shrink=0.8)
+
+
+def _contour(drawing: Drawing, axes: Axes, figure: Contour) -> None:
+    """Filled between ten heights, with a dot wherever there is a value: between dots nothing was measured."""
+    import numpy as np
+
+    heights = np.ma.masked_invalid([_gaps(row) for row in figure.values])
+    low, high = float(heights.min()), float(heights.max())
+    if high - low < 1e-9:
+        low, high = low - 0.005, high + 0.005
+    area = axes.contourf(figure.xs, figure.ys, heights, levels=np.linspace(low, high, 11), cmap="cividis")
+    x, y = np.meshgrid(figure.xs, figure.ys)
+    known = ~np.ma.getmaskarray(heights)
+    axes.scatter(x[known], y[known], s=2, color="white", linewidths=0)
+    if figure.mark is not None:
+        axes.plot([figure.mark.x], [figure.mark.y], "X", color=COLOURS[1], markersize=7, clip_on=False)
+    axes.set_xlabel(printable(figure.x))
+    axes.set_ylabel(printable(figure.y))
+    drawing.colorbar(area, ax=axes, label=printable(figure.label), format="%.3f")
 
 
 def _tiers(drawing: Drawing, axes: Axes, figure: Tiers) -> None:

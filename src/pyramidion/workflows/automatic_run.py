@@ -54,7 +54,7 @@ def run(
     """Build, score and write everything into a folder: a new one, or that of an earlier run."""
     jobs = topic_jobs(study, explain=True)
     _make(folder)
-    keys = {job.topic: _key(job, choices) for job in jobs}
+    keys = {job.topic: fingerprint(job, choices) for job in jobs}
     done = {job.topic: found for job in jobs if (found := _read_part(_part(folder, job.topic), keys[job.topic]))}
     known = len(done)
     advance(sum(job.size for job in jobs if job.topic in done))
@@ -123,7 +123,7 @@ def _part(folder: Path, topic: str) -> Path:
     return folder / PARTS / f"{to_file_name(topic)}.json"
 
 
-def _key(job: TopicJob, choices: Choices) -> str:
+def fingerprint(job: TopicJob, choices: Choices) -> str:
     """The same for the same texts, choices and version, and for nothing else."""
     model = choices.embedder.partition(":")[2]
     trained = sha256(Path(model).read_bytes()).hexdigest() if Path(model).is_file() else ""

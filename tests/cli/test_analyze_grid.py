@@ -1,0 +1,124 @@
+"""`pyramidion analyze grid` as a user meets it, on the bundled example with a tiny grid."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.test_commands import refused, run
+
+import pyramidion as pyr
+
+TINY = ["--percentile", "70,83", "--alpha", "10", "--beta", "2.5,3"]
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("grid") / "study.jsonl"
+    pyr.save(pyr.example(), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where finished topics of the tiny grid lie; the first test to come fills it."""
+    return tmp_path_factory.mktemp("kept")
+
+
+def test_the_grid_answers_in_words_tables_and_files(study: Path, kept: Path, tmp_path: Path) -> None:
+    files = {"-o": "t.csv", "--latex": "t.tex", "--plot": "t.svg", "--keep": kept}
+    options = [part for option, name in files.items() for part in (option, tmp_path / name)]
+    done = run("analyze", "grid", study, *TINY, *options)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Of 4 settings, percentile ")
+    assert "It was chosen by that figure; where every topic has the best setting of the others it is 0." in done.stdout
+    assert "pyramidion|method:grid|gold:modified|measure:coverage|by:summary|kind:pearson|" in done.stdout
+    assert "warning: the best setting: was chosen on the 4 topics it is scored on" in done.stderr
+    with (tmp_path / "t-5.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [list(row)[:3] for row in rows] == [["percentile", "alpha", "beta"]] * 4
+    summaries = [float(row["summary"]) for row in rows]
+    assert summaries == sorted(summaries, reverse=True)
+    assert (tmp_path / "t.tex").read_text().count(r"\toprule") == 5
+    assert "percentile" in (tmp_path / "t.svg").read_text()
+    assert (tmp_path / "t-2.svg").exists()
+    assert len(list(kept.glob("*.grid.json"))) == 4
+
+
+def test_the_grid_agrees_with_correlate(study: Path, kept: Path, tmp_path: Path) -> None:
+    done = run("analyze", "grid", study, *TINY, "--keep", kept, "--kind", "kendall", "--by", "system", "--json")
+    assert done.returncode == 0, done.stderr
+    tables = {t["columns"][0]: t["rows"] for t in json.loads(done.stdout)["tables"]}
+    [mine] = [r for r in tables["percentile"] if (r["percentile"], r["beta"]) == ("70", "3")]
+    choices = ["--partitioner", "edua-g", "--percentile", "70", "--beta", "3"]
+    for arguments in (
+        ["auto", "score", study, *choices, "-o", "auto.csv"],
+        ["score", study, "-m", "pyramid", "-o", "g.csv"],
+    ):
+        assert run(*arguments, cwd=tmp_path).returncode == 0
+    other = run(
+        "analyze", "correlate", "auto.csv", "g.csv", "--gold", "modified", "-m", "coverage", "--json", cwd=tmp_path
+    )
+    theirs = {r["level"]: r["r"] for r in json.loads(other.stdout)["tables"][0]["rows"] if r["kind"] == "kendall"}
+    assert (mine["summary"], mine["system"]) == pytest.approx((theirs["summary"], theirs["system"]))
+
+
+def test_gold_may_be_a_method_or_a_table(study: Path, kept: Path, tmp_path: Path) -> None:
+    assert run("score", study, "-m", "lite", "-q", "-o", tmp_path / "people.csv").returncode == 0
+    found = [
+        json.loads(run("analyze", "grid", study, *TINY, "--keep", kept, "--gold", gold, "--json").stdout)
+        for gold in ("lite", tmp_path / "people.csv")
+    ]
+    assert found[0]["tables"] == found[1]["tables"]
+    assert "|gold:lite|" in found[0]["signature"]
+    rated = run(
+        "analyze", "grid", study, *TINY, "--keep", kept, "--gold", "responsiveness", "--gold-measure", "content"
+    )
+    assert "agrees best with content" in rated.stdout
+
+
+def test_one_topic_is_answered_with_a_warning(study: Path, tmp_path: Path) -> None:
+    whole = pyr.example()
+    first = whole.topics[0]
+    one = pyr.Study((first,), tuple(s for s in whole.summaries if s.topic == first.id))
+    pyr.save(one, tmp_path / "one.jsonl")
+    assert run("score", study, "-m", "pyramid", "-q", "-o", tmp_path / "gold.csv").returncode == 0
+    done = run(
+        "analyze",
+        "grid",
+        tmp_path / "one.jsonl",
+        "--gold",
+        tmp_path / "gold.csv",
+        "--percentile",
+        "70,90",
+        "--partitioner",
+        "edua-x",
+    )
+    assert done.returncode == 0, done.stderr
+    assert "(6 systems, 1 topic)" in done.stdout
+    assert "there is nothing to leave out here" in done.stderr
+
+
+def test_mistakes_are_explained(study: Path, tmp_path: Path) -> None:
+    refused(run("analyze", "grid", study, "--beta", "few"), 2, "--beta: 'few' is no list of numbers such as 1,1.5,2")
+    refused(run("analyze", "grid", study, "--threshold", "0.4,0.5"), 2, "matcher align has no threshold")
+    refused(run("analyze", "grid", study, "--partitioner", "edua-x", "--beta", "1,2"), 2, "edua-x has no beta")
+    refused(run("analyze", "grid", study, "--measure", "beauty"), 2, "auto measure 'beauty' is unknown")
+    refused(run("analyze", "grid", study, "--gold", tmp_path / "none.csv"), 2, "does not exist")
+    refused(run("analyze", "grid", study, "--axes", "beta"), 2, "two different parameters")
+    refused(run("analyze", "grid", study, "--by", "pooled"), 2, "level 'pooled' is unknown")
+    one = ["--percentile", "83", "--alpha", "10", "--beta", "2"]
+    refused(run("analyze", "grid", study, *one), 2, "one setting only; give a parameter at least two values")
+    texts = pyr.Study((pyr.Topic("t"),), (pyr.Summary("t", "A", "One.", "reference"), pyr.Summary("t", "x", "Two.")))
+    pyr.save(texts, tmp_path / "texts.jsonl")
+    refused(run("analyze", "grid", tmp_path / "texts.jsonl"), 2, "no human scores to compare with; give a score table")
+    gold = tmp_path / "gold.csv"
+    gold.write_text("topic,system,measure,value\nt,x,m,0.5\n")
+    refused(run("analyze", "grid", tmp_path / "texts.jsonl", "--gold", gold), 1, "no topic has two references")
+    whole = pyr.example()
+    pyr.save(pyr.Study(whole.topics, tuple(whole.peers)), tmp_path / "peers.jsonl")
+    refused(
+        run("analyze", "grid", tmp_path / "peers.jsonl", "--gold", gold), 1, "topic drought-plan: has no references"
+    )
