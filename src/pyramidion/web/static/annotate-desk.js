@@ -71,7 +71,7 @@ function columns(me, update) {
     );
   };
   return [
-    { id: "tick", title: "Compare", hideTitle: true, sortable: false, value: (row) => row.id, cell: tick },
+    { id: "tick", title: "Compare", hideTitle: true, kind: "rank", sortable: false, value: (row) => row.id, cell: tick },
     {
       id: "name",
       title: "Annotation",
@@ -90,7 +90,7 @@ function columns(me, update) {
       id: "owner",
       title: "Whose",
       value: (row) => row.owner,
-      cell: (row) => [name(row.owner === me.name ? "you" : row.owner), row.shared && el("span", { class: "m-help" }, " shared")],
+      cell: (row) => el("span", { class: "a-whose" }, name(row.owner === me.name ? "you" : row.owner), row.shared && el("span", { class: "m-help" }, "shared")),
     },
     { id: "changes", title: "Changes", kind: "number", value: (row) => row.changes, cell: (row) => count(row.changes) },
     { id: "last", title: "Last change", kind: "when", first: "descending", value: (row) => row.last, cell: (row) => when(row.last) },

@@ -12,7 +12,7 @@ const MOVING = [
       ["← →", "a word back or forward"],
       ["↑ ↓", "a line up or down"],
       ["Ctrl ← →", "a sentence back or forward"],
-      ["Shift + any of these", "pick the words on the way"],
+      ["Shift + these", "pick the words on the way"],
       ["Space", "keep what is picked and add further pieces; or pick this one word"],
       ["Alt Shift ← →", "move the end by one character, for what words do not reach"],
       ["Esc", "drop what is picked"],
@@ -22,21 +22,21 @@ const MOVING = [
     title: "Pick words (mouse)",
     keys: [
       ["drag", "pick words"],
-      ["Ctrl, ⌘ or Alt + drag", "add a piece, also in another text"],
+      ["Ctrl + drag", "add a piece, also in another text (⌘ and Alt do the same)"],
       ["Shift + click", "up to this word"],
-      ["drag what is picked", "onto a unit, or onto the field for new ones"],
+      ["drag the pick", "onto a unit, or onto the field for new ones"],
     ],
   },
   {
     title: "In the list of units",
     keys: [
-      ["↑ ↓ Home End", "to another unit"],
+      ["↑ ↓", "to another unit"],
       ["Enter", "put what is picked into this unit; with nothing picked, go to its words"],
     ],
   },
 ];
 
-/** actions: [{key, title, group, run, code?}]; `key` is a letter, or a name as in KeyboardEvent.key. */
+/** actions: [{id, key, also?, shown?, where?, group, title, run}]; a key is a letter, or named as in KeyboardEvent. */
 export class Keys {
   constructor(actions, history) {
     this.actions = actions;
@@ -56,7 +56,7 @@ export class Keys {
       return;
     }
     const wanted = event.altKey ? `Alt+${event.key}` : letter.length === 1 ? letter : event.key;
-    const action = this.actions.find(({ key }) => key === wanted);
+    const action = this.actions.find(({ key, also }) => key === wanted || also === wanted);
     if (!action || typing || event.defaultPrevented || event.isComposing) return;
     if (wanted.length === 1 && !shortcuts.takes(event)) return;
     if (action.where && !event.target.closest(action.where)) return;

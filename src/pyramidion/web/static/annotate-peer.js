@@ -129,6 +129,7 @@ export class PeerEditor extends Editor {
       {
         id: "unmatch",
         key: "Delete",
+        shown: "Del",
         where: ".a-tiers",
         group: unit,
         title: "remove its last match (in the list)",

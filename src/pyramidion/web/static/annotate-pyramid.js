@@ -214,8 +214,7 @@ export class PyramidEditor extends Editor {
         title: "remove them from the current unit",
         run: ofPick(() => ofUnit(() => this.removePicked())()),
       },
-      { id: "rename", key: "r", group: unit, title: "rename", run: ofUnit(() => this.rename()) },
-      { id: "rename-2", key: "F2", group: unit, title: "rename", run: ofUnit(() => this.rename()) },
+      { id: "rename", key: "r", also: "F2", group: unit, title: "rename", run: ofUnit(() => this.rename()) },
       { id: "comment", key: "c", group: unit, title: "comment", run: ofUnit(() => byId("comment").focus()) },
       { id: "merge", key: "m", group: unit, title: "merge with another", run: ofUnit(() => this.merge()) },
       { id: "split", key: "p", group: unit, title: "split off the ticked contributors", run: ofUnit(() => this.split()) },
@@ -240,6 +239,7 @@ export class PyramidEditor extends Editor {
       {
         id: "delete",
         key: "Delete",
+        shown: "Del",
         where: ".a-tiers",
         group: unit,
         title: "delete (in the list)",

@@ -178,11 +178,13 @@ export class Tiers {
     const input = el("input", { type: "text", class: "a-edit", "aria-label": "Label of the unit", dir: "auto" });
     const before = card.unit.label;
     input.value = before;
+    let open = true;
     const close = (keep) => {
-      if (!input.isConnected) return;
+      if (!open) return; // removing the field takes the focus from it, which would close it again
+      open = false;
       const text = input.value.trim();
       card.button.hidden = false;
-      input.replaceWith();
+      input.remove();
       if (keep && text !== before) save(card.id, text);
       done();
     };

@@ -1,0 +1,217 @@
+"""How experts use the annotation pages: words picked by mouse and by keyboard, commands given, results read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+import pyramidion as pyr
+from pyramidion.store import Accounts
+from pyramidion.store.accounts import Role
+from pyramidion.web.context import SESSION_COOKIE
+from tests.browser.site import PASSWORD, TOPIC, Site
+
+Spans = Sequence[Sequence[int]]
+
+# Where code points of a text lie on the screen. The page's own way of counting is not used here.
+BOXES = """([role, name, start, end]) => {
+  const body = document.querySelector(`.a-text[aria-label^="${CSS.escape(role)} ${CSS.escape(name)},"]`);
+  const node = body.firstChild;
+  const place = (points) => Array.from(node.data).slice(0, points).join("").length;
+  const box = (from, to) => {
+    const range = document.createRange();
+    range.setStart(node, place(from));
+    range.setEnd(node, place(to));
+    return range.getClientRects()[0];
+  };
+  const middle = ({left, top, width, height}) => [left + width / 2, top + height / 2];
+  const frame = body.closest(".a-texts");
+  const first = box(start, start + 1);
+  const view = frame.getBoundingClientRect();
+  if (first.top < view.top + 20 || first.bottom > view.bottom - 120) frame.scrollTop += first.top - view.top - 120;
+  return [middle(box(start, start + 1)), middle(box(end - 1, end))];
+}"""
+# Which keys go from word `at` to the first word of a span, sentence by sentence as far as that is shorter, and how many
+# words further its last one is.
+WAY = """async ([role, name, at, start, end]) => {
+  const { Words } = await import("/static/annotate-words.js");
+  const text = document.querySelector(`.a-text[aria-label^="${CSS.escape(role)} ${CSS.escape(name)},"]`).textContent;
+  const place = (points) => Array.from(text).slice(0, points).join("").length;
+  const words = new Words(text);
+  const first = words.spans.findIndex(([from]) => from === place(start));
+  const last = words.spans.findIndex(([, to]) => to === place(end));
+  const by = first > at ? 1 : -1;
+  const key = (by > 0) === !words.rtl ? "ArrowRight" : "ArrowLeft";
+  const keys = [];
+  for (let next = words.sentence(at, by); at !== first; next = words.sentence(at, by)) {
+    const jump = Math.abs(first - next) < Math.abs(first - at) && next !== at && (next - first) * by <= 0;
+    keys.push(jump ? `Control+${key}` : key);
+    at = jump ? next : at + by;
+  }
+  return [keys, first, last];
+}"""
+
+
+def account(site: Site, name: str, role: Role = "expert") -> None:
+    Accounts(site.desk.database).add(name, PASSWORD, role)
+
+
+def come_in(page: Page, site: Site, name: str, path: str = "/annotate") -> None:
+    """Open a page as somebody, without the form: only so many people a minute may log in from one place."""
+    token = Accounts(site.desk.database).log_in(name, PASSWORD)
+    assert token is not None
+    page.context.add_cookies([{"name": SESSION_COOKIE, "value": token, "url": site.url}])
+    page.goto(f"{site.url}{path}")
+
+
+def call(page: Page, path: str, body: dict[str, Any] | None = None) -> Any:
+    """Ask the server beside the page, as the same person."""
+    url = page.url.split("/annotate")[0]
+    csrf = page.locator("main").get_attribute("data-csrf") or ""
+    if body is None:
+        response = page.request.get(f"{url}{path}")
+    else:
+        response = page.request.post(f"{url}{path}", headers={"X-CSRF-Token": csrf}, data=body)
+    assert response.ok, response.text()
+    return response.json()
+
+
+def begin(page: Page, **about: Any) -> int:
+    """A new annotation, made beside the page. The page must be one of the annotation pages."""
+    number: int = call(page, "/api/annotate", {"topic": TOPIC, "shared": True, **about})["id"]
+    return number
+
+
+def open_editor(page: Page, site: Site, number: int, hash: str = "") -> None:
+    page.goto(f"{site.url}/annotate/{number}{hash}")
+    expect(page.locator("main[data-ready]")).to_be_attached()
+
+
+def state(page: Page, number: int) -> Any:
+    return call(page, f"/api/annotate/{number}")
+
+
+def saved(page: Page) -> None:
+    expect(page.locator("#saving")).to_have_attribute("data-state", "saved")
+
+
+# -- picking words -------------------------------------------------------------------------------------------
+
+
+def drag_over(page: Page, text: tuple[str, str], span: Sequence[int], *, beside: bool = False) -> None:
+    """Press on the first word of a span, release on the last; with Ctrl for a further piece."""
+    (x, y), (to_x, to_y) = page.evaluate(BOXES, [*text, *span])
+    if beside:
+        page.keyboard.down("Control")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move((x + to_x) / 2, (y + to_y) / 2)
+    page.mouse.move(to_x, to_y)
+    page.mouse.up()
+    if beside:
+        page.keyboard.up("Control")
+
+
+def pick_by_mouse(page: Page, text: tuple[str, str], spans: Spans) -> None:
+    for number, span in enumerate(spans):
+        drag_over(page, text, span, beside=number > 0)
+
+
+def drag_pick_to(page: Page, text: tuple[str, str], span: Sequence[int], target: Locator) -> None:
+    """Drag what is picked, by its first word, onto something."""
+    target.scroll_into_view_if_needed()
+    (x, y), _ = page.evaluate(BOXES, [*text, *span])
+    box = target.bounding_box()
+    assert box is not None
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 20, y + 5)
+    page.mouse.move(box["x"] + 60, box["y"] + box["height"] / 2)
+    page.mouse.up()
+
+
+class Fingers:
+    """Somebody who only has a keyboard, and knows at which word the cursor of each text stands."""
+
+    def __init__(self, page: Page, role: str = "Reference") -> None:
+        self.page, self.role = page, role
+        self.at: dict[str, int] = {}
+
+    def press(self, key: str, times: int = 1) -> None:
+        for _ in range(times):
+            self.page.keyboard.press(key)
+
+    def go_to_text(self, name: str) -> None:
+        """Tab to a text from wherever the focus is among the texts."""
+        wanted = self.page.locator(f'.a-text[aria-label^="{self.role} {name},"]')
+        for _ in range(12):
+            if wanted.evaluate("node => node === document.activeElement"):
+                return
+            self.press("Tab" if self._before(name) else "Shift+Tab")
+        raise AssertionError(f"Tab does not get to {name}")
+
+    def _before(self, name: str) -> bool:
+        here: bool = self.page.evaluate(
+            """(label) => {
+              const wanted = document.querySelector(`.a-text[aria-label^="${label},"]`);
+              return Boolean(document.activeElement.compareDocumentPosition(wanted) & 4);
+            }""",
+            f"{self.role} {name}",
+        )
+        return here
+
+    def pick(self, name: str, spans: Spans) -> None:
+        self.go_to_text(name)
+        single = True
+        for number, span in enumerate(spans):
+            keys, first, last = self.page.evaluate(WAY, [self.role, name, self.at.get(name, 0), *span])
+            assert first >= 0 and last >= 0, f"{name} {span} does not begin and end with words"
+            if number and not single:
+                self.press("Space")  # keep what is picked; a single word picked with Space is kept already
+            for key in keys:
+                self.press(key)
+            single = first == last
+            if single:
+                self.press("Space")
+            else:
+                self.press("Shift+ArrowRight", last - first)
+            self.at[name] = last
+
+
+# -- results -------------------------------------------------------------------------------------------------
+
+Built = list[tuple[str, list[tuple[str, list[tuple[int, int]]]]]]
+
+
+def golden(topic: str = TOPIC) -> pyr.Pyramid:
+    return next(p for p in pyr.example().pyramids if (p.topic, p.name) == (topic, "expert"))
+
+
+def content(pyramid: pyr.Pyramid) -> Built:
+    """A pyramid without the names of its units: labels, and whose words at which places."""
+    return [
+        (unit.label, sorted((c.reference, [tuple(span) for span in c.spans]) for c in unit.contributors))
+        for unit in pyramid.units
+    ]
+
+
+def shown(page: Page, layer: str) -> list[str]:
+    """The words painted in a layer, in the order of the page."""
+    words: list[str] = page.evaluate(
+        """(layer) => [...(CSS.highlights.get(layer) ?? [])]
+          .sort((a, b) => a.startContainer === b.startContainer ? a.startOffset - b.startOffset
+            : a.startContainer.compareDocumentPosition(b.startContainer) & 4 ? -1 : 1)
+          .map((range) => range.startContainer.data.slice(range.startOffset, range.endOffset))""",
+        layer,
+    )
+    return words
+
+
+def card(page: Page, label: str) -> Locator:
+    return page.locator(".a-card").filter(has=page.locator(".a-label").get_by_text(label, exact=True))
+
+
+def labels(page: Page) -> list[str]:
+    return page.locator(".a-card:visible .a-label").all_text_contents()
