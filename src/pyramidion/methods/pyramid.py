@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from pyramidion.errors import InputError, Problem, Problems, check_choice
@@ -68,11 +69,11 @@ class PeerScore:
         """Max(x): all units where x exceeds their number."""
         return self._best[min(units, len(self._best) - 1)]
 
-    @property
+    @cached_property
     def matched(self) -> int:
         return sum(self.expressed.get(unit.id, 0) > 0 for unit in self.pyramid.units)
 
-    @property
+    @cached_property
     def repeated(self) -> int:
         return sum(max(self.expressed.get(unit.id, 0) - 1, 0) for unit in self.pyramid.units)
 
@@ -81,7 +82,7 @@ class PeerScore:
         """X: all content units of the peer."""
         return None if self.unmatched is None else self.matched + self.repeated + self.unmatched
 
-    @property
+    @cached_property
     def raw(self) -> int:
         return sum(unit.weight for unit in self.pyramid.units if self.expressed.get(unit.id, 0) > 0)
 

@@ -71,6 +71,19 @@ class _Read:
     words: Bag
     clauses: tuple[tuple[Clause, Bag], ...]
 
+    def within(self, spans: Spans) -> Bag:
+        """The words inside some spans, with the vectors they have in their sentence."""
+        places = (range(bisect_left(self._starts, span.start), bisect_right(self._ends, span.end)) for span in spans)
+        return self.words.only(sorted({place for found in places for place in found}))
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [span.start for span in self.words.spans]
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [span.end for span in self.words.spans]
+
 
 class Suggester:
     """Loads the encoder with the first question and remembers the texts used last. For several threads."""
@@ -165,15 +178,8 @@ class Suggester:
 
 def _sayings(unit: ContentUnit, read: Mapping[str, _Read], labels: Mapping[str, Bag]) -> list[Bag]:
     """The ways a unit is said: by each of its contributors, and by its label."""
-    told = [_within(read[c.reference].words, c.spans) for c in unit.contributors if c.reference in read]
+    told = [read[c.reference].within(c.spans) for c in unit.contributors if c.reference in read]
     return [words for words in (*told, labels[unit.label]) if len(words)]
-
-
-def _within(words: Bag, spans: Spans) -> Bag:
-    """The words inside some spans, with the vectors they have in their sentence."""
-    starts, ends = [span.start for span in words.spans], [span.end for span in words.spans]
-    places = (range(bisect_left(starts, span.start), bisect_right(ends, span.end)) for span in spans)
-    return words.only(sorted({place for found in places for place in found}))
 
 
 def _similarity(first: Sequence[Bag], second: Sequence[Bag]) -> Doubles:
