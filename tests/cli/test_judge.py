@@ -95,3 +95,62 @@ def test_a_paid_model_tells_the_cost_and_asks_first(study: Path, tmp_path: Path)
         assert "0 requests (48 are known already)" in again.stderr
         assert again.stdout == done.stdout
         assert len(server.asked) == 48
+
+
+# -- line by line --------------------------------------------------------------------------------------------
+
+
+def _lines(path: Path, count: int) -> Path:
+    line = {"id": 0, "units": ["The river rose.", "A shop closed."], "summary": "On Friday the river rose."}
+    path.write_text("".join(json.dumps({**line, "id": place}) + "\n" for place in range(count)))
+    return path
+
+
+def test_a_file_is_judged_line_by_line(tmp_path: Path) -> None:
+    source, target = _lines(tmp_path / "in.jsonl", 3), tmp_path / "out.jsonl"
+    done = run(source, "--lines", "-o", target)
+    assert done.returncode == 0, done.stderr
+    answers = [json.loads(line) for line in target.read_text().splitlines()]
+    expected = pyr.judge(["The river rose.", "A shop closed."], ["On Friday the river rose."])
+    assert [answer["id"] for answer in answers] == [0, 1, 2]
+    assert answers[0]["presence"] == pytest.approx(expected.probability[:, 0].tolist(), abs=1e-6)
+    assert answers[0]["score"] == pytest.approx(expected.probability.mean(), abs=1e-6)
+    assert run(source, "--lines").stdout == target.read_text()
+    assert set(tmp_path.iterdir()) == {source, target}
+    assert [
+        a["presence"] for a in map(json.loads, run(source, "--lines", "--threshold", "own").stdout.splitlines())
+    ] == [[1.0, 0.0]] * 3
+
+
+def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
+    source, target = _lines(tmp_path / "in.jsonl", 4), tmp_path / "out.jsonl"
+    run(source, "--lines", "-o", target, "--judge", "lexical")
+    whole = target.read_text()
+    target.unlink()
+    first, second, _ = whole.split("\n", 2)
+    (tmp_path / "out.jsonl.part").write_text(first + "\n" + second[:20])
+    done = run(source, "--lines", "-o", target, "--judge", "lexical")
+    assert "Wrote 3 answers" in done.stderr
+    assert target.read_text() == whole
+    (tmp_path / "out.jsonl.part").write_text(first + "\n")
+    refused = run(source, "--lines", "-o", target)
+    assert refused.returncode != 0
+    assert "answers of another judge or to another file" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("[1]", "is no JSON object"),
+        ('{"units": [], "summary": "a"}', '"units" must be a list of texts'),
+        ('{"units": ["a"], "summary": 3}', '"summary" must be a text'),
+        ("[" * 100_000, "is no JSON object"),
+    ],
+)
+def test_a_bad_line_is_named(line: str, said: str, tmp_path: Path) -> None:
+    source = _lines(tmp_path / "in.jsonl", 1)
+    source.write_text(source.read_text() + "\n" + line + "\n")
+    done = run(source, "--lines", "-o", tmp_path / "out.jsonl", "--judge", "lexical")
+    assert done.returncode != 0
+    assert f"line 3: {said}" in done.stderr
+    assert not (tmp_path / "out.jsonl").exists()

@@ -44,6 +44,10 @@ def judge(
         bool, typer.Option("--workers", help="Show crowd workers by their distance from the judge instead of scores.")
     ] = False,
     by: Annotated[str, typer.Option("--by", help="What to print: system or summary.")] = "system",
+    lines: Annotated[
+        bool,
+        typer.Option("--lines", help="STUDY is a JSONL file of any length, each line with `units` and a `summary`."),
+    ] = False,
     base_url: Annotated[str | None, typer.Option(help="llm: the endpoint. [default: $OPENAI_BASE_URL]")] = None,
     cache: Annotated[Path | None, typer.Option(help="llm: where replies are kept.")] = None,
     price: Annotated[
@@ -55,7 +59,11 @@ def judge(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Let a model say which units are in which summaries, and score by it."""
+    """Let a model say which units are in which summaries, and score by it.
+
+    With --lines nothing is held in memory: answers go to -o, or to the screen, as they come, and a run that stopped
+    goes on where it was.
+    """
     from pyramidion.auto.judges import make_judge
     from pyramidion.cli.main import load_study, refuse_same
     from pyramidion.cli.score import check_targets, show_table
@@ -71,6 +79,9 @@ def judge(
     options = {name: value for name, value in (("base_url", base_url), ("cache", cache)) if value is not None}
     asked = make_judge(judge, options)
     limit = _threshold(threshold, asked)
+    if lines:
+        _judge_lines(Path(path), target or [], asked, limit, output)
+        return
     study = load_study(path, format, lenient, output)
     name = chosen_pyramid(study, pyramid)
     if not _agreed(study, name, asked, prices, yes, output):
@@ -83,6 +94,31 @@ def judge(
         _show_workers(judged, asked.name, name, output)
     else:
         show_table(judged.table, target or [], by, output, shown=study.notes)
+
+
+def _judge_lines(
+    source: Path, targets: list[Path], judge: PresenceJudge, threshold: float | None, output: Output
+) -> None:
+    from json import dumps
+
+    from pyramidion.workflows.judging_lines import judge_file, judge_lines, read
+
+    if not source.is_file():
+        raise UsageError(f"{source}: no such file")
+    if not targets:
+        for answer in judge_lines(read(source), judge, threshold=threshold):
+            print(dumps(answer, ensure_ascii=False))
+        return
+    if len(targets) > 1 or targets[0].suffix != ".jsonl":
+        raise UsageError("--lines writes one .jsonl file; give one -o")
+    answers = judge_file(source, targets[0], judge, threshold=threshold)
+    written = sum(1 for _ in output.track(answers, f"Judging by {judge.name}", total=_count(source)))
+    output.say(f"Wrote {written} answers to {targets[0]}.")
+
+
+def _count(path: Path) -> int:
+    with path.open("rb") as file:
+        return sum(1 for _ in file)
 
 
 def _prices(text: str | None) -> tuple[float, float] | None:

@@ -98,13 +98,13 @@ class Output:
         with self.err.status(plain(what)):
             yield
 
-    def track(self, items: Sequence[T], what: str) -> Iterable[T]:
+    def track(self, items: Iterable[T], what: str, total: int | None = None) -> Iterable[T]:
         """The items, with a progress bar while they are used up; nothing where stderr is not a terminal."""
         if self.quiet or not sys.stderr.isatty():
             return items
         from rich.progress import track
 
-        return track(items, description=plain(what), console=self.err, transient=True)
+        return track(items, description=plain(what), total=total, console=self.err, transient=True)
 
 
 def as_json(problems: Iterable[Problem]) -> list[dict[str, str]]:

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from pyramidion.model import Judge, Judgment, Judgments, ScoreTable, Signature, 
 from pyramidion.model.judgments import JudgmentsBuilder
 
 DEFAULT = "align"
+T = TypeVar("T")
 
 
 class Job(NamedTuple):
@@ -104,7 +105,7 @@ def judgments(
     """
     parts = ((job, part) for job in asked for part in cut(list(job.units.values()), list(job.peers.values())))
     least = judge.threshold if threshold is None else threshold
-    for (job, part), verdicts in _answered(parts, judge):
+    for (job, part), verdicts in answered(parts, judge):
         units = list(job.units)[part.units.start : part.units.stop]
         systems = list(job.peers)[part.summaries.start : part.summaries.stop]
         for column, system in enumerate(systems):
@@ -116,9 +117,9 @@ def judgments(
                 yield Judgment(job.topic, system, judge.name, value, unit=unit, evidence=(mention,) if mention else ())
 
 
-def _answered(parts: Iterable[tuple[Any, Part]], judge: PresenceJudge) -> Iterator[tuple[tuple[Any, Part], Verdicts]]:
+def answered(parts: Iterable[tuple[T, Part]], judge: PresenceJudge) -> Iterator[tuple[tuple[T, Part], Verdicts]]:
     """Each part with its verdicts; the judge reads ahead as far as it likes."""
-    waiting: deque[tuple[Any, Part]] = deque()
+    waiting: deque[tuple[T, Part]] = deque()
 
     def ask() -> Iterator[Questions]:
         for each in parts:
@@ -203,7 +204,7 @@ def judge(
     least = asked.threshold if threshold is None else threshold
     probability = np.zeros((len(units), len(summaries)))
     where: dict[tuple[int, int], Mention] = {}
-    for (_, part), verdicts in _answered(((None, part) for part in cut(units, summaries)), asked):
+    for (_, part), verdicts in answered(((None, part) for part in cut(units, summaries)), asked):
         first, left = part.units.start, part.summaries.start
         probability[first : part.units.stop, left : part.summaries.stop] = verdicts.probability
         if evidence:

@@ -1,0 +1,118 @@
+"""Judge a file line by line, however long it is: memory holds a few hundred lines, and a run that stopped goes on.
+
+A line is an object with ``units`` and a ``summary``; whatever else it holds is kept. Its answer is the same object with
+``judge``, ``presence`` (a probability for each unit) and ``score``, their mean.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pyramidion.auto.judges import PresenceJudge, cut
+from pyramidion.auto.judges.base import Part
+from pyramidion.errors import InputError, Problems, UsageError
+from pyramidion.formats.files import read_lines
+from pyramidion.workflows.judging import answered
+
+DIGITS = 6
+
+
+class Line(NamedTuple):
+    where: str
+    content: dict[str, Any]
+
+    @property
+    def units(self) -> list[str]:
+        return list(self.content["units"])
+
+
+def judge_lines(
+    lines: Iterable[Line], judge: PresenceJudge, *, threshold: float | None = None
+) -> Iterator[dict[str, Any]]:
+    """The answers in order; by probabilities, or by yes and no from a threshold on."""
+    values: list[float] = []
+    for (line, part), verdicts in answered(_parts(lines), judge):
+        found = verdicts.probability[:, 0].tolist()
+        values += found if threshold is None else [float(value >= threshold) for value in found]
+        if part.units.stop == len(line.units):
+            presence, values = [round(value, DIGITS) for value in values], []
+            score = round(sum(presence) / len(presence), DIGITS)
+            yield {**line.content, "judge": judge.name, "presence": presence, "score": score}
+
+
+def read(path: Path, *, skip: int = 0) -> Iterator[Line]:
+    """The lines of a file after the first so many; InputError names the line that is not as it should be."""
+    problems = Problems()
+    place = 0
+    for number, text in read_lines(path, problems):
+        if not text.strip():
+            continue
+        place += 1
+        if place <= skip:
+            continue
+        where = f"{path}, line {number}"
+        content = _content(text, where, problems)
+        if problems.errors:
+            raise InputError(problems)
+        yield Line(where, content)
+    if problems.errors:
+        raise InputError(problems)
+
+
+def judge_file(
+    source: Path, target: Path, judge: PresenceJudge, *, threshold: float | None = None
+) -> Iterator[dict[str, Any]]:
+    """Judge a file into another. Answers wait beside the target in ``.part``, which takes its name at the end; a run
+    that was interrupted goes on after the last of them. Yields each new answer when it is written."""
+    part = target.with_name(target.name + ".part")
+    done = _resume(part, source, judge.name)
+    with part.open("a", encoding="utf-8") as file:
+        for answer in judge_lines(read(source, skip=done), judge, threshold=threshold):
+            file.write(json.dumps(answer, ensure_ascii=False) + "\n")
+            yield answer
+    part.replace(target)
+
+
+def _resume(part: Path, source: Path, judge: str) -> int:
+    """How many answers are there already. What was cut off in the middle of a line is taken away."""
+    if not part.exists():
+        return 0
+    done, end, last = 0, 0, b""
+    with part.open("rb") as file:
+        for raw in file:
+            if raw.endswith(b"\n"):
+                done, end, last = done + 1, end + len(raw), raw
+    with part.open("ab") as file:
+        file.truncate(end)
+    if done and not _continues(json.loads(last), next(read(source, skip=done - 1), None), judge):
+        raise UsageError(f"{part} holds answers of another judge or to another file; remove it to begin again")
+    return done
+
+
+def _continues(answer: dict[str, Any], line: Line | None, judge: str) -> bool:
+    same = line is not None and all(answer.get(name) == value for name, value in line.content.items())
+    return same and answer["judge"] == judge
+
+
+def _parts(lines: Iterable[Line]) -> Iterator[tuple[Line, Part]]:
+    for line in lines:
+        yield from ((line, part) for part in cut(line.units, [line.content["summary"]]))
+
+
+def _content(text: str, where: str, problems: Problems) -> dict[str, Any]:
+    content: Any = None
+    with suppress(ValueError, RecursionError):
+        content = json.loads(text)
+    if not isinstance(content, dict):
+        problems.error(where, "is no JSON object")
+        return {}
+    units, summary = content.get("units"), content.get("summary")
+    if not isinstance(units, list) or not units or not all(isinstance(unit, str) for unit in units):
+        problems.error(where, '"units" must be a list of texts, at least one')
+    if not isinstance(summary, str):
+        problems.error(where, '"summary" must be a text')
+    return content
