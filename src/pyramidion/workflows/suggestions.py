@@ -121,12 +121,10 @@ class Suggester:
         here = self._read({peer.system: text})[peer.system]
         if not sayings or not here.clauses:
             return ()
-        likely = sorted(_probabilities(sayings, here.words).items(), key=lambda pair: -pair[1])
-        return tuple(
-            LikelyMatch(id, _best_clause(sayings[id], here), probability)
-            for id, probability in likely[:MOST]
-            if probability >= LIKELY
-        )
+        ranked = sorted(_probabilities(sayings, here.words).items(), key=lambda pair: -pair[1])
+        likely = {id: probability for id, probability in ranked[:MOST] if probability >= LIKELY}
+        places = _best_clauses([sayings[id] for id in likely], here)
+        return tuple(LikelyMatch(id, spans, likely[id]) for id, spans in zip(likely, places, strict=True))
 
     # -- texts -----------------------------------------------------------------------------------------------
 
@@ -221,10 +219,19 @@ def _probabilities(sayings: Mapping[str, Sequence[Bag]], text: Bag) -> dict[str,
     return best
 
 
-def _best_clause(sayings: Sequence[Bag], text: _Read) -> Spans:
-    """Where a text says a unit: a whole clause, since single words that fit lie anywhere."""
-    similarity = _similarity(sayings, [words for _, words in text.clauses]).mean(0)
-    return union(text.clauses[int(similarity.argmax())][0].spans)
+def _best_clauses(units: Sequence[Sequence[Bag]], text: _Read) -> list[Spans]:
+    """Where a text says each unit: a whole clause, since single words that fit lie anywhere."""
+    if not units:
+        return []
+    similarity = _means(_similarity([saying for unit in units for saying in unit], [w for _, w in text.clauses]), units)
+    return [union(text.clauses[place][0].spans) for place in similarity.argmax(1).tolist()]
+
+
+def _means(rows: Doubles, groups: Sequence[Sequence[Bag]]) -> Doubles:
+    """The mean row of each group; the rows of all groups stand one after the other."""
+    sizes = np.array([len(group) for group in groups])
+    sums = np.add.reduceat(rows, np.cumsum([0, *sizes[:-1]]), axis=0)
+    return np.asarray(sums / sizes[:, None])
 
 
 def _overlap(some: Spans, others: Spans) -> bool:
@@ -237,8 +244,8 @@ def _same(
     others = [other for other in units if other is not unit and sayings[other.id]]
     if not others:
         return ()
-    every = _similarity(mine, [saying for other in others for saying in sayings[other.id]]).mean(0)
-    starts = np.cumsum([0, *(len(sayings[other.id]) for other in others[:-1])])
-    means = np.add.reduceat(every, starts) / [len(sayings[other.id]) for other in others]
+    told = [sayings[other.id] for other in others]
+    similarity = _similarity([saying for unit in told for saying in unit], mine).mean(1, keepdims=True)
+    means = _means(similarity, told)[:, 0]
     ranked = sorted(zip(others, means.tolist(), strict=True), key=lambda pair: -pair[1])
     return tuple(SameUnit(other.id, other.label, mean) for other, mean in ranked[:MOST] if mean >= SAME)
