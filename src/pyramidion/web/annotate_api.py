@@ -192,6 +192,13 @@ def history(stored: Stored, ctx: Ctx, _: Viewer) -> Response:
     return reply(views.events(ctx.annotations.open(stored.id).events))
 
 
+@router.get("/{id}/references")
+def references(stored: Stored, ctx: Ctx, _: Viewer) -> Response:
+    """The texts that the pyramid's words stand in: a peer's own state does not have them."""
+    texts = ctx.annotations.references_of(stored.id)
+    return reply({"texts": [{"name": name, "text": text} for name, text in texts.items()]})
+
+
 @router.get("/{id}/suggestions")
 def suggestions(stored: Stored, ctx: Ctx, _: Viewer, unit: Annotated[str, Query(max_length=100)] = "") -> Response:
     """What may fit, ranked; nothing of it is applied by itself."""
