@@ -2,52 +2,72 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+from urllib.parse import quote
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import Response
 
-from pyramidion.errors import UsageError
-from pyramidion.store import StoredAnnotation
+from pyramidion.store import Account, StoredAnnotation
 from pyramidion.web import annotate_views as views
-from pyramidion.web.context import Context, Ctx
-from pyramidion.web.pages import account_or_login, render
+from pyramidion.web.annotate_api import LARGEST_ID, find
+from pyramidion.web.annotate_print import printed
+from pyramidion.web.context import Context, Ctx, current_account
+from pyramidion.web.pages import render
 
 router = APIRouter(prefix="/annotate", include_in_schema=False)
 
 
-def _page(name: str, request: Request, ctx: Context, **values: Any) -> Response:
-    """A page for whoever is logged in; everybody else logs in first."""
-    account = account_or_login(request, ctx)
-    if isinstance(account, Response):
-        return account
+def logged_in(request: Request, ctx: Ctx) -> Account:
+    """Whoever is logged in; everybody else logs in first and comes back."""
+    try:
+        return current_account(request, ctx)
+    except HTTPException:
+        asked = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
+        raise HTTPException(303, "log in first", {"Location": f"/login?next={quote(asked)}"}) from None
+
+
+LoggedIn = Annotated[Account, Depends(logged_in)]
+
+
+def annotation_of_page(id: int, ctx: Ctx, _: LoggedIn) -> StoredAnnotation:
+    if not 1 <= id <= LARGEST_ID:
+        raise HTTPException(404, f"there is no annotation {id}")
+    return find(id, ctx)
+
+
+Opened = Annotated[StoredAnnotation, Depends(annotation_of_page)]
+
+
+def page(name: str, ctx: Context, account: Account, **values: Any) -> Response:
     may_edit = account.role in views.EDITORS
     return render(name, account=account, csrf=account.csrf, title=ctx.study().title, may_edit=may_edit, **values)
 
 
-def _stored(id: int, ctx: Context) -> StoredAnnotation:
-    try:
-        return ctx.annotations.store.get(id)
-    except UsageError as error:
-        raise HTTPException(404, str(error)) from None
-
-
 @router.get("")
-def desk(request: Request, ctx: Ctx) -> Response:
-    return _page("annotate.html", request, ctx)
+def desk(ctx: Ctx, account: LoggedIn) -> Response:
+    return page("annotate.html", ctx, account)
 
 
 @router.get("/compare")
-def compare(request: Request, ctx: Ctx, first: int = 0, second: int = 0) -> Response:
-    return _page("annotate-compare.html", request, ctx, first=first, second=second)
+def compare(ctx: Ctx, account: LoggedIn, first: int = 0, second: int = 0) -> Response:
+    return page("annotate-compare.html", ctx, account, first=first, second=second)
 
 
 @router.get("/guidelines")
-def guidelines(request: Request, ctx: Ctx) -> Response:
-    return _page("annotate-guidelines.html", request, ctx)
+def guidelines(ctx: Ctx, account: LoggedIn) -> Response:
+    return page("annotate-guidelines.html", ctx, account)
 
 
 @router.get("/{id:int}")
-def editor(id: int, request: Request, ctx: Ctx) -> Response:
-    stored = _stored(id, ctx)
-    return _page(f"annotate-{stored.kind}.html", request, ctx, annotation=stored)
+def editor(stored: Opened, ctx: Ctx, account: LoggedIn) -> Response:
+    return page(f"annotate-{stored.kind}.html", ctx, account, annotation=stored)
+
+
+@router.get("/{id:int}/print")
+def print_view(stored: Opened, ctx: Ctx, account: LoggedIn) -> Response:
+    annotations = ctx.annotations
+    topic = annotations.study.topic(stored.topic)
+    view = printed(annotations.open(stored.id), annotations.references_of(stored.id))
+    values = {"annotation": stored, "view": view, "topic_title": topic.title if topic else ""}
+    return page("annotate-print.html", ctx, account, **values)

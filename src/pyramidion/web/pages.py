@@ -110,9 +110,15 @@ def log_in(
     token = ctx.accounts.log_in(name, password)
     if token is None:
         return render("login.html", 401, error="Name or password is wrong.", next=safe_path(next))
-    response = RedirectResponse(safe_path(next), 303)
+    response = RedirectResponse(_way(ctx, token, safe_path(next)), 303)
     _set_cookie(ctx, response, SESSION_COOKIE, token, 12 * 3600, "strict")
     return response
+
+
+def _way(ctx: Context, token: str, target: str) -> str:
+    """Where to go after logging in; experts who did not ask for another page come to annotate."""
+    account = ctx.accounts.of_session(token)
+    return "/annotate" if account and account.role == "expert" and target == "/manage" else target
 
 
 @router.post("/logout")
