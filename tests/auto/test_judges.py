@@ -9,14 +9,18 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
+import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
+from onnx import TensorProto, helper
 from tests.auto.chat_server import Answer, ChatServer, chat, honest
 
-from pyramidion.auto.judges import Questions, cut, lexical, make_judge, nli
+from pyramidion.auto.judges import Questions, cut, lexical, make_judge
 from pyramidion.auto.judges import base as judges_base
 from pyramidion.auto.judges.align import AlignJudge
+from pyramidion.auto.judges.entailment import entailment_class
 from pyramidion.auto.judges.llm import TRIES, LlmJudge
 from pyramidion.auto.judges.nli import NliJudge
 from pyramidion.auto.judges.prompt import SYSTEM, Reply, parse
@@ -251,10 +255,49 @@ def test_nli_with_a_real_model_on_disk(tmp_path):
         only(make_judge(f"nli:{tmp_path / 'nothing'}"), ["a"], ["b"])
 
 
+def test_nli_by_onnxruntime_alone(tmp_path):
+    """The model: the log-odds of entailment are the number of words (id 5 and up) in the hypothesis (type 1)."""
+    names = ["input_ids", "attention_mask", "token_type_ids"]
+    nodes = [
+        helper.make_node("Greater", ["input_ids", "four"], ["word"]),
+        helper.make_node("Cast", ["word"], ["counts"], to=TensorProto.INT64),
+        helper.make_node("Mul", ["counts", "token_type_ids"], ["second"]),
+        helper.make_node("Mul", ["second", "attention_mask"], ["there"]),
+        helper.make_node("ReduceSum", ["there", "axis"], ["total"], keepdims=1),
+        helper.make_node("Cast", ["total"], ["odds"], to=TensorProto.FLOAT),
+        helper.make_node("Mul", ["odds", "only_entailment"], ["logits"]),
+    ]
+    inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"]) for name in names]
+    output = helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", 3])
+    constants = [
+        helper.make_tensor("four", TensorProto.INT64, [], [4]),
+        helper.make_tensor("axis", TensorProto.INT64, [1], [1]),
+        helper.make_tensor("only_entailment", TensorProto.FLOAT, [3], [0.0, 0.0, 1.0]),
+    ]
+    graph = helper.make_graph(nodes, "counts", inputs, [output], constants)
+    onnx.save(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "model.onnx"
+    )
+    labels = {"0": "contradiction", "1": "neutral", "2": "ENTAILMENT"}
+    (tmp_path / "config.json").write_text(json.dumps({"id2label": labels, "max_position_embeddings": 64}))
+    vocabulary = {sign: place for place, sign in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b"])}
+    tokenizer = tokenizers.BertWordPieceTokenizer(vocabulary)
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    judge = make_judge(f"nli:{tmp_path}")
+    found = only(judge, ["a", "a b b", "a a a a a"], ["a b a b", "b. " * 100, ""])
+    expected = [np.exp(count) / (np.exp(count) + 2) for count in (1, 3, 5)]
+    assert found.probability[:, 0] == pytest.approx(expected, abs=1e-6)
+    assert found.probability[:, 1] == pytest.approx(expected, abs=1e-6)
+    assert found.probability[:, 2].tolist() == [0, 0, 0]
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with pytest.raises(UsageError, match="cannot be loaded: give a folder"):
+        only(make_judge(f"nli:{tmp_path}"), ["a"], ["b"])
+
+
 def test_a_classifier_without_entailment_is_refused():
     with pytest.raises(UsageError, match="no entailment model: its classes are POSITIVE, NEGATIVE"):
-        nli._entailment_class("m", {0: "POSITIVE", 1: "NEGATIVE"})
-    assert nli._entailment_class("m", {0: "not_entailment", 1: "ENTAILMENT"}) == 1
+        entailment_class("m", {0: "POSITIVE", 1: "NEGATIVE"})
+    assert entailment_class("m", {0: "not_entailment", 1: "ENTAILMENT"}) == 1
 
 
 # -- llm -----------------------------------------------------------------------------------------------------

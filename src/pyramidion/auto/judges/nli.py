@@ -9,33 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Protocol
 
 import numpy as np
 
-from pyramidion.auto.judges.base import Doubles, Mention, Questions, Verdicts
-from pyramidion.errors import MissingExtraError, UsageError
+from pyramidion.auto.judges.base import Mention, Questions, Verdicts
+from pyramidion.auto.judges.entailment import Entailment, load
+from pyramidion.errors import UsageError
 from pyramidion.methods.sentences import sentence_spans
 from pyramidion.model.texts import Span
 
-BATCH = 16
-
-
-class Entailment(Protocol):
-    """What the judge needs of a model."""
-
-    longest: int
-    """Tokens of premise and hypothesis together."""
-
-    def tokens(self, text: str) -> int: ...
-
-    def probability(self, pairs: Sequence[tuple[str, str]]) -> Doubles:
-        """That each premise entails its hypothesis."""
-        ...
-
 
 class NliJudge:
-    """``nli:MODEL``, a name on the Hugging Face hub or a folder. The model is loaded when the first question comes."""
+    """``nli:MODEL``, a folder or a name on the Hugging Face hub. The model is loaded when the first question comes."""
 
     threshold = 0.5
 
@@ -44,7 +29,7 @@ class NliJudge:
 
     @cached_property
     def _entailment(self) -> Entailment:
-        return self._given or TransformersEntailment(self._model)
+        return self._given or load(self._model)
 
     def judge(self, questions: Iterable[Questions], /) -> Iterator[Verdicts]:
         for asked in questions:
@@ -103,55 +88,3 @@ def _joined(spans: Sequence[Span], sizes: Sequence[int], room: int) -> Iterator[
             return
         overlaps = last > first and sizes[last] + sizes[last + 1] <= room
         first = last if overlaps else last + 1
-
-
-class TransformersEntailment:
-    """A sequence classifier of Hugging Face with a class for entailment."""
-
-    def __init__(self, model: str) -> None:
-        self._torch, transformers = _installed()
-        try:
-            self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(model)
-            self._classifier: Any = transformers.AutoModelForSequenceClassification.from_pretrained(model)
-        except (OSError, ValueError) as error:
-            reason = str(error).strip().split("\n")[0]
-            what = "give a folder with its weights, or a name on the Hugging Face hub where the network reaches it"
-            raise UsageError(f"nli:{model} cannot be loaded: {what} ({reason})") from None
-        self._classifier.eval()
-        self._class = _entailment_class(model, self._classifier.config.id2label)
-        positions = getattr(self._classifier.config, "max_position_embeddings", None) or 512
-        limit = min(self._tokenizer.model_max_length, positions, 4096)
-        self.longest = (
-            limit - 16
-        )  # the signs around and between the texts, RoBERTa's reserved positions, and some slack
-
-    def tokens(self, text: str) -> int:
-        return len(self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
-
-    def probability(self, pairs: Sequence[tuple[str, str]]) -> Doubles:
-        order = sorted(range(len(pairs)), key=lambda place: len(pairs[place][0]))  # batches of similar length
-        found = np.zeros(len(pairs))
-        for start in range(0, len(order), BATCH):
-            places = order[start : start + BATCH]
-            premises, hypotheses = zip(*(pairs[place] for place in places), strict=True)
-            inputs = self._tokenizer(list(premises), list(hypotheses), padding=True, return_tensors="pt")
-            with self._torch.inference_mode():
-                logits = self._classifier(**inputs).logits
-            found[places] = logits.softmax(-1)[:, self._class].numpy()
-        return found
-
-
-def _installed() -> tuple[Any, Any]:
-    try:
-        import torch
-        import transformers
-    except ImportError:
-        raise MissingExtraError("judge nli", "nli") from None
-    return torch, transformers
-
-
-def _entailment_class(model: str, labels: dict[int, str]) -> int:
-    for number, label in labels.items():
-        if label.lower() in {"entailment", "entail", "entails", "entailed", "yes"}:
-            return int(number)
-    raise UsageError(f"nli:{model} is no entailment model: its classes are {', '.join(labels.values())}")
