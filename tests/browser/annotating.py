@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
@@ -11,7 +12,7 @@ import pyramidion as pyr
 from pyramidion.store import Accounts
 from pyramidion.store.accounts import Role
 from pyramidion.web.context import SESSION_COOKIE
-from tests.browser.site import PASSWORD, TOPIC, Site
+from tests.browser.site import PASSWORD, TOPIC, Site, small_study
 
 Spans = Sequence[Sequence[int]]
 
@@ -215,3 +216,21 @@ def card(page: Page, label: str) -> Locator:
 
 def labels(page: Page) -> list[str]:
     return page.locator(".a-card:visible .a-label").all_text_contents()
+
+
+# -- studies -------------------------------------------------------------------------------------------------
+
+JUDGE = "annotator"
+
+
+def expert_study(systems: Sequence[str] = ("extract", "lead", "repeat")) -> pyr.Study:
+    """One topic of the bundled example with the expert's pyramid and what the expert found in these summaries."""
+    whole = pyr.example()
+    return replace(
+        small_study(systems, golden().references),
+        pyramids=(golden(),),
+        judges=tuple(judge for judge in whole.judges if judge.id == JUDGE),
+        judgments=pyr.Judgments(
+            [j for j in whole.judgments if j.topic == TOPIC and j.judge == JUDGE and j.system in systems]
+        ),
+    )

@@ -36,10 +36,10 @@ export class Queue {
     return item;
   }
 
-  /** Take back the last if it has not been sent; null where it has. */
+  /** Take back the last change if it has not been sent; null where it has. */
   withdraw(version) {
     const last = this.#items.at(-1);
-    if (!last || last.sending || last.tried) return null;
+    if (!last || last.sending || last.tried || last.command.type === "undo" || last.command.type === "redo") return null;
     this.#items.pop();
     this.#keep(version);
     return last.command;

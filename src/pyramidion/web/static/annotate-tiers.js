@@ -40,19 +40,17 @@ export class Tiers {
       card.node.remove();
       this.#cards.delete(id);
     }
-    const ends = new Map([...this.#tiers].map(([weight, { list }]) => [weight, list.firstElementChild]));
-    const counts = new Map();
+    const wanted = new Map([...this.#tiers.keys()].map((weight) => [weight, []]));
     for (const unit of units) {
       const card = this.#cards.get(unit.id) ?? this.#make(unit.id);
       const key = this.key(unit);
       if (card.key !== key) this.#redraw(card, unit, key);
-      const weight = Math.min(unit.weight, this.#tiers.size - 1);
-      counts.set(weight, (counts.get(weight) ?? 0) + 1);
-      const next = ends.get(weight);
-      if (next === card.node) ends.set(weight, next.nextElementSibling);
-      else move(this.#tiers.get(weight).list, card.node, next);
+      wanted.get(Math.min(unit.weight, this.#tiers.size - 1)).push(card.node);
     }
-    for (const [weight, made] of this.#tiers) made.count(counts.get(weight) ?? 0);
+    for (const [weight, made] of this.#tiers) {
+      arrange(made.list, wanted.get(weight));
+      made.count(wanted.get(weight).length);
+    }
     if (focused?.isConnected && this.place.contains(focused) && document.activeElement !== focused) focused.focus();
     if (!this.#cards.has(this.#roving)) this.#rove(this.ids[0] ?? null);
   }
@@ -220,6 +218,22 @@ function tier(weight) {
   };
   count(0);
   return { node, list, count };
+}
+
+/** Bring the nodes of a list into this order with few moves: usually one, of the card that has changed. */
+function arrange(list, wanted) {
+  const staying = new Set(wanted);
+  const skip = (node) => {
+    while (node && !staying.has(node)) node = node.nextElementSibling; // on its way to another tier
+    return node;
+  };
+  let at = skip(list.firstElementChild);
+  for (const node of wanted) {
+    const after = at && skip(at.nextElementSibling);
+    if (node === at) at = after;
+    else if (node === after) at = skip(node.nextElementSibling); // it is the one before that has to go
+    else move(list, node, at);
+  }
 }
 
 /** Put a card somewhere else; where the browser can, without losing the focus; so that the eye can follow. */
