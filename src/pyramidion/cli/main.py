@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pyramidion.cli import analyze, auto, campaign, judge, report, study
+from pyramidion.cli import analyze, annotate, auto, campaign, judge, report, study
 from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath
 from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError, UsageError
@@ -235,6 +235,7 @@ app.command("import")(study.import_)
 app.command("account")(study.account)
 app.command("serve")(study.serve)
 app.add_typer(campaign.campaign, name="campaign")
+app.add_typer(annotate.annotate, name="annotate")
 app.add_typer(analyze.analyze, name="analyze")
 app.add_typer(auto.auto, name="auto")
 

@@ -1,0 +1,136 @@
+"""`pyramidion annotate`: what experts annotated on the pages of a study, listed, exported, stored."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pyramidion.cli.campaign import Place, open_desk
+from pyramidion.cli.options import Json, Quiet
+from pyramidion.cli.output import Output, as_json, cell, plain
+from pyramidion.errors import InputError, UsageError
+
+annotate = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="What experts annotated in the browser: list, export, store. `pyramidion serve` is where they do it.",
+)
+
+Ids = Annotated[list[int] | None, typer.Option("--id", help="Only this annotation, by its number; repeatable.")]
+Name = Annotated[str | None, typer.Option("--name", help="Only annotations of this name.")]
+Topic = Annotated[str | None, typer.Option("--topic", help="Only annotations of this topic.")]
+
+
+def _open(place: str) -> tuple[Any, Any]:
+    """The desk of the study and that of its annotations."""
+    desk = open_desk(place)
+    from pyramidion.workflows.annotate import AnnotationDesk
+
+    study = desk.studies.load()
+    return desk, AnnotationDesk(desk.database, lambda: study)
+
+
+def _chosen(annotations: Any, ids: list[int] | None, name: str | None, topic: str | None) -> list[Any]:
+    found = [
+        stored
+        for stored in annotations.store.all()
+        if (not ids or stored.id in ids) and name in (None, stored.name) and topic in (None, stored.topic)
+    ]
+    if missing := set(ids or ()) - {stored.id for stored in found}:
+        raise UsageError(f"there is no annotation {min(missing)} among those chosen")
+    return found
+
+
+@annotate.command("list")
+def list_(
+    place: Place, ids: Ids = None, name: Name = None, topic: Topic = None, json: Json = False, quiet: Quiet = False
+) -> None:
+    """Who annotated what: pyramids and peers, how many changes, whether the study has them."""
+    from rich.table import Table
+
+    output = Output(json, quiet)
+    _, annotations = _open(place)
+    activity = annotations.store.activity()
+    rows = [
+        {
+            "id": stored.id,
+            "topic": stored.topic,
+            "kind": stored.kind,
+            "system": stored.system,
+            "name": stored.name,
+            "owner": stored.owner,
+            "shared": stored.shared,
+            "changes": activity[stored.id].changes if stored.id in activity else 0,
+            "last": activity[stored.id].last if stored.id in activity else None,
+            "stored": stored.stored,
+        }
+        for stored in _chosen(annotations, ids, name, topic)
+    ]
+    output.result(rows)
+    if not rows:
+        output.show("No annotations yet. Experts begin them at /annotate of the server.")
+        return
+    table = Table("id", "topic", "what", "name", "owner", "changes", "last", "in the study")
+    for row in rows:
+        last = "" if row["last"] is None else datetime.fromtimestamp(row["last"]).isoformat(" ", "minutes")
+        in_study = "no" if row["stored"] is None else "yes" if row["stored"] == row["changes"] else "older"
+        owner = f"{row['owner']} and others" if row["shared"] else row["owner"]
+        what = row["system"] or "pyramid"
+        table.add_row(
+            *map(cell, map(str, (row["id"], row["topic"], what, row["name"], owner, row["changes"], last, in_study)))
+        )
+    output.show(table)
+
+
+@annotate.command("export")
+def export(
+    place: Place,
+    target: Annotated[Path, typer.Argument(metavar="DST", help="A .pyr, .pan or .jsonl file, or a folder.")],
+    ids: Ids = None,
+    name: Name = None,
+    topic: Topic = None,
+    to: Annotated[str | None, typer.Option("--to", help="The format, where DST's name does not say it.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace DST if it is an existing file.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write annotations as a study of their own, in any format. A topic can have one pyramid here: --name chooses."""
+    from pyramidion.workflows.studies import guess_format, save
+
+    output = Output(json, quiet)
+    if target.is_file() and not force:
+        raise UsageError(f"{target} exists already; --force replaces it")
+    _, annotations = _open(place)
+    chosen = _chosen(annotations, ids, name, topic)
+    if not chosen:
+        raise UsageError("no annotation is chosen; `pyramidion annotate list` shows them")
+    study = annotations.study_of([stored.id for stored in chosen])
+    if errors := [problem for problem in study.problems() if problem.severity == "error"]:
+        raise InputError(errors)
+    format = to or guess_format(target)
+    lost = save(study, target, format=format)
+    output.result({"written": str(target), "format": format, "annotations": len(chosen), "notes": as_json(lost)})
+    output.warn(lost)
+    output.show(f"Wrote {len(chosen)} annotations to {plain(str(target))} ({format}).")
+
+
+@annotate.command("store")
+def store(
+    place: Place, ids: Ids = None, name: Name = None, topic: Topic = None, json: Json = False, quiet: Quiet = False
+) -> None:
+    """Put annotations into the study, where every command finds them; those stored before are replaced."""
+    output = Output(json, quiet)
+    desk, annotations = _open(place)
+    from pyramidion.workflows.annotation_storing import store_annotation
+
+    chosen = _chosen(annotations, ids, name, topic)
+    if not chosen:
+        raise UsageError("no annotation is chosen; `pyramidion annotate list` shows them")
+    for stored in chosen:
+        store_annotation(annotations, desk.studies, stored.id)
+        what = f"peer {stored.system}" if stored.system else "pyramid"
+        output.show(f"Stored {stored.id}: topic {plain(stored.topic)}, {plain(what)}, {plain(stored.name)}.")
+    output.result({"stored": [stored.id for stored in chosen]})
