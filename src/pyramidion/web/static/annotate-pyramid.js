@@ -120,10 +120,10 @@ export class PyramidEditor extends Editor {
   }
 
   rename(id = this.current) {
-    const from = document.activeElement;
+    const text = this.texts.of(document.activeElement);
     this.tiers.edit(id, {
       save: (unit, label) => this.work.do({ type: "rename_unit", unit, label }),
-      done: () => (from?.isConnected && from !== document.body ? from.focus({ preventScroll: true }) : this.backToText()),
+      done: (unit) => (text ? text.body.focus({ preventScroll: true }) : this.tiers.focus(unit)),
     });
   }
 

@@ -169,7 +169,8 @@ export class Tiers {
 
   // -- labels, in place ----------------------------------------------------------------------------------------
 
-  /** Edit a label where it stands. save(id, text) is called when it has changed; done() always. */
+  /** Edit a label where it stands. save(id, text) is called when it has changed; done(id) when a key
+   * closed it: then the focus has to go somewhere. */
   edit(id, { save, done }) {
     const card = this.#cards.get(id);
     if (!card || card.node.querySelector("input")) return;
@@ -177,14 +178,14 @@ export class Tiers {
     const before = card.unit.label;
     input.value = before;
     let open = true;
-    const close = (keep) => {
+    const close = (keep, back = true) => {
       if (!open) return; // removing the field takes the focus from it, which would close it again
       open = false;
       const text = input.value.trim();
       card.button.hidden = false;
       input.remove();
       if (keep && text !== before) save(card.id, text);
-      done();
+      if (back) done(card.id);
     };
     input.addEventListener("keydown", (event) => {
       if (event.isComposing) return;
@@ -194,7 +195,7 @@ export class Tiers {
         close(event.key === "Enter");
       }
     });
-    input.addEventListener("blur", () => close(true));
+    input.addEventListener("blur", () => close(true, false)); // whoever goes elsewhere stays there
     card.node.append(input);
     card.button.hidden = true;
     card.node.scrollIntoView({ block: "nearest" });
