@@ -455,3 +455,11 @@ def test_the_documented_prompt_is_the_one_that_is_sent(ask):
         only(ask(server), UNITS, SUMMARIES[:1])
     assert server.asked[0]["messages"][0]["content"] == SYSTEM
     assert json.loads(server.asked[0]["messages"][1]["content"])["statements"][0]["text"] == UNITS[0]
+
+
+def test_a_number_is_the_same_in_digits_and_in_words():
+    judge = AlignJudge()
+    same, other = "Police arrested twelve protesters.", "Police arrested thirty protesters."
+    found = only(judge, ["Police arrested 12 protesters."], [same, other]).probability[0]
+    assert found[0] > judge.threshold
+    assert found[0] > found[1] + 0.2

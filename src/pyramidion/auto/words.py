@@ -27,6 +27,13 @@ RARER = 3
 """How much further down the list a word stands that had to be cut into pieces."""
 NEGATIONS = frozenset(["no", "not", "never", "none", "nobody", "nothing", "neither", "nor", "without", "cannot", "t"])
 
+_SMALL = "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen"
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+NUMBERS = {word: str(number) for number, word in enumerate([*_SMALL.split(), "nineteen"], 2)} | {
+    word: str(10 * number) for number, word in enumerate(_TENS.split(), 2)
+}
+"""Numbers in words. "One" is left out: it is a pronoun too often."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bag:
@@ -96,8 +103,8 @@ def is_word(text: str) -> bool:
 
 @lru_cache(maxsize=200_000)
 def stem_code(word: str) -> int:
-    """Words with the same stem have the same code."""
-    return crc32(stem(word).encode())
+    """Words with the same stem have the same code, and so have a number's digits and its word."""
+    return crc32(stem(NUMBERS.get(word, word)).encode())
 
 
 @lru_cache(maxsize=200_000)
