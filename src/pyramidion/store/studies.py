@@ -26,7 +26,7 @@ class Studies:
         collector = Collector()
         with self._database.read() as connection:
             query = select(schema.records.c.body).order_by(schema.records.c.id)
-            for row in connection.execution_options(yield_per=BATCH).execute(query):
+            for row in connection.execute(query, execution_options={"yield_per": BATCH}):
                 collector.add(row.body)
         collector.add({"type": "study", "version": 1, "title": self._database.meta.get("title", "")})
         return collector.study()
