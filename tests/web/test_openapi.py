@@ -19,8 +19,9 @@ import pyramidion as pyr
 from pyramidion.model.campaigns import KINDS, TaskKind
 from pyramidion.platforms.local import sign_worker
 from pyramidion.store import Accounts, Assignments, Workers
-from pyramidion.web import manager_api, webhooks, worker_api
+from pyramidion.web import annotate_api, manager_api, webhooks, worker_api
 from pyramidion.web.context import SESSION_COOKIE, WORKER_COOKIE
+from pyramidion.workflows.annotate import AnnotationDesk
 from pyramidion.workflows.campaign import Desk
 from pyramidion.workflows.tasks import task_page
 
@@ -28,7 +29,7 @@ from pyramidion.workflows.tasks import task_page
 def described() -> Any:
     """The schema itself needs no study."""
     app = FastAPI()
-    for module in (worker_api, manager_api, webhooks):
+    for module in (worker_api, manager_api, annotate_api, webhooks):
         app.include_router(module.router)
     return schemathesis.openapi.from_dict(app.openapi())
 
@@ -40,7 +41,7 @@ A_FEW = settings(
 
 
 class Visit:
-    """A server with a campaign of every kind under way, and somebody who is worker and manager in one."""
+    """A server with a campaign and an annotation of every kind under way; its visitor is worker and manager in one."""
 
     def __init__(self, desk: Desk, server: Server, study: pyr.Study) -> None:
         self.server = server
@@ -48,6 +49,9 @@ class Visit:
         for kind in KINDS:
             start_campaign(desk, study, kind, kind, topics=("museum-theft",), check=kind == "rate")
             self._submit_one(desk, study, kind, worker)
+        annotations = AnnotationDesk(desk.database, lambda: study)
+        pyramid = annotations.begin_pyramid("museum-theft", name="boss", owner="boss", start="expert").id
+        annotations.begin_peer("museum-theft", "lead", name="boss", owner="boss", pyramid=pyramid)
         accounts = Accounts(desk.database)
         session = accounts.log_in("boss", PASSWORD) or ""
         account = accounts.of_session(session)
@@ -82,6 +86,7 @@ def test_no_request_breaks_the_server(case: schemathesis.Case, visit: Visit) -> 
     """Once with made-up names in the path, and once with names of things that are there."""
     kind = KINDS[len(str(case.body)) % len(KINDS)]
     there = {"campaign": kind, "name": kind, "worker": visit.worker, "assignment": 1 + len(str(case.body)) % 8}
+    there["id"] = 1 + len(str(case.body)) % 2
     for known in ({}, there):
         case.path_parameters.update({name: value for name, value in known.items() if name in case.path_parameters})
         response = case.call(base_url=visit.server.url, cookies=visit.cookies, headers=visit.headers, timeout=120)
@@ -104,6 +109,21 @@ WITH_NUL: list[tuple[str, str, Any]] = [
     ("GET", "/api/manage/campaigns/judge/answers?worker=a%00b", None),
     ("GET", "/api/manage/scores?method=a%00b", None),
     ("POST", "/api/manage/invitations", {"campaign": NUL, "count": 1}),
+    ("POST", "/api/annotate", {"kind": "pyramid", "topic": "museum-theft", "name": NUL}),
+    ("POST", "/api/annotate", {"kind": "pyramid", "topic": NUL, "name": "x"}),
+    ("POST", "/api/annotate", {"kind": "peer", "topic": "museum-theft", "system": NUL, "pyramid": NUL, "name": "x"}),
+    ("POST", "/api/annotate/1/commands", {"command": {"type": "add_unit", "label": NUL, "comment": NUL}, "base": 1}),
+    ("POST", "/api/annotate/1/commands", {"command": {"type": "add_unit", "unit": NUL}, "base": 1}),
+    ("POST", "/api/annotate/2/commands", {"command": {"type": "unmatch", "id": NUL}, "base": 0}),
+    (
+        "POST",
+        "/api/annotate/2/commands",
+        {"command": {"type": "match_unit", "unit": "u01", "spans": [[0, 4]], "id": NUL}, "base": 0},
+    ),
+    ("POST", "/api/annotate/1/import", {"file_name": f"{NUL}.pyr", "text": NUL}),
+    ("GET", "/api/annotate/1/suggestions?unit=a%00b", None),
+    ("GET", "/api/annotate/1/export?format=a%00b", None),
+    ("POST", "/api/annotate/adjudicate", {"start": 1, "name": NUL}),
 ]
 
 
@@ -114,3 +134,5 @@ def test_the_character_0_is_kept_or_refused(visit: Visit, method: str, path: str
     assert client.request(method, path.format(worker=visit.worker), json=body).status_code < 500
     for shown in ("/api/work/judge", "/api/manage/campaigns/judge", "/api/manage/campaigns/judge/answers"):
         assert client.get(shown).status_code == 200
+    for annotation in ("/api/annotate/1", "/api/annotate/2", "/api/annotate/1/export?format=pyr"):
+        assert client.get(annotation).status_code == 200

@@ -180,8 +180,8 @@ def _annotate(peer: PeerAnnotation, command: do.PeerCommand) -> PeerAnnotation:
             if peer.matches or peer.marks:
                 raise RefusedError("an annotation is imported into an empty one; this one is begun")
             ids = [match.id for match in matches] + [mark.id for mark in marks]
-            if "" in ids or len(set(ids)) < len(ids):
-                raise RefusedError("imported matches and marks need names of their own")
+            if len(set(ids)) < len(ids) or not all(map(_can_be_named, ids)):
+                raise RefusedError("imported matches and marks need short names of their own")
             return replace(peer, matches=matches, marks=marks)
         case do.MatchUnit(unit, spans, id):
             new = Match(id, unit, union(spans))
@@ -210,8 +210,13 @@ def _annotate(peer: PeerAnnotation, command: do.PeerCommand) -> PeerAnnotation:
 
 
 def _check_new_name(peer: PeerAnnotation, id: str) -> None:
-    if not id or len(id) > LONGEST_ID or id in {match.id for match in peer.matches} | {mark.id for mark in peer.marks}:
-        raise RefusedError(f"a match or mark needs a name of its own, not {id!r}")
+    taken = {match.id for match in peer.matches} | {mark.id for mark in peer.marks}
+    if not _can_be_named(id) or id in taken:
+        raise RefusedError(f"a match or mark needs a short name of its own, not {id[:40]!r}")
+
+
+def _can_be_named(id: str) -> bool:
+    return 0 < len(id) <= LONGEST_ID and id.isprintable()
 
 
 # -- spans ---------------------------------------------------------------------------------------------------
