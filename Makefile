@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test lint unit bench docs example clean
+.PHONY: demo test lint unit bench docs site example clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/pyramidion demo
@@ -33,6 +33,9 @@ docs: $(VENV)/.test-installed   # rewrite the generated pages of docs/reference 
 	$(BIN)/python scripts/reference.py
 	$(BIN)/python scripts/picture.py
 	$(BIN)/python scripts/screenshots.py
+
+site: $(VENV)/.test-installed   # build the documentation as a searchable site in build/site
+	@$(BIN)/python scripts/site.py
 
 example: $(VENV)/.installed   # rebuild the bundled example from its sources
 	$(BIN)/python example/build.py

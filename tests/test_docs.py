@@ -52,6 +52,16 @@ def test_no_link_is_broken(page: Path) -> None:
     assert not [link for link in links if "://" not in link and not (page.parent / link).exists()]
 
 
+def test_the_site_builds_without_a_warning_and_can_be_searched(tmp_path: Path) -> None:
+    """A broken link or anchor, and a page that no menu leads to, are warnings."""
+    build = [sys.executable, ROOT / "scripts" / "site.py", tmp_path / "site"]
+    done = subprocess.run(build, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    index = (tmp_path / "site" / "searchindex.js").read_text("utf-8")
+    pages = [page.relative_to(ROOT).with_suffix("").as_posix() for page in PAGES if page.parent.name != "site"]
+    assert not [page for page in pages if f'"{page}"' not in index]
+
+
 def test_every_decision_is_listed() -> None:
     index = read("adr/README.md")
     assert not [path.name for path in (DOCS / "adr").glob("0*.md") if f"({path.name})" not in index]

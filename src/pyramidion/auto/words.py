@@ -27,11 +27,11 @@ RARER = 3
 """How much further down the list a word stands that had to be cut into pieces."""
 NEGATIONS = frozenset(["no", "not", "never", "none", "nobody", "nothing", "neither", "nor", "without", "cannot", "t"])
 
-_SMALL = "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen"
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-NUMBERS = {word: str(number) for number, word in enumerate([*_SMALL.split(), "nineteen"], 2)} | {
-    word: str(10 * number) for number, word in enumerate(_TENS.split(), 2)
-}
+_FROM_TWO = """two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+eighteen nineteen""".split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+NUMBERS = {word: str(number) for number, word in enumerate(_FROM_TWO, 2)}
+NUMBERS.update((word, f"{tens}0") for tens, word in enumerate(_TENS, 2))
 """Numbers in words. "One" is left out: it is a pronoun too often."""
 
 
