@@ -27,11 +27,11 @@ RARER = 3
 """How much further down the list a word stands that had to be cut into pieces."""
 NEGATIONS = frozenset(["no", "not", "never", "none", "nobody", "nothing", "neither", "nor", "without", "cannot", "t"])
 
-_FROM_TWO = """two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-eighteen nineteen""".split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-NUMBERS = {word: str(number) for number, word in enumerate(_FROM_TWO, 2)}
-NUMBERS.update((word, f"{tens}0") for tens, word in enumerate(_TENS, 2))
+_TO_TEN = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+_TEENS = ["eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_COUNTED = zip([*_TO_TEN, *_TEENS, *_TENS], [*range(2, 20), *range(20, 100, 10)], strict=True)
+NUMBERS = {word: str(number) for word, number in _COUNTED}
 """Numbers in words. "One" is left out: it is a pronoun too often."""
 
 
