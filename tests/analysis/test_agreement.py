@@ -91,7 +91,7 @@ def test_pair_differences_and_spreads_by_hand() -> None:
 
 
 def test_nothing_to_agree_on_is_said() -> None:
-    with pytest.raises(pyr.UsageError, match="no ratings"):
+    with pytest.raises(pyr.UsageError, match="no judgments"):
         agreement(Study())
     with pytest.raises(pyr.UsageError, match="no answers"):
         agreement(rated(np.full((2, 2), np.nan)))

@@ -135,6 +135,8 @@ def agreement(
 
 
 def _answers(study: Study, aspect: str | None, kind: JudgeKind, pyramid: str | None, judges: str | None) -> Ratings:
+    if not len(study.judgments):
+        raise UsageError("the study has no judgments, so there is nothing to agree on")
     if aspect is not None or not study.pyramids:
         data = ratings_of(study, aspect, judges=judges)
     else:
@@ -143,6 +145,8 @@ def _answers(study: Study, aspect: str | None, kind: JudgeKind, pyramid: str | N
             data = ratings_of(study, None, judges=judges)
     if not len(data.value):
         raise UsageError(f"{data.measure}: there are no answers to agree on")
+    if judges is None and set(data.judges) <= study.judges_of("model"):
+        raise UsageError(f"{data.measure}: only models have judged; name them (judges: model) to see how they agree")
     return data
 
 

@@ -69,7 +69,7 @@ def calibrate(
 ) -> Answer[Calibration]:
     """Calibrate judges of an aspect against the experts in the study, or against a table of expert scores."""
     check_choice("adjust", adjust, get_args(Adjust))
-    data = ratings_of(study, aspect)
+    data = ratings_of(study, aspect, judges="all")  # a model may be calibrated, too
     target, known = _expert_scores(study, data, gold, experts, gold_measure)
     judged = [code for code, name in enumerate(data.judges) if gold is not None or name not in known]
     if not judged:

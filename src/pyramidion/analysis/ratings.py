@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pyramidion.analysis.inputs import choose_measures, grid, measures_of
 from pyramidion.errors import Problem, UsageError, check_choice
-from pyramidion.methods.choice import choose, judge_ids
+from pyramidion.methods.choice import PEOPLE, choose, default_raters, judge_ids
 from pyramidion.methods.columns import is_in, present_names, ranks, take, values
 from pyramidion.model import UNMATCHED, Judgments, ScoreTable, Study
 from pyramidion.model.judgments import JudgeKind
@@ -44,20 +44,26 @@ def ratings_of(
     judges: str | None = None,
     systems: Collection[str] | None = None,
 ) -> Ratings:
-    """Ratings of an aspect in a study, or a measure of a score table."""
+    """Ratings of an aspect in a study, or a measure of a score table. Models count with people only if named."""
     if isinstance(source, ScoreTable):
         return _of_table(source, measure, systems)
     held = rated_aspects(source)
     if not held:
-        raise UsageError("the study has no ratings; score it first and ask about the score table")
+        raise UsageError("the study has no ratings of summaries")
     aspect = measure or held[0]
     check_choice("rated aspect", aspect, held)
     judgments = source.judgments
     kept = is_in(judgments.aspect, {aspect}) & is_in(judgments.other, {""})
-    kept &= is_in(judgments.judge, judge_ids(source, judges or "all"))
+    who = judges or default_raters(source, take(judgments, kept))
+    by_them = is_in(judgments.judge, judge_ids(source, who))
+    notes: tuple[Problem, ...] = ()
+    if judges is None and who == PEOPLE:
+        what = f"{(kept & ~by_them).sum():,} by models are left out; name judges to have them in"
+        notes = (Problem(f"ratings of {aspect}", what, "warning"),)
+    kept &= by_them
     if systems is not None:
         kept &= is_in(judgments.system, set(systems))
-    return of_judgments(aspect, take(judgments, kept))
+    return replace(of_judgments(aspect, take(judgments, kept)), notes=notes)
 
 
 def rated_aspects(study: Study) -> list[str]:

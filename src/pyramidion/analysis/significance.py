@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pyramidion.analysis.answer import Answer, Table, count, listed
 from pyramidion.analysis.figures import Estimate, Heatmap, Intervals
 from pyramidion.analysis.inputs import Floats, Tables, choose_measures, column_means, grid, measures_of
-from pyramidion.analysis.ratings import ratings_of
+from pyramidion.analysis.ratings import rated_aspects, ratings_of
 from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.methods.unit_vectors import unit_vectors
 from pyramidion.model import ScoreTable, Signature, Study
@@ -147,6 +147,8 @@ def tukey(
 
     Factors are judge and topic for the ratings in a study, topic for a score table; ``factors=()`` is the one-way test.
     """
+    if isinstance(source, Study) and not rated_aspects(source):
+        raise UsageError("the study has no ratings; score it first and ask about the score table")
     data = ratings_of(source, measure, judges=judges, systems=systems)
     known = ("judge", "topic") if data.judges else ("topic",)
     wanted = tuple(known if factors is None else factors)

@@ -12,6 +12,9 @@ from pyramidion.methods.columns import group, is_in, present_names, ranks, take
 from pyramidion.model import Judgments, Pyramid, Study
 from pyramidion.model.judgments import JudgeKind
 
+PEOPLE = "people"
+"""All judges but models."""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -26,9 +29,9 @@ class Choice:
 
 
 def choose(study: Study, *, kind: JudgeKind, pyramid: str | None, judges: str | None) -> Choice:
-    """By default the pyramid named after the method's kind of judges, else the only one, else the only judged one;
-    and judges of that kind, or all where none of them judged it, but people and models are never mixed unasked.
-    ``judges`` is a kind, a judge's id, or "all".
+    """By default the pyramid named after the method's kind of judges, else the only one, else the only one that people
+    judged, else the only judged one; and judges of that kind, or all where none of them judged it, but people and
+    models are never mixed unasked. ``judges`` is a kind, a judge's id, "people" or "all".
     """
     name = pyramid if pyramid is not None else _default_pyramid(study, kind)
     pyramids = {p.topic: p for p in study.pyramids if p.name == name}
@@ -68,8 +71,11 @@ def _default_pyramid(study: Study, kind: JudgeKind) -> str:
         return kind
     if len(names) > 1:
         named = {name: {p.topic: p for p in study.pyramids if p.name == name} for name in names}
-        judged = [name for name, pyramids in named.items() if len(_on_units(study.judgments, pyramids))]
-        names = tuple(judged) if len(judged) == 1 else names
+        judged = {name: _on_units(study.judgments, pyramids).judge for name, pyramids in named.items()}
+        models = study.judges_of("model")
+        by_people = [name for name, judge in judged.items() if (~is_in(judge, models)).any()]
+        chosen = by_people or [name for name, judge in judged.items() if len(judge)]
+        names = tuple(chosen) if len(chosen) == 1 else names
     if len(names) == 1:
         return names[0]
     raise UsageError(f"the study has several pyramids; choose one of {', '.join(names)}")
@@ -83,14 +89,21 @@ def _on_units(judgments: Judgments, pyramids: dict[str, Pyramid]) -> Judgments:
     return take(named, np.array(held, dtype=bool)[pairs.of_row]) if held else named
 
 
+def default_raters(study: Study, judgments: Judgments) -> str:
+    """Whose ratings or votes count where nobody is named: all, but people and models are never mixed unasked."""
+    by_model = is_in(judgments.judge, study.judges_of("model"))
+    return PEOPLE if by_model.any() and not by_model.all() else "all"
+
+
 def judge_ids(study: Study, judges: str) -> frozenset[str]:
-    """The ids that "all", a kind of judge or a judge's own id stands for."""
+    """The ids that "all", "people", a kind of judge or a judge's own id stands for."""
     ids = frozenset(judge.id for judge in study.judges)
-    if judges == "all":
-        return ids | frozenset(study.judgments.judge.names)
+    if judges in {"all", PEOPLE}:
+        everyone = ids | frozenset(study.judgments.judge.names)
+        return everyone - study.judges_of("model") if judges == PEOPLE else everyone
     if judges in get_args(JudgeKind):
         return frozenset(judge.id for judge in study.judges if judge.kind == judges)
     if judges not in ids:
         kinds = ", ".join(get_args(JudgeKind))
-        raise UsageError(f"no judge is called {judges!r}; give all, a kind ({kinds}) or a judge's id")
+        raise UsageError(f"no judge is called {judges!r}; give all, people, a kind ({kinds}) or a judge's id")
     return frozenset({judges})

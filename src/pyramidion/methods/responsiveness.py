@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from pyramidion.errors import Problems, UsageError, check_choice
 from pyramidion.methods.aggregate import mean
-from pyramidion.methods.choice import judge_ids
+from pyramidion.methods.choice import default_raters, judge_ids
 from pyramidion.methods.columns import is_in, present_names, take
 from pyramidion.methods.missing import unscored
 from pyramidion.model import UNMATCHED, Score, ScoreTable, Signature, Study
@@ -17,10 +17,12 @@ from pyramidion.model import UNMATCHED, Score, ScoreTable, Signature, Study
 
 def score(study: Study, *, measures: Sequence[str] | None = None, judges: str | None = None) -> ScoreTable:
     """The mean rating of every summary, one measure an aspect."""
-    judges = judges or "all"
-    by_them = is_in(study.judgments.judge, judge_ids(study, judges))
-    judgments = take(study.judgments, by_them & is_in(study.judgments.other, {""}))  # comparisons are no ratings
-    rated = [name for name in present_names(judgments.aspect) if name not in {"", UNMATCHED}]
+    ratings = take(
+        study.judgments, is_in(study.judgments.other, {""}) & ~is_in(study.judgments.aspect, {"", UNMATCHED})
+    )
+    judges = judges or default_raters(study, ratings)
+    judgments = take(ratings, is_in(ratings.judge, judge_ids(study, judges)))
+    rated = list(present_names(judgments.aspect))
     known = [aspect.id for aspect in study.aspects if aspect.id in rated]
     aspects = list(measures or known or rated)
     if not rated:

@@ -34,7 +34,7 @@ Systems = Annotated[
 Topics = Annotated[
     list[str] | None, typer.Option("--topic", "-t", help="Only these topics; a name or a pattern; repeatable.")
 ]
-Judges = Annotated[str | None, typer.Option(help="all, expert, crowd, model, or one judge's id.")]
+Judges = Annotated[str | None, typer.Option(help="all, people, expert, crowd, model, or one judge's id.")]
 PyramidName = Annotated[str | None, typer.Option("--pyramid", help="Which pyramid, where there are several.")]
 Gold = Annotated[str, typer.Option(help="The measure to be judged by; one of the tables has it.")]
 Metrics = Annotated[
