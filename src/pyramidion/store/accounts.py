@@ -6,6 +6,7 @@ import hashlib
 import secrets
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, get_args
 
 from argon2 import PasswordHasher
@@ -34,6 +35,11 @@ class Accounts:
         self._database = database
         self._hasher = PasswordHasher()
 
+    @cached_property
+    def _nobody(self) -> str:
+        """What is checked where there is no such account; made once, since making takes as long as checking."""
+        return self._hasher.hash("nobody")
+
     def add(self, name: str, password: str, role: Role = "manager") -> None:
         check_choice("role", role, get_args(Role))
         if len(password) < MIN_PASSWORD:
@@ -51,7 +57,7 @@ class Accounts:
         with self._database.read() as connection:
             found = connection.execute(select(schema.accounts).filter_by(name=name)).first()
         try:
-            self._hasher.verify(found.password if found else self._hasher.hash("nobody"), password)
+            self._hasher.verify(found.password if found else self._nobody, password)
         except (VerificationError, InvalidHashError):
             return None
         if found is None:
