@@ -611,6 +611,33 @@ def test_what_others_put_into_the_study_stays(office: Office) -> None:
     assert after.pyramid("reef-nursery", "expert") == original
 
 
+def test_storing_at_the_same_moment_leaves_a_sound_study(office: Office) -> None:
+    """Both count their units from 1, and a study has an id once."""
+    experts, together = [office.expert(), office.expert("emil")], threading.Barrier(2)
+    begun = [expert.begin(topic="reef-nursery") for expert in experts]
+    for expert, id in zip(experts, begun, strict=True):
+        for number in range(5):
+            about = {"reference": "A", "spans": [[number, number + 4]]}
+            expert.do(id, "add_unit", label=f"{number}", contributors=[about])
+    replies: list[int] = []
+
+    def store(expert: Expert, id: int) -> None:
+        together.wait()
+        replies.extend(expert.store(id).status_code for _ in range(3))
+
+    threads = [threading.Thread(target=store, args=pair) for pair in zip(experts, begun, strict=True)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert replies == [200] * 6
+    study = pyr.load(office.place)
+    assert study.problems() == []
+    names = {experts[0].state(id)["annotation"]["name"] for id in begun}
+    stored = [pyramid for pyramid in study.pyramids if pyramid.name in names]
+    assert [len(pyramid.units) for pyramid in stored] == [5, 5]
+
+
 def test_a_stored_pyramid_serves_peers_by_its_name(office: Office) -> None:
     """Also when another process stored it: the desk follows the study."""
     erin, name = office.expert(), office.name()

@@ -262,3 +262,23 @@ def test_what_is_not_in_the_study_cannot_be_annotated(desk: AnnotationDesk) -> N
     peer = desk.begin_peer(TOPIC, "lead", name="anna", owner="anna", pyramid="expert").id
     with pytest.raises(pyr.UsageError, match="is not a pyramid of topic"):
         desk.begin_peer(TOPIC, "lead", name="ben", owner="ben", pyramid=peer)
+
+
+def test_the_desk_follows_the_study(place: Path, example: Study) -> None:
+    """Pyramids and texts that the study gets later can be annotated at once; what is kept in memory stays right."""
+    held = replace(example, pyramids=())
+    desk = AnnotationDesk(Database.open(place), lambda: held)
+    own = desk.begin_pyramid(TOPIC, name="anna", owner="anna").id
+    desk.apply(own, do.AddUnit("x", "x", (Contributor("A", (Span(0, 4),)),)), author="anna", base=0)
+    with pytest.raises(pyr.UsageError, match="has no pyramid 'expert'"):
+        desk.begin_peer(TOPIC, "lead", name="anna", owner="anna", pyramid="expert")
+    held = example
+    peer = desk.begin_peer(TOPIC, "lead", name="anna", owner="anna", pyramid="expert").id
+    desk.apply(peer, do.MatchUnit("u01", (Span(0, 4),)), author="anna", base=0)
+    assert desk.score(peer).raw == 4
+    assert [unit.id for unit in desk.pyramid_of(own).units] == ["x"]
+    lighter = tuple(replace(u, contributors=u.contributors[:1]) for u in expert(example).units)
+    others = tuple(p for p in example.pyramids if p != expert(example))
+    held = replace(example, pyramids=(*others, replace(expert(example), units=lighter)))
+    assert desk.score(peer).raw == 1
+    desk.store._database.close()
