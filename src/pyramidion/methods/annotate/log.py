@@ -107,13 +107,13 @@ class Annotation:
 
     def undoable(self, author: str) -> Event | None:
         """What undo would take back for this author."""
-        mine = [number for number in self.on if self.events[number].author == author]
-        return self.events[max(mine)] if mine else None
+        mine = (event for event in reversed(self.events) if event.author == author and event.number in self.on)
+        return next(mine, None)
 
     def redoable(self, author: str) -> Event | None:
         """What redo would bring back for this author."""
-        undone = _undone(self.events, author)
-        return self.events[undone[-1].target] if undone else None
+        undone = _last_undone(self.events, author)
+        return None if undone is None else self.events[undone.target]
 
     def _event(self, command: Command, author: str, base: int, at: float) -> Event:
         if isinstance(command, do.Undo):
@@ -177,19 +177,21 @@ def _with_stop(stops: tuple[Stop, ...], number: int, state: State) -> tuple[Stop
     return (*stops, (number, state)) if number - stops[-1][0] >= EVERY else stops
 
 
-def _undone(events: Iterable[Event], author: str) -> list[do.Undo]:
-    """What an author undid and may redo, the last at the end; a change of theirs empties it."""
-    undone: list[do.Undo] = []
-    for event in events:
+def _last_undone(events: Sequence[Event], author: str) -> do.Undo | None:
+    """What an author undid last and has not redone; nothing once they changed something since."""
+    redone = 0
+    for event in reversed(events):
         if event.author != author:
             continue
-        if isinstance(event.command, do.Undo):
-            undone.append(event.command)
-        elif isinstance(event.command, do.Redo):
-            undone.pop()
+        if isinstance(event.command, do.Redo):
+            redone += 1
+        elif not isinstance(event.command, do.Undo):
+            return None
+        elif not redone:
+            return event.command
         else:
-            undone.clear()
-    return undone
+            redone -= 1
+    return None
 
 
 # -- names ---------------------------------------------------------------------------------------------------
