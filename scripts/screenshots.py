@@ -1,4 +1,4 @@
-"""Take the pictures of the report for README and docs: python scripts/screenshots.py
+"""Take the pictures for README and docs: python scripts/screenshots.py [report] [annotate]
 
 Needs Chromium (or PYRAMIDION_BROWSER). Pictures go to docs/images; colours are reduced where Pillow is there, so that
 the files stay small.
@@ -6,19 +6,28 @@ the files stay small.
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from playwright.sync_api import Browser, sync_playwright
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # the tests' way of starting servers is ours too
 
-import pyramidion as pyr
-from pyramidion.report import report_page, write_feedback
-from pyramidion.workflows.reporting import findings
+from playwright.sync_api import Browser, Page, sync_playwright  # noqa: E402
+from tests.web.servers import PASSWORD, running_server  # noqa: E402
 
-IMAGES = Path(__file__).parents[1] / "docs" / "images"
+import pyramidion as pyr  # noqa: E402
+from pyramidion.report import report_page, write_feedback  # noqa: E402
+from pyramidion.store import Accounts, Database  # noqa: E402
+from pyramidion.web.context import SESSION_COOKIE  # noqa: E402
+from pyramidion.workflows.campaign import Desk  # noqa: E402
+from pyramidion.workflows.reporting import findings  # noqa: E402
+
+IMAGES = ROOT / "docs" / "images"
 
 
 class Picture(NamedTuple):
@@ -52,6 +61,62 @@ def take(browser: Browser, folder: Path, picture: Picture) -> Path:
     return target
 
 
+# -- annotation ----------------------------------------------------------------------------------------------
+
+TOPIC = "drought-plan"
+
+
+def annotation(page: Page, url: str, **about: Any) -> None:
+    """Begin an annotation beside the page and open it."""
+    csrf = page.locator("main").get_attribute("data-csrf") or ""
+    made = page.request.post(f"{url}/api/annotate", headers={"X-CSRF-Token": csrf}, data={"topic": TOPIC, **about})
+    assert made.ok, made.text()
+    page.goto(f"{url}{made.json()['url']}")
+    page.locator("main[data-ready]").wait_for(state="attached")
+
+
+def pick(page: Page, first: int, words: int) -> None:
+    """Words of the first text, by keyboard."""
+    page.locator(".a-text").first.focus()
+    for key in ("Home", *["ArrowRight"] * first, *["Shift+ArrowRight"] * (words - 1)):
+        page.keyboard.press(key)
+
+
+def take_annotation(browser: Browser, folder: Path) -> list[Path]:
+    """An expert at a pyramid and at a summary of the bundled example."""
+    place = folder / "study.db"
+    database = Database.create(place, title="Water in Port Ambry")
+    Accounts(database).add("erin", PASSWORD, "expert")
+    Desk(database).import_study(pyr.example())
+    token = Accounts(database).log_in("erin", PASSWORD) or ""
+    taken = []
+    with running_server(place) as server:
+        context = browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+        context.add_cookies([{"name": SESSION_COOKIE, "value": token, "url": server.url}])
+        page = context.new_page()
+        page.goto(f"{server.url}/annotate")
+        annotation(page, server.url, kind="pyramid", name="erin", start="expert")
+        page.locator(".a-unit").nth(3).click()
+        pick(page, 83, 6)
+        page.locator(".a-card").nth(1).hover()
+        taken.append(shot(page, "annotate-pyramid"))
+        page.goto(f"{server.url}/annotate")
+        annotation(page, server.url, kind="peer", system="extract", name="erin", pyramid="expert", start="annotator")
+        page.locator(".a-unit").nth(1).click()
+        page.locator("#unit").get_by_text("In the references").wait_for()
+        page.mouse.move(5, 5)
+        taken.append(shot(page, "annotate-peer"))
+        context.close()
+    database.close()
+    return taken
+
+
+def shot(page: Page, name: str) -> Path:
+    target = IMAGES / f"{name}.png"
+    page.screenshot(path=target)
+    return target
+
+
 def shrink(path: Path) -> None:
     """128 colours are enough for flat pages."""
     try:
@@ -63,18 +128,26 @@ def shrink(path: Path) -> None:
     reduced.save(path, optimize=True)
 
 
+def take_report(browser: Browser, folder: Path) -> list[Path]:
+    found = findings(pyr.example())
+    (folder / "report.html").write_text(report_page(found), encoding="utf-8")
+    write_feedback(found, folder / "feedback")
+    return [take(browser, folder, picture) for picture in PICTURES]
+
+
 def main() -> None:
+    sets = {"report": take_report, "annotate": take_annotation}
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sets", nargs="*", help="which pictures (all)")
+    chosen = parser.parse_args().sets or list(sets)
     names = ("chromium", "chromium-browser", "google-chrome")
     path = os.environ.get("PYRAMIDION_BROWSER") or next(filter(None, map(shutil.which, names)), None)
     IMAGES.mkdir(parents=True, exist_ok=True)
-    found = findings(pyr.example())
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
-        folder = Path(place)
-        (folder / "report.html").write_text(report_page(found), encoding="utf-8")
-        write_feedback(found, folder / "feedback")
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        for picture in PICTURES:
-            shrink(take(browser, folder, picture))
+        for name in chosen:
+            for picture in sets[name](browser, Path(place)):
+                shrink(picture)
         browser.close()
 
 

@@ -51,7 +51,7 @@ WAY = """async ([role, name, at, start, end]) => {
     keys.push(jump ? `Control+${key}` : key);
     at = jump ? next : at + by;
   }
-  return [keys, first, last];
+  return [keys, words.rtl ? "ArrowLeft" : "ArrowRight", first, last];
 }"""
 
 
@@ -85,8 +85,8 @@ def begin(page: Page, **about: Any) -> int:
     return number
 
 
-def open_editor(page: Page, site: Site, number: int, hash: str = "") -> None:
-    page.goto(f"{site.url}/annotate/{number}{hash}")
+def open_editor(page: Page, site: Site, number: int, place: str = "") -> None:
+    page.goto(f"{site.url}/annotate/{number}{place}")
     expect(page.locator("main[data-ready]")).to_be_attached()
 
 
@@ -167,8 +167,8 @@ class Fingers:
         self.go_to_text(name)
         single = True
         for number, span in enumerate(spans):
-            keys, first, last = self.page.evaluate(WAY, [self.role, name, self.at.get(name, 0), *span])
-            assert first >= 0 and last >= 0, f"{name} {span} does not begin and end with words"
+            keys, forward, first, last = self.page.evaluate(WAY, [self.role, name, self.at.get(name, 0), *span])
+            assert min(first, last) >= 0, f"{name} {span} does not begin and end with words"
             if number and not single:
                 self.press("Space")  # keep what is picked; a single word picked with Space is kept already
             for key in keys:
@@ -177,7 +177,7 @@ class Fingers:
             if single:
                 self.press("Space")
             else:
-                self.press("Shift+ArrowRight", last - first)
+                self.press(f"Shift+{forward}", last - first)
             self.at[name] = last
 
 

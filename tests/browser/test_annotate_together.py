@@ -169,7 +169,9 @@ def test_a_lost_network_loses_nothing(both: tuple[Page, Page, int], visitors: Vi
     assert found[-1] == "renamed offline"
 
 
-def test_a_page_closed_while_offline_goes_on_later(site: Site, both: tuple[Page, Page, int], visitors: Visitors) -> None:
+def test_a_page_closed_while_offline_goes_on_later(
+    site: Site, both: tuple[Page, Page, int], visitors: Visitors
+) -> None:
     visitors.expect_problem(LOST_NETWORK)
     ana, ben, number = both
     ana.context.set_offline(True)

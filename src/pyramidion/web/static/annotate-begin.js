@@ -4,16 +4,16 @@ import { errorBox, post } from "./manager-api.js";
 import { busy, el, put, uniqueId } from "./manager-dom.js";
 import { openDialog } from "./manager-dialog.js";
 
-export function beginPyramid(topic, { me }) {
+export function beginPyramid(topic, { me, annotations }) {
   const start = choice("Begin with", [["", "nothing"], ...topic.pyramids.map((each) => [each, `the pyramid “${each}”`])]);
   const file = fileField(".pyr");
-  form(`A pyramid of ${topic.id}`, [nameField(me), start, file, sharedField()], (values) => ({
+  form(`A pyramid of ${topic.id}`, [nameField(me, annotations, topic), start, file, sharedField()], (values) => ({
     body: { kind: "pyramid", topic: topic.id, name: values.name, shared: values.shared, start: start.value() },
     file: file.value(),
   }));
 }
 
-export function beginPeer(topic, { me }, pyramids) {
+export function beginPeer(topic, { me, annotations }, pyramids) {
   const system = choice("Summary", topic.systems.map((each) => [each, each]));
   const pyramid = choice("Pyramid", [
     ...pyramids.map(({ id, name, owner }) => [`id ${id}`, `“${name}” of ${owner}, being annotated`]),
@@ -22,7 +22,7 @@ export function beginPeer(topic, { me }, pyramids) {
   const judges = (topic.judges ?? []).map((each) => [each, `what ${each} found`]);
   const start = choice("Begin with", [["", "nothing"], ...judges]);
   const file = fileField(".pan");
-  form(`A summary of ${topic.id}`, [nameField(me), system, pyramid, start, file, sharedField()], (values) => {
+  form(`A summary of ${topic.id}`, [nameField(me, annotations, topic), system, pyramid, start, file, sharedField()], (values) => {
     const [way, ...rest] = pyramid.value().split(" ");
     const chosen = way === "id" ? Number(rest[0]) : rest.join(" ");
     const about = { kind: "peer", topic: topic.id, system: system.value(), pyramid: chosen };
@@ -65,9 +65,13 @@ function form(title, fields, values) {
   });
 }
 
-function nameField(me) {
+/** The name offered is one's own, with a number where one has used it for this topic already. */
+function nameField(me, annotations, topic) {
   const id = uniqueId("begin");
-  const input = el("input", { id, type: "text", maxlength: "100", value: me.name, required: true });
+  const taken = new Set(annotations.filter((each) => each.topic === topic.id).map((each) => each.name));
+  let value = me.name;
+  for (let next = 2; taken.has(value); next += 1) value = `${me.name} ${next}`;
+  const input = el("input", { id, type: "text", maxlength: "100", value, required: true });
   const help = el("p", { class: "m-help" }, "Scores and exports call it so.");
   const node = el("div", { class: "field" }, el("label", { for: id }, "Name of the annotation"), input, help);
   return { node, name: "name", value: () => input.value.trim(), focus: () => input.select() };

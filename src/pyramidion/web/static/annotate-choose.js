@@ -2,13 +2,15 @@
 
 import { sameSpans } from "./annotate-spans.js";
 
-/** The unit of the third that a row is about: the one it has from the side it began with, or one of the same words. */
-export function thirdUnit(row, units, start) {
-  const own = row[start];
-  const kept = own && units.find((unit) => unit.id === own.id);
+/**
+ * The unit of the third that a row is about: the one it has from the side it began with, or, where that is gone or
+ * never was, a later one with the words of either side. `known`: the names of all units of the side it began with.
+ */
+export function thirdUnit(row, units, { start, known }) {
+  const kept = units.find((unit) => unit.id === row[start]?.id);
   if (kept) return kept;
-  const other = row[start === "first" ? "second" : "first"];
-  return (other && units.find((unit) => sameContributors(unit, other))) ?? null;
+  const sides = [row.first, row.second].filter(Boolean);
+  return units.find((unit) => !known.has(unit.id) && sides.some((side) => sameContributors(unit, side))) ?? null;
 }
 
 export function sameContributors(one, other) {
@@ -22,8 +24,8 @@ export function sameContributors(one, other) {
 }
 
 /** Which side's unit the third has: "first", "second", "both", "none" where it has none, "other" where it is changed. */
-export function sideOfUnit(row, units, start) {
-  const mine = thirdUnit(row, units, start);
+export function sideOfUnit(row, units, origin) {
+  const mine = thirdUnit(row, units, origin);
   const agrees = (unit) => (unit && mine ? sameContributors(unit, mine) && unit.label === mine.label : !unit && !mine);
   return sideOf(agrees(row.first), agrees(row.second));
 }

@@ -126,7 +126,7 @@ class Comparison {
 
   async open(id, start) {
     const state = await get(`/api/annotate/${id}`);
-    this.start = start;
+    this.origin = { start, known: new Set(this.rows.map((row) => row[start]?.id)) };
     this.work = new Work(state, this.me);
     this.work.addEventListener("change", () => this.show());
     this.work.addEventListener("refused", ({ detail }) => say(detail.reason));
@@ -147,7 +147,7 @@ class Comparison {
 
   #choices(row, place, node) {
     const { pyramid, peer } = this.work.state;
-    const side = this.kind === "peer" ? sideOfMatches(row, peer) : sideOfUnit(row, pyramid.units, this.start);
+    const side = this.kind === "peer" ? sideOfMatches(row, peer) : sideOfUnit(row, pyramid.units, this.origin);
     const label = { first: this.first.name, second: this.second.name, both: "as both", other: "something else" }[side];
     if (place.dataset.side === side) return;
     place.dataset.side = side;
@@ -180,7 +180,7 @@ class Comparison {
     const commands =
       this.kind === "peer"
         ? takeMatches(row.unit, row[side], peer)
-        : takeUnit(row[side], thirdUnit(row, pyramid.units, this.start));
+        : takeUnit(row[side], thirdUnit(row, pyramid.units, this.origin));
     for (const command of commands) this.work.do(command);
   }
 

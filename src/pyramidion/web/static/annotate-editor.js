@@ -89,8 +89,10 @@ export class Editor {
       this.#others(events.filter((event) => event.author !== this.me));
     });
     on("named", ({ from, to }) => {
-      this.tiers.rename(from, to);
-      if (this.current === from) this.choose(to);
+      this.tiers.rename(from, to); // the state with this name is shown right after
+      if (this.current !== from) return;
+      this.current = to;
+      this.#setHash(to);
     });
     on("refused", ({ reason }) => say(reason));
     on("conflict", (detail) => this.#conflict(detail));
@@ -135,6 +137,10 @@ export class Editor {
     this.detail.update();
     this.here.update();
     if (reveal) this.tiers.reveal(id);
+    this.#setHash(id);
+  }
+
+  #setHash(id) {
     history.replaceState(null, "", id === null ? location.pathname : `#unit=${encodeURIComponent(id)}`);
     this.#hash = location.hash;
   }

@@ -49,6 +49,7 @@ export class Selecting {
     text.body.focus({ preventScroll: true });
     if (place !== null && this.pick.holds(text, place) && !adds(event) && !event.shiftKey) {
       this.#pressed = { text, on: text.words.at(place), x: event.clientX, y: event.clientY };
+      text.body.setPointerCapture(event.pointerId); // a quick move out of the text drags too
       return;
     }
     const near = place ?? text.offsetAt(event.clientX, event.clientY, true);

@@ -5,8 +5,11 @@ import { DEEPEST, paint } from "./annotate-paint.js";
 import { depths, outside, Places } from "./annotate-spans.js";
 import { Words } from "./annotate-words.js";
 
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+
 export class Text {
   #shaded = "";
+  #turns;
   #measure = document.createRange();
 
   /** role: what the text is to the annotator, e.g. "Reference". */
@@ -15,6 +18,7 @@ export class Text {
     this.places = new Places(text);
     this.words = new Words(text);
     this.node = document.createTextNode(text);
+    this.#turns = RIGHT_TO_LEFT.test(text);
     this.body = el(
       "div",
       {
@@ -67,7 +71,8 @@ export class Text {
       if (near) return position.offset;
       // the caret before or after a character: the character that the point is on
       const { offset } = position;
-      return [offset, offset - 1].find((place) => this.#covers(place, x, y)) ?? null;
+      const found = [offset, offset - 1].find((place) => this.#covers(place, x, y)) ?? null;
+      return found === null && this.#turns ? this.#wordAt(x, y) : found;
     }
     if (!near) return null;
     const { top, bottom } = this.body.getBoundingClientRect();
@@ -79,6 +84,12 @@ export class Text {
     return this.boxes([place, this.words.step(place + 1, 0)]).some(
       (box) => box.left <= x && x <= box.right && box.top <= y && y <= box.bottom,
     );
+  }
+
+  /** Where writing changes its direction, a caret has two places and the browser names one: look for the word itself. */
+  #wordAt(x, y) {
+    const inside = (box) => box.left <= x && x <= box.right && box.top <= y && y <= box.bottom;
+    return this.words.spans.find((span) => this.boxes(span).some(inside))?.[0] ?? null;
   }
 
   boxes([start, end]) {

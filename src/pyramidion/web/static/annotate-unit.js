@@ -48,7 +48,9 @@ export class UnitPanel {
           "div",
           { class: "a-tools", role: "group", "aria-label": "This unit" },
           tool("rename", "Rename", "R"),
-          tool("merge", "Merge with …", "M"),
+          tool("merge", "Merge …", "M", "Merge with another unit"),
+          unit.contributors.length > 1 && tool("split", "Split off", "P", "Ticked contributors into a new unit"),
+          tool("move", "Move …", "V", "Ticked contributors into another unit"),
           tool("up", "↑", "Alt+↑", "Move up in its tier"),
           tool("down", "↓", "Alt+↓", "Move down in its tier"),
           tool("delete", "Delete", "Del"),
@@ -60,15 +62,6 @@ export class UnitPanel {
             unit.contributors.map((each) => this.#contributor(each, may)),
           )
         : el("p", { class: "muted" }, "No words yet: pick some and add them."),
-      may &&
-        unit.contributors.length > 1 &&
-        el(
-          "div",
-          { class: "a-tools", role: "group", "aria-label": "Ticked contributors" },
-          el("span", { class: "muted small" }, "Ticked:"),
-          tool("split", "Split off", "P", "Into a new unit"),
-          tool("move", "Move to …", "V", "Into another unit"),
-        ),
       this.comment.node,
       this.suggestions.node,
     ];

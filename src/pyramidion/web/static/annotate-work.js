@@ -8,7 +8,7 @@
 // "refused" {command, reason}, "conflict" {command, events, reason}, "gone" {error}.
 
 import { get, post } from "./manager-api.js";
-import { apply, isProvisional, made, named, Refused, unitsOf, unnamed } from "./annotate-edit.js";
+import { apply, isProvisional, made, named, Refused, renamed, unitsOf, unnamed } from "./annotate-edit.js";
 import { Queue } from "./annotate-queue.js";
 
 const EVERY = 1500;
@@ -129,19 +129,18 @@ export class Work extends EventTarget {
   }
 
   async #accepted(item, { event, state }, before) {
+    const between = event.number === before ? [] : (await this.#since(before)).events;
     this.#queue.shift(state.version);
     this.#name(item.command, event.command);
-    if (event.number !== before) {
-      const { events } = await get(this.#path(`changes?since=${before}`)).catch(() => ({ events: [] }));
-      this.#take(state, events.filter((other) => other.number !== event.number && other.number < state.version));
-    } else {
-      this.#take(state, []);
-    }
+    this.#take(
+      state,
+      between.filter((other) => other.number !== event.number && other.number < state.version),
+    );
   }
 
   /** Whether a command whose reply was lost has been taken after all. */
   async #arrived(item, before) {
-    const { events, state } = await get(this.#path(`changes?since=${before}`));
+    const { events, state } = await this.#since(before);
     const event = events.find((each) => each.author === this.#me && sameCommand(unnamed(item.command), each.command));
     if (!event) return false;
     this.#queue.shift(state.version);
@@ -227,15 +226,21 @@ export class Work extends EventTarget {
   async #resume() {
     const left = this.#queue.left();
     if (!left?.commands?.length || !this.mayEdit) return;
-    const { events } = await get(this.#path(`changes?since=${left.version}`)).catch(() => ({ events: [] }));
-    const unknown = events.filter(
-      (event) => !left.commands.some((command) => sameCommand(unnamed(command), event.command)),
-    );
-    const sent = events.length - unknown.length;
-    for (const command of left.commands.slice(sent)) this.#queue.add(command, this.#server.version);
-    this.#take(this.#server, unknown);
+    const { events } = await this.#since(left.version);
+    let commands = left.commands;
+    const others = [];
+    for (const event of events) {
+      const [first, ...rest] = commands;
+      const arrived = first && event.author === this.#me && sameCommand(unnamed(first), event.command);
+      if (!arrived) others.push(event);
+      else commands = rest.map((command) => renamed(command, made(first), made(event.command)));
+    }
+    for (const command of commands) this.#queue.add(command, this.#server.version);
+    this.#take(this.#server, others);
     this.#drain();
   }
+
+  #since = (version) => get(this.#path(`changes?since=${version}`));
 
   // -- telling -------------------------------------------------------------------------------------------------
 
