@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 
 import pytest
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select, text
 
 import pyramidion as pyr
-from pyramidion.store import Annotations, BehindError, Database, StoredEvent, migrations, schema
+from pyramidion.store import Annotations, BehindError, Database, StoredEvent, Studies, migrations, schema
 
 
 def event(number: int, author: str = "anna") -> StoredEvent:
@@ -124,3 +124,53 @@ def test_a_database_from_before_gets_the_tables(place: str) -> None:
         names = set(connection.execute(select(migrations._history.c.name)).scalars())
     assert names == {step.__name__ for step in migrations.STEPS}
     again.close()
+
+
+def test_annotations_from_before_get_the_column(place: str) -> None:
+    database = Database.create(place)
+    made = Annotations(database).add("t", "pyramid", name="anna", owner="anna")
+    with database.write() as connection:
+        connection.execute(text("ALTER TABLE annotations DROP COLUMN stored"))
+        connection.execute(delete(migrations._history).where(migrations._history.c.name == "stored_annotations"))
+    database.close()
+    again = Database.open(place)
+    assert Annotations(again).all() == [made]
+    again.close()
+
+
+def test_what_was_done_and_what_was_stored(database: Database) -> None:
+    store = Annotations(database)
+    busy, idle = (store.add("t", "pyramid", name=name, owner=name) for name in ("anna", "ben"))
+    store.append(busy.id, event(0))
+    store.append(busy.id, event(1))
+    assert store.activity() == {busy.id: (2, 1.5)}
+    store.mark_stored(busy.id, 2)
+    assert (store.get(busy.id).stored, store.get(idle.id).stored) == (2, None)
+
+
+def test_records_are_replaced_whole_or_not_at_all(database: Database) -> None:
+    studies = Studies(database)
+    pyramids = tuple(pyr.Pyramid(topic, (), (), "mine") for topic in ("t", "u"))
+    studies.add(pyr.Study(topics=(pyr.Topic("t"), pyr.Topic("u")), pyramids=pyramids))
+    changed = pyr.Study(pyramids=(pyr.Pyramid("t", ("A",), (), "mine"),))
+
+    def newest() -> int:
+        with database.read() as connection:
+            return int(connection.execute(select(func.max(schema.records.c.id))).scalar_one())
+
+    def fail() -> None:
+        with studies.changing():
+            studies.put(changed, instead_of=lambda record: record["name"] == "mine", topic="t")
+            raise RuntimeError
+
+    before = newest()
+    with pytest.raises(RuntimeError):
+        fail()
+    assert studies.load().pyramids == pyramids
+    for _ in range(2):
+        with studies.changing():
+            assert studies.load().pyramid("u", "mine") == pyramids[1]
+            assert studies.put(changed, instead_of=lambda record: record["name"] == "mine", topic="t") == 1
+        assert newest() > before, "other processes see by the newest record that something changed"
+        before = newest()
+    assert studies.load().pyramids == (pyramids[1], changed.pyramids[0])
