@@ -25,6 +25,7 @@ bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/analysis.py
 	$(BIN)/python benchmarks/partition.py
 	$(BIN)/python benchmarks/automatic.py
+	$(BIN)/python benchmarks/grid.py
 	$(BIN)/python benchmarks/judge.py
 	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/server.py --quick
