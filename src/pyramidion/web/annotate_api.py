@@ -15,7 +15,7 @@ from pyramidion.methods.annotate.records import read_command
 from pyramidion.model import Pyramid
 from pyramidion.store import Account, StoredAnnotation
 from pyramidion.web import annotate_views as views
-from pyramidion.web.context import Context, Ctx, Expert, Viewer
+from pyramidion.web.context import Context, Ctx, Expert, Viewer, current_account
 from pyramidion.workflows.annotation_exports import ExportFormat, export
 from pyramidion.workflows.annotation_imports import import_of_file
 from pyramidion.workflows.annotation_storing import store_annotation
@@ -62,7 +62,8 @@ def find(id: int, ctx: Context) -> StoredAnnotation:
         raise HTTPException(404, str(error)) from None
 
 
-def stored_annotation(id: Id, ctx: Ctx) -> StoredAnnotation:
+def stored_annotation(id: Id, ctx: Ctx, _: Annotated[Account, Depends(current_account)]) -> StoredAnnotation:
+    """Only for people who are logged in: strangers do not learn what there is."""
     return find(id, ctx)
 
 
