@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import pyramidion as pyr
@@ -208,6 +209,30 @@ def shown(page: Page, layer: str) -> list[str]:
         layer,
     )
     return words
+
+
+# The boxes shaded behind a text, and those of stretches given in code points, as left, top, width.
+SHADED = """([name, kind, stretches]) => {
+  const body = document.querySelector(`.a-text[aria-label^="Reference ${name},"]`);
+  const d = body.parentElement.querySelector(`.a-${kind}`).getAttribute("d");
+  const drawn = [...d.matchAll(/M(-?[\\d.]+) (-?[\\d.]+)h([\\d.]+)/g)].flatMap(([, ...numbers]) => numbers.map(Number));
+  const place = (points) => Array.from(body.textContent).slice(0, points).join("").length;
+  const {left, top} = body.getBoundingClientRect();
+  const wanted = stretches.flatMap(([start, end]) => {
+    const range = document.createRange();
+    range.setStart(body.firstChild, place(start));
+    range.setEnd(body.firstChild, place(end));
+    return [...range.getClientRects()].filter(({width}) => width > 0)
+      .flatMap((box) => [box.left - left, box.top - top, box.width]);
+  });
+  return [drawn, wanted];
+}"""
+
+
+def shaded_as(page: Page, reference: str, kind: str, stretches: Spans) -> None:
+    """What is shaded in a way behind a reference are these stretches and no others."""
+    drawn, wanted = page.evaluate(SHADED, [reference, kind, [list(span) for span in stretches]])
+    assert drawn == pytest.approx(wanted, abs=0.1), (reference, kind)
 
 
 def card(page: Page, label: str) -> Locator:

@@ -26,6 +26,7 @@ from tests.browser.annotating import (
     open_editor,
     pick_by_mouse,
     saved,
+    shaded_as,
     shown,
     state,
 )
@@ -103,29 +104,41 @@ def test_units_light_their_words_and_words_their_units(page: Page) -> None:
     expect(page.get_by_role("group", name="Units of these words")).to_contain_text("Port Ambry is introducing")
 
 
+def used(reference: str) -> list[int]:
+    """How many units use each character of a reference."""
+    spans = [s for unit in GOLDEN.units for c in unit.contributors if c.reference == reference for s in c.spans]
+    return [sum(span.start <= place < span.end for span in spans) for place in range(len(TEXTS[reference]))]
+
+
+def stretches(times: list[int]) -> Iterator[tuple[int, int, int]]:
+    """Where each stretch that is used equally often begins and ends, and how often it is used."""
+    start = 0
+    for place in range(1, len(times) + 1):
+        if place == len(times) or times[place] != times[start]:
+            yield start, place, times[start]
+            start = place
+
+
 def test_words_are_shaded_by_how_many_units_use_them(page: Page) -> None:
-    used = {depth: shown(page, f"used-{depth}") for depth in range(1, 5)}
-    spans = [s for unit in GOLDEN.units for c in unit.contributors if c.reference == "A" for s in c.spans]
-    times = [sum(s.start <= place < s.end for s in spans) for place in range(len(TEXTS["A"]))]
-    for depth in range(1, 5):
-        stretches, place = [], 0
-        while place < len(times):
-            end = place
-            while end < len(times) and times[end] == times[place]:
-                end += 1
-            stretches += [TEXTS["A"][place:end]] if min(times[place], 4) == depth else []
-            place = end
-        assert used[depth][: len(stretches)] == stretches, depth
+    for size in ({"width": 1280, "height": 800}, {"width": 1700, "height": 900}):  # lines break elsewhere
+        page.set_viewport_size(size)
+        page.wait_for_timeout(200)
+        for reference in GOLDEN.references:
+            found = list(stretches(used(reference)))
+            for depth in range(1, 5):
+                wanted = [(start, end) for start, end, times in found if min(times, 4) == depth]
+                shaded_as(page, reference, f"used-{depth}", wanted)
 
 
 def test_unused_text_can_be_shown_and_gone_to(page: Page) -> None:
+    words = [match.span() for match in re.finditer(r"\w+", TEXTS["A"])]
+    idle = [span for span in words if not any(used("A")[slice(*span)])]
+    shaded_as(page, "A", "idle", [])
     page.get_by_role("button", name="Show unused text").click()
-    idle = shown(page, "idle")
-    assert idle
-    assert "rationing" not in idle
+    shaded_as(page, "A", "idle", idle)
     page.locator(".a-text").first.focus()
     page.keyboard.press("u")
-    assert shown(page, "cursor") == idle[:1]
+    assert shown(page, "cursor") == [TEXTS["A"][slice(*idle[0])]]
 
 
 # -- edits ---------------------------------------------------------------------------------------------------

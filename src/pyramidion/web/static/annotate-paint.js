@@ -1,9 +1,9 @@
 // Colours on texts without touching the texts: named highlights over ranges (CSS Custom Highlight API). A text is laid
-// out once; whatever is painted on it later costs no layout.
+// out once; whatever is painted on it later costs no layout. A change of one range costs the more, the more there are:
+// these are few, and what is drawn for all units is in annotate-shade.js.
 
 /** Lower layers first; what each looks like stands in annotate.css under ::highlight(name). */
-const USED = ["used-1", "used-2", "used-3", "used-4"];
-const LAYERS = [...USED, "marked", "idle", "current", "hint", "lit", "flash", "picked", "cursor"];
+const LAYERS = ["marked", "current", "hint", "lit", "flash", "picked", "cursor"];
 
 export class Paint {
   #layers = new Map();
@@ -40,4 +40,3 @@ export class Paint {
 }
 
 export const paint = globalThis.Highlight && CSS.highlights ? new Paint() : null;
-export const DEEPEST = USED.length;

@@ -1,7 +1,8 @@
 // One text on the page: its node, its words, where a point of the screen lies in it, and what is painted on it.
 
 import { el, plural, put, setText } from "./manager-dom.js";
-import { DEEPEST, paint } from "./annotate-paint.js";
+import { paint } from "./annotate-paint.js";
+import { Shade } from "./annotate-shade.js";
 import { depths, outside, Places } from "./annotate-spans.js";
 import { Words } from "./annotate-words.js";
 
@@ -10,6 +11,7 @@ const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 export class Text {
   #shaded = "";
   #turns;
+  #shade;
   #measure = document.createRange();
 
   /** role: what the text is to the annotator, e.g. "Reference". */
@@ -34,7 +36,9 @@ export class Text {
     );
     this.used = el("span", { class: "a-used" });
     this.title = el("h3", { class: "a-text-title" }, el("bdi", {}, name), this.used);
-    this.pane = el("section", { class: "a-pane", "aria-label": `${role} ${name}` }, this.title, this.body);
+    this.#shade = new Shade(this);
+    const sheet = el("div", { class: "a-sheet" }, this.#shade.node, this.body);
+    this.pane = el("section", { class: "a-pane", "aria-label": `${role} ${name}` }, this.title, sheet);
   }
 
   slice = ([start, end]) => this.node.data.slice(start, end);
@@ -48,12 +52,8 @@ export class Text {
     if (key === this.#shaded) return;
     this.#shaded = key;
     const found = depths(this.places.toUnits(pointSpans));
-    for (let depth = 1; depth <= DEEPEST; depth += 1) {
-      const spans = found.filter((stretch) => Math.min(stretch[2], DEEPEST) === depth);
-      paint.set(`used-${depth}`, this.node, spans);
-    }
     this.free = outside(this.words.spans, found);
-    paint.set("idle", this.node, idle ? this.free : []);
+    this.#shade.set(found, idle ? this.free : []);
     const share = this.words.count ? 1 - this.free.length / this.words.count : 1;
     setText(this.used, `${Math.floor(100 * share)}% used`);
   }
