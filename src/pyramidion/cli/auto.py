@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath
+from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath, grouped
 from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import UsageError
 
@@ -26,31 +27,68 @@ Partitioner = Annotated[
 Matcher = Annotated[
     str, typer.Option(help="How units are found in peers: align (to a degree), wmin or exact (each once or not).")
 ]
+Segmenter = Annotated[str, typer.Option(help="How sentences are cut: clauses, or spacy:PIPELINE (any installed one).")]
 Similarity = Annotated[
     str, typer.Option(help="Of segments: align (word by word) or cosine (of the embedder's vectors).")
 ]
 Embedder = Annotated[
     str, typer.Option(help="For cosine: minilm, wtmf:FILE, st:NAME (sentence-transformers) or openai:MODEL.")
 ]
-Segmenter = Annotated[str, typer.Option(help="How sentences are cut: clauses, or spacy:PIPELINE (any installed one).")]
-Percentile = Annotated[float, typer.Option(help="Edges start at this percentile of similarities.", min=0, max=100)]
-Alpha = Annotated[float | None, typer.Option(help="edua-g: added to the number of segments. [default: 10]")]
-Beta = Annotated[float | None, typer.Option(help="edua-g: how fast tiers narrow. [default: 2.5]")]
-TopK = Annotated[int | None, typer.Option(help="wmin, exact: units a segment may express. [default: 2]", min=1)]
-Threshold = Annotated[float | None, typer.Option(help="wmin, exact: least similarity of a match. [default: 0.5]")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes; encoding uses all cores with one.", min=1, max=64)]
 
 
-def _choices(**given: Any) -> Any:
+@dataclass(frozen=True)
+class Building:
+    """How pyramids are built."""
+
+    partitioner: Partitioner = "edua-x"
+    segmenter: Segmenter = "clauses"
+    similarity: Similarity = "align"
+    embedder: Embedder = "minilm"
+    percentile: Annotated[
+        float, typer.Option(help="Edges start at this percentile of similarities.", min=0, max=100)
+    ] = 83.0
+    alpha: Annotated[float | None, typer.Option(help="edua-g: added to the number of segments. [default: 10]")] = None
+    beta: Annotated[float | None, typer.Option(help="edua-g: how fast tiers narrow. [default: 2.5]")] = None
+
+
+@dataclass(frozen=True)
+class Matching:
+    """How units are found in peers."""
+
+    matcher: Matcher = "align"
+    top_k: Annotated[int | None, typer.Option(help="wmin, exact: units a segment may express. [default: 2]", min=1)] = (
+        None
+    )
+    threshold: Annotated[
+        float | None, typer.Option(help="wmin, exact: least similarity of a match. [default: 0.5]")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Running:
+    """How a study is read and what is said about it."""
+
+    jobs: Jobs = 1
+    format: From = None
+    lenient: Lenient = False
+    json: Json = False
+    quiet: Quiet = False
+
+    @property
+    def output(self) -> Output:
+        return Output(self.json, self.quiet)
+
+    def study(self, path: str) -> Any:
+        from pyramidion.cli.main import load_study
+
+        return load_study(path, self.format, self.lenient, self.output)
+
+
+def _choices(*groups: Building | Matching) -> Any:
     from pyramidion.auto.choices import Choices
 
-    return Choices(**{name: value for name, value in given.items() if value is not None})
-
-
-def _load(path: str, format: str | None, lenient: bool, output: Output) -> Any:
-    from pyramidion.cli.main import load_study
-
-    return load_study(path, format, lenient, output)
+    return Choices(**{name: value for group in groups for name, value in asdict(group).items() if value is not None})
 
 
 @contextmanager
@@ -68,42 +106,25 @@ def progress(output: Output, total: int, what: str) -> Iterator[Callable[[int], 
 
 
 @auto.command()
+@grouped
 def build(
     path: StudyPath,
     target: Annotated[
         str, typer.Option("--output", "-o", help="A .jsonl or .pyr file, a folder for .pyr files, or a study database.")
     ],
     name: Annotated[str, typer.Option(help="What the pyramids are called.")] = "auto",
-    partitioner: Partitioner = "edua-x",
-    segmenter: Segmenter = "clauses",
-    similarity: Similarity = "align",
-    embedder: Embedder = "minilm",
-    percentile: Percentile = 83.0,
-    alpha: Alpha = None,
-    beta: Beta = None,
-    jobs: Jobs = 1,
-    format: From = None,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    building: Building,
+    running: Running,
 ) -> None:
     """Build a pyramid from the references of each topic."""
-    output = Output(json, quiet)
-    choices = _choices(
-        partitioner=partitioner,
-        segmenter=segmenter,
-        similarity=similarity,
-        embedder=embedder,
-        percentile=percentile,
-        alpha=alpha,
-        beta=beta,
-    )
-    study = _load(path, format, lenient, output)
+    output, choices = running.output, _choices(building)
+    study = running.study(path)
     from pyramidion.workflows.automatic import build_pyramids
     from pyramidion.workflows.automatic_run import write_pyramids
 
     with progress(output, len(study.topics), "Building pyramids") as advance:
-        made = build_pyramids(study, choices, name=name, processes=jobs, advance=advance)
+        made = build_pyramids(study, choices, name=name, processes=running.jobs, advance=advance)
     write_pyramids(made, target, name=name)
     pyramids = [pyramid for pyramid in made.pyramids if pyramid.name == name]
     tiers = {p.topic: {str(weight): len(units) for weight, units in p.tiers.items()} for p in pyramids}
@@ -116,6 +137,7 @@ def build(
 
 
 @auto.command()
+@grouped
 def score(
     path: StudyPath,
     target: Annotated[
@@ -129,50 +151,27 @@ def score(
         str, typer.Option(help="Which pyramid, an expert's as well; `auto` is built where a topic has none.")
     ] = "auto",
     by: Annotated[str, typer.Option("--by", help="What to print: system or summary.")] = "system",
-    partitioner: Partitioner = "edua-x",
-    matcher: Matcher = "align",
-    segmenter: Segmenter = "clauses",
-    similarity: Similarity = "align",
-    embedder: Embedder = "minilm",
-    percentile: Percentile = 83.0,
-    alpha: Alpha = None,
-    beta: Beta = None,
-    top_k: TopK = None,
-    threshold: Threshold = None,
-    jobs: Jobs = 1,
-    format: From = None,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    building: Building,
+    matching: Matching,
+    running: Running,
 ) -> None:
     """Score every peer: raw, quality, coverage and comprehensive."""
     from pyramidion.cli.main import refuse_same
     from pyramidion.cli.score import check_targets, show_table
 
-    output = Output(json, quiet)
-    choices = _choices(
-        partitioner=partitioner,
-        matcher=matcher,
-        segmenter=segmenter,
-        similarity=similarity,
-        embedder=embedder,
-        percentile=percentile,
-        alpha=alpha,
-        beta=beta,
-        top_k=top_k,
-        threshold=threshold,
-    )
+    output, choices = running.output, _choices(building, matching)
     targets = target or []
     for file in [*targets, *([save] if save else [])]:
         refuse_same(path, file)
     check_targets(targets, by)
-    study = _load(path, format, lenient, output)
+    study = running.study(path)
     from pyramidion.workflows.automatic import evaluate_study
     from pyramidion.workflows.studies import save as save_study
 
     with progress(output, len(study.peers) + len(study.topics), "Scoring") as advance:
         found = evaluate_study(
-            study, choices, pyramid=pyramid, explain=save is not None, processes=jobs, advance=advance
+            study, choices, pyramid=pyramid, explain=save is not None, processes=running.jobs, advance=advance
         )
     if save:
         save_study(found.study, save)
@@ -182,46 +181,24 @@ def score(
 
 
 @auto.command()
+@grouped
 def run(
     path: Annotated[str, typer.Argument(metavar="FOLDER", help="Texts in topic folders, or a study in any format.")],
     folder: Annotated[Path, typer.Option("--output", "-o", help="Where everything goes; run again to go on.")],
-    partitioner: Partitioner = "edua-x",
-    matcher: Matcher = "align",
-    segmenter: Segmenter = "clauses",
-    similarity: Similarity = "align",
-    embedder: Embedder = "minilm",
-    percentile: Percentile = 83.0,
-    alpha: Alpha = None,
-    beta: Beta = None,
-    top_k: TopK = None,
-    threshold: Threshold = None,
-    jobs: Jobs = 1,
-    format: From = None,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    building: Building,
+    matching: Matching,
+    running: Running,
 ) -> None:
     """Build pyramids, score peers, and leave scores, study, pyramids and a log in a folder."""
     from pyramidion.formats.score_tables import as_json as table_as_json
 
-    output = Output(json, quiet)
-    choices = _choices(
-        partitioner=partitioner,
-        matcher=matcher,
-        segmenter=segmenter,
-        similarity=similarity,
-        embedder=embedder,
-        percentile=percentile,
-        alpha=alpha,
-        beta=beta,
-        top_k=top_k,
-        threshold=threshold,
-    )
-    study = _load(path, format, lenient, output)
+    output, choices = running.output, _choices(building, matching)
+    study = running.study(path)
     from pyramidion.workflows.automatic_run import run as run_all
 
     with progress(output, len(study.peers) + len(study.topics), "Building and scoring") as advance:
-        done = run_all(study, folder, choices, processes=jobs, advance=advance)
+        done = run_all(study, folder, choices, processes=running.jobs, advance=advance)
     table = done.evaluation.table
     output.result({"folder": str(folder), "topics": done.topics, "known": done.known, **table_as_json(table)})
     output.show(table)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from pathlib import Path
 
 from rich.table import Table
@@ -54,11 +56,13 @@ def run(folder: Path, output: Output) -> None:
     output.show(_ranking(tables))
     for note in tables["lite"].notes:
         output.show(f"  {plain(str(note))}")
+    # After `make demo` the command lies in .venv, which few have on their path.
+    command = "pyramidion" if shutil.which("pyramidion") else sys.argv[0]
     output.show(
         f"\n{_moral(tables)}\n"
         f"Results are in {plain(str(folder))}/ - open {plain(str(folder / REPORT))} in a browser, or try next:\n"
-        f"  pyramidion show {plain(str(folder))}/study.jsonl --system paraphrase\n"
-        f"  pyramidion score {plain(str(folder))}/study.jsonl --method pyramid --by summary"
+        f"  {command} show {plain(str(folder))}/study.jsonl --system paraphrase\n"
+        f"  {command} score {plain(str(folder))}/study.jsonl --method pyramid --by summary"
     )
 
 

@@ -252,6 +252,12 @@ def _fail(problems: tuple[Problem, ...] | None, message: str, code: int, json: b
     return code
 
 
+def _mistake(error: Any) -> str:
+    """What was wrong with the options, and whose help tells more; nothing where a command was given none at all."""
+    command = error.ctx.command_path if getattr(error, "ctx", None) else "pyramidion"
+    return f"{said} ({command} --help tells more)" if (said := error.format_message()) else ""
+
+
 def main() -> None:
     """Run the command; a user's mistake becomes a message and an exit code, never a traceback."""
     json = "--json" in sys.argv
@@ -276,5 +282,5 @@ def main() -> None:
     except Exception as error:
         if not hasattr(error, "format_message"):  # not a mistake in the options
             raise
-        code = _fail(None, f"{error.format_message()} (pyramidion --help tells more)", 2, json)
+        code = _fail(None, message, 2, json) if (message := _mistake(error)) else 2
     sys.exit(code)

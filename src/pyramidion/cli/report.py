@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath
+from pyramidion.cli.analyze.asking import Asked
+from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath, grouped
 from pyramidion.cli.output import Output, plain
 from pyramidion.errors import UsageError
 
@@ -162,24 +163,16 @@ def feedback(
     out.show(f"For the teacher: {plain(str(folder / 'overview.html'))} and {plain(str(folder / 'grades.csv'))}.")
 
 
+@grouped
 def diff(
     first: Annotated[str, typer.Argument(metavar="A", help="A study or a score table.")],
     second: Annotated[str, typer.Argument(metavar="B", help="Another one, or another run of the same.")],
     measure: Annotated[str | None, typer.Option(help="Which measure; by default every one that both have.")] = None,
-    format: From = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the tables as .csv; a second one gets -2.")
-    ] = None,
-    latex: Annotated[Path | None, typer.Option("--latex", help="Write the tables for LaTeX (booktabs).")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Draw old against new into .svg, .pdf or .png.")] = None,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    asked: Asked,
 ) -> None:
     """What changed between two studies or runs: scores, ranks and judgments."""
-    from pyramidion.cli.analyze.asking import Asked
     from pyramidion.workflows.comparing import differences
 
-    asked = Asked(json, quiet, output, latex, plot)
-    read = [asked.read(each, format, lenient) for each in (first, second)]
+    read = [asked.read(each) for each in (first, second)]
     asked.answer(lambda: differences(*read, measure=measure))

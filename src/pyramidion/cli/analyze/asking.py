@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from pyramidion.cli.options import From, Json, Lenient, Quiet, grouped
 from pyramidion.cli.output import Output, plain
 from pyramidion.errors import UsageError
 
@@ -15,6 +17,12 @@ analyze = typer.Typer(
     no_args_is_help=True,
     help="Ask about scores and judgments: each answer is a sentence, tables, and plots, with how it was made.",
 )
+
+
+def question(name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a function a question of `pyramidion analyze`."""
+    return lambda command: analyze.command(name)(grouped(command))
+
 
 Sources = Annotated[
     list[str], typer.Argument(metavar="STUDY_OR_TABLE...", help="Studies or score tables in any readable format.")
@@ -44,66 +52,78 @@ Resamples = Annotated[int, typer.Option(help="Bootstrap resamples; 0 for no inte
 Level = Annotated[float, typer.Option(help="The level of significance.", min=0.0001, max=0.5)]
 
 
+@dataclass(frozen=True)
 class Asked:
-    """Where one question's answer goes; checked before any work is done."""
+    """The options of every question: how its data is read, where its answer goes. Checked before any work is done."""
 
-    def __init__(
-        self,
-        json: bool,
-        quiet: bool,
-        output: Path | None = None,
-        latex: Path | None = None,
-        plot: Path | None = None,
-    ) -> None:
-        self.out = Output(json, quiet)
-        self.csv, self.latex, self.plot = output, latex, plot
-        if output is not None and output.suffix.lower() != ".csv":
-            raise UsageError(f"{output}: tables are written to .csv")
-        if plot is not None:
+    format: From = None
+    output: Csv = None
+    latex: Latex = None
+    plot: Plot = None
+    lenient: Lenient = False
+    json: Json = False
+    quiet: Quiet = False
+
+    def __post_init__(self) -> None:
+        if self.output is not None and self.output.suffix.lower() != ".csv":
+            raise UsageError(f"{self.output}: tables are written to .csv")
+        if self.plot is not None:
             from pyramidion.report import PLOT_SUFFIXES, need_plots
 
-            if plot.suffix.lower() not in PLOT_SUFFIXES:
-                raise UsageError(f"{plot}: plots are written to {', '.join(PLOT_SUFFIXES)}")
+            if self.plot.suffix.lower() not in PLOT_SUFFIXES:
+                raise UsageError(f"{self.plot}: plots are written to {', '.join(PLOT_SUFFIXES)}")
             need_plots()
 
-    def read(self, path: str, format: str | None, lenient: bool) -> Any:
+    @property
+    def out(self) -> Output:
+        return Output(self.json, self.quiet)
+
+    def read(self, path: str) -> Any:
+        return self._read(path, self.format)
+
+    def _read(self, path: str, format: str | None) -> Any:
         from pyramidion.workflows.analyses import read_source
 
         with self.out.busy(f"Reading {path}"):
-            return read_source(path, format=format, lenient=lenient)
+            return read_source(path, format=format, lenient=self.lenient)
 
-    def study(self, path: str, format: str | None, lenient: bool) -> Any:
+    def study(self, path: str) -> Any:
         from pyramidion.workflows.analyses import as_study
 
-        return as_study(self.read(path, format, lenient), path)
+        return as_study(self.read(path), path)
 
-    def studies(self, paths: list[str], format: str | None, lenient: bool) -> Any:
+    def studies(self, paths: list[str]) -> Any:
         """Studies by the names of their files; one alone needs no name."""
         found: dict[str, Any] = {}
         for path in paths:
             name = Path(path).stem if len(paths) > 1 else ""
-            found[f"{name}-{len(found) + 1}" if name in found else name] = self.study(path, format, lenient)
+            found[f"{name}-{len(found) + 1}" if name in found else name] = self.study(path)
         return found
 
-    def tables(self, paths: list[str], format: str | None, lenient: bool) -> Any:
+    def tables(self, paths: list[str]) -> Any:
         from pyramidion.workflows.analyses import score_tables
 
-        read = [(Path(path).stem, self.read(path, format, lenient)) for path in paths]
+        read = [(Path(path).stem, self.read(path)) for path in paths]
         with self.out.busy("Scoring"):
             return score_tables(read)
 
-    def gold(self, name: str, study: Any, lenient: bool) -> Any:
+    def gold(self, name: str, study: Any) -> Any:
         """A score table from a file, or the study's own scores by a method."""
         from pyramidion import plugins
-        from pyramidion.model import ScoreTable
         from pyramidion.workflows.evaluate import score
 
         if not Path(name).exists() and name in plugins.names("methods"):
             return score(study, name)
-        found = self.read(name, None, lenient)
+        return self.table(name, "the gold is a score table, or a method to score this study by")
+
+    def table(self, path: str, otherwise: str) -> Any:
+        """A score table from a file of its own; whoever gives a study hears what is wanted."""
+        from pyramidion.model import ScoreTable
+
+        found = self._read(path, None)
         if isinstance(found, ScoreTable):
             return found
-        raise UsageError(f"{name} is a study; the gold is a score table, or a method to score this study by")
+        raise UsageError(f"{path} is a study; {otherwise}")
 
     def answer(self, ask: Callable[[], Any]) -> Any:
         """Ask, and put the answer where it was wanted."""
@@ -113,8 +133,8 @@ class Asked:
         with self.out.busy("Working"):
             found = ask()
         written: list[Path] = []
-        if self.csv is not None:
-            written += report.write_csv(found, self.csv)
+        if self.output is not None:
+            written += report.write_csv(found, self.output)
         if self.latex is not None:
             write_text(self.latex, report.latex(found))
             written.append(self.latex)

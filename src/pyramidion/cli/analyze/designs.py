@@ -8,22 +8,18 @@ import typer
 
 from pyramidion.cli.analyze.asking import (
     Asked,
-    Csv,
     Judges,
-    Latex,
-    Plot,
     PyramidName,
     Seed,
     Source,
-    analyze,
+    question,
 )
-from pyramidion.cli.options import From, Json, Lenient, Quiet
 from pyramidion.errors import UsageError
 
 DRAWN = ("units", "topics", "workers")
 
 
-@analyze.command()
+@question()
 def stability(
     path: Source,
     vary: Annotated[
@@ -46,25 +42,19 @@ def stability(
     pyramid: PyramidName = None,
     judges: Judges = None,
     seed: Seed = 0,
-    format: From = None,
-    output: Csv = None,
-    latex: Latex = None,
-    plot: Plot = None,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    asked: Asked,
 ) -> None:
     """How much do results depend on the number of references, units, topics and workers, or on the run?"""
     from pyramidion import analysis
 
-    asked = Asked(json, quiet, output, latex, plot)
     if rerun is not None:
-        first, second = (asked.tables([place], format, lenient) for place in (path, rerun))
+        first, second = (asked.tables([place]) for place in (path, rerun))
         name, one = next(iter(first.items()))
         other = second.get(name) or next(iter(second.values()))
         asked.answer(lambda: analysis.rerun(one, other, measure=measure))
         return
-    study = asked.study(path, format, lenient)
+    study = asked.study(path)
     wanted: Any = tuple(vary or DRAWN)
     if wanted == ("references",):
         held: Any = held_out
@@ -75,7 +65,7 @@ def stability(
         return
     if "references" in wanted:
         raise UsageError("--vary references is a question of its own; ask it without the others")
-    table = None if gold is None else asked.gold(gold, study, lenient)
+    table = None if gold is None else asked.gold(gold, study)
     least = min_agreement or None
     if drop is not None:
         if table is None:
@@ -107,7 +97,7 @@ def stability(
     )
 
 
-@analyze.command()
+@question()
 def plan(
     path: Annotated[
         str | None, typer.Argument(metavar="[STUDY]", help="A pilot study; without one, assumptions are made.")
@@ -133,21 +123,15 @@ def plan(
     pyramid: PyramidName = None,
     judges: Judges = None,
     seed: Seed = 0,
-    format: From = None,
-    output: Csv = None,
-    latex: Latex = None,
-    plot: Plot = None,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    asked: Asked,
 ) -> None:
     """What should the next evaluation cost? Power, correlation and price of designs, by simulation."""
     from pyramidion import analysis
 
-    asked = Asked(json, quiet, output, latex, plot)
     pilot: Any = analysis.Assumptions(systems=systems, difference=difference, accuracy=accuracy, mean=mean)
     if path is not None:
-        pilot = asked.study(path, format, lenient)
+        pilot = asked.study(path)
     if pair is not None and (len(pair) != 2 or path is None):
         raise UsageError("--pair is given twice, once for each of two systems of a pilot study")
     chosen: Any = tuple(pair) if pair else None

@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from pyramidion.cli.analyze.asking import Asked, Csv, Latex, Plot, analyze
+from pyramidion.cli.analyze.asking import Asked, question
 from pyramidion.cli.auto import Embedder, Jobs, Matcher, Partitioner, Segmenter, Similarity, progress
-from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath
+from pyramidion.cli.options import StudyPath
 from pyramidion.errors import UsageError
 
 
-@analyze.command()
+@question()
 def grid(
     path: StudyPath,
     gold: Annotated[
@@ -44,19 +44,13 @@ def grid(
         Path | None, typer.Option(help="A folder for finished topics: ask again, or for more values, to go on.")
     ] = None,
     jobs: Jobs = 1,
-    format: From = None,
-    output: Csv = None,
-    latex: Latex = None,
-    plot: Plot = None,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    asked: Asked,
 ) -> None:
     """Which parameters of automatic pyramids matter, and what does choosing them gain?"""
-    asked = Asked(json, quiet, output, latex, plot)
     given = {"percentile": percentile, "alpha": alpha, "beta": beta, "top_k": top_k, "threshold": threshold}
     levels = {name: _numbers(name, text) for name, text in given.items() if text is not None}
-    study = asked.study(path, format, lenient)
+    study = asked.study(path)
     from pyramidion.analysis.grid_search import check_search, grid_search
     from pyramidion.auto.choices import Choices
     from pyramidion.workflows.grid import grid_jobs, human_gold, paper_levels, score_grid
@@ -68,7 +62,7 @@ def grid(
     two = None if axes is None else [name.strip().replace("-", "_") for name in axes.split(",")]
     varied = [name for name, values in wanted.items() if len(set(values)) > 1]
     check_search(varied, by=by, kind=kind, axes=two)
-    table = human_gold(study) if gold is None else asked.gold(gold, study, lenient)
+    table = human_gold(study) if gold is None else asked.gold(gold, study)
     total = len(grid_jobs(study))
     for values in wanted.values():
         total *= len(set(values))

@@ -9,20 +9,16 @@ import typer
 
 from pyramidion.cli.analyze.asking import (
     Asked,
-    Csv,
     Judges,
-    Latex,
-    Plot,
     PyramidName,
     Resamples,
     Seed,
     Source,
-    analyze,
+    question,
 )
-from pyramidion.cli.options import From, Json, Lenient, Quiet
 
 
-@analyze.command()
+@question()
 def agreement(
     path: Source,
     aspect: Annotated[str | None, typer.Option(help="Ratings of this aspect instead of judgments on units.")] = None,
@@ -34,19 +30,13 @@ def agreement(
     pyramid: PyramidName = None,
     resamples: Resamples = 1000,
     seed: Seed = 0,
-    format: From = None,
-    output: Csv = None,
-    latex: Latex = None,
-    plot: Plot = None,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    asked: Asked,
 ) -> None:
     """Do judges agree, which of them stand apart, and what explains the variance of their scores?"""
     from pyramidion.analysis import agreement as ask
 
-    asked = Asked(json, quiet, output, latex, plot)
-    study = asked.study(path, format, lenient)
+    study = asked.study(path)
     asked.answer(
         lambda: ask(
             study,
@@ -61,7 +51,7 @@ def agreement(
     )
 
 
-@analyze.command()
+@question()
 def reliability(
     path: Source,
     other: Annotated[
@@ -71,24 +61,18 @@ def reliability(
     judge: Annotated[list[str] | None, typer.Option("--judge", help="Compare these annotators; repeatable.")] = None,
     resamples: Resamples = 1000,
     seed: Seed = 0,
-    format: From = None,
-    output: Csv = None,
-    latex: Latex = None,
-    plot: Plot = None,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    asked: Asked,
 ) -> None:
     """Would another annotator give the same scores? Two annotations of the same peers."""
     from pyramidion.analysis import reliability as ask
 
-    asked = Asked(json, quiet, output, latex, plot)
-    study = asked.study(path, format, lenient)
-    second = None if other is None else asked.study(other, format, lenient)
+    study = asked.study(path)
+    second = None if other is None else asked.study(other)
     asked.answer(lambda: ask(study, second, pyramid=pyramid, judges=judge, resamples=resamples, seed=seed))
 
 
-@analyze.command()
+@question()
 def calibrate(
     path: Source,
     gold: Annotated[str | None, typer.Option(help="A table of expert scores, where they are not in the study.")] = None,
@@ -99,27 +83,18 @@ def calibrate(
     scores: Annotated[
         Path | None, typer.Option(help="Write the adjusted scores to .csv, .json, .jsonl or .parquet.")
     ] = None,
-    format: From = None,
-    output: Csv = None,
-    latex: Latex = None,
-    plot: Plot = None,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    asked: Asked,
 ) -> None:
     """Judges against experts: bias, scale, correlation, and adjusted scores."""
     from pyramidion.analysis import calibrate as ask
     from pyramidion.errors import UsageError
     from pyramidion.formats.score_tables import SUFFIXES, write_scores
-    from pyramidion.model import ScoreTable
 
-    asked = Asked(json, quiet, output, latex, plot)
     if scores is not None and scores.suffix.lower() not in SUFFIXES:
         raise UsageError(f"{scores}: scores are written to {', '.join(SUFFIXES)}")
-    study = asked.study(path, format, lenient)
-    table = None if gold is None else asked.read(gold, None, lenient)
-    if table is not None and not isinstance(table, ScoreTable):
-        raise UsageError(f"{gold} is no score table; experts in a study are named by --experts")
+    study = asked.study(path)
+    table = None if gold is None else asked.table(gold, "experts in a study are named by --experts")
     chosen: Any = adjust
     found = asked.answer(
         lambda: ask(study, table, aspect=aspect, experts=experts, gold_measure=gold_measure, adjust=chosen)
@@ -129,7 +104,7 @@ def calibrate(
         asked.wrote(scores)
 
 
-@analyze.command()
+@question()
 def consistency(
     paths: Annotated[list[str], typer.Argument(metavar="STUDY...", help="A study, or one for each year.")],
     scores: Annotated[
@@ -139,32 +114,26 @@ def consistency(
         list[int] | None, typer.Option(help="Leave out so many of the worst. [default: 1 and 2]")
     ] = None,
     pyramid: PyramidName = None,
-    format: From = None,
-    output: Csv = None,
-    latex: Latex = None,
-    plot: Plot = None,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    asked: Asked,
 ) -> None:
     """Are assessors consistent, and what do the least consistent ones do to the results?"""
     from pyramidion.analysis import consistency as ask
     from pyramidion.errors import UsageError
     from pyramidion.workflows.analyses import rouge_tables
 
-    asked = Asked(json, quiet, output, latex, plot)
-    studies = asked.studies(paths, format, lenient)
+    studies = asked.studies(paths)
     if scores and len(scores) != len(studies):
         raise UsageError(f"{len(scores)} score tables for {len(studies)} studies; give one for each")
     metrics = (
-        {year: asked.gold(str(file), studies[year], lenient) for year, file in zip(studies, scores, strict=True)}
+        {year: asked.gold(str(file), studies[year]) for year, file in zip(studies, scores, strict=True)}
         if scores
         else rouge_tables(studies)
     )
     asked.answer(lambda: ask(studies, metrics or None, pyramid=pyramid, exclude=tuple(exclude or (1, 2))))
 
 
-@analyze.command("trained-metric")
+@question("trained-metric")
 def trained_metric(
     paths: Annotated[list[str], typer.Argument(metavar="YEAR1 YEAR2 YEAR3", help="Three studies, in order.")],
     target: Annotated[str, typer.Option(help="What to predict: pyramid, or a rated aspect.")] = "pyramid",
@@ -172,17 +141,11 @@ def trained_metric(
         list[int] | None, typer.Option(help="Train again without so many of the worst assessors. [default: 1]")
     ] = None,
     pyramid: PyramidName = None,
-    format: From = None,
-    output: Csv = None,
-    latex: Latex = None,
-    plot: Plot = None,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    asked: Asked,
 ) -> None:
     """Train a metric on two years of human scores, test it on a third, with and without noisy assessors."""
     from pyramidion.analysis import trained_metric as ask
 
-    asked = Asked(json, quiet, output, latex, plot)
-    studies = asked.studies(paths, format, lenient)
+    studies = asked.studies(paths)
     asked.answer(lambda: ask(studies, target=target, exclude=tuple(exclude or (1,)), pyramid=pyramid))

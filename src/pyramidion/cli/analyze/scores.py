@@ -8,13 +8,10 @@ import typer
 
 from pyramidion.cli.analyze.asking import (
     Asked,
-    Csv,
     Gold,
     Judges,
-    Latex,
     Level,
     Metrics,
-    Plot,
     PyramidName,
     Resamples,
     Seed,
@@ -22,12 +19,11 @@ from pyramidion.cli.analyze.asking import (
     Sources,
     Systems,
     Topics,
-    analyze,
+    question,
 )
-from pyramidion.cli.options import From, Json, Lenient, Quiet
 
 
-@analyze.command()
+@question()
 def correlate(
     paths: Sources,
     gold: Gold,
@@ -41,20 +37,14 @@ def correlate(
     means: Annotated[str, typer.Option(help="System means over shared topics, or as given by the tables.")] = "shared",
     resamples: Resamples = 1000,
     seed: Seed = 0,
-    format: From = None,
-    output: Csv = None,
-    latex: Latex = None,
-    plot: Plot = None,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    asked: Asked,
 ) -> None:
     """Does a metric rank systems and summaries as the gold does?"""
     from pyramidion.analysis.correlate import KINDS, LEVELS
     from pyramidion.analysis.correlate import correlate as ask
 
-    asked = Asked(json, quiet, output, latex, plot)
-    tables = asked.tables(paths, format, lenient)
+    tables = asked.tables(paths)
     asked.answer(
         lambda: ask(
             tables,
@@ -71,7 +61,7 @@ def correlate(
     )
 
 
-@analyze.command()
+@question()
 def significance(
     path: Source,
     measure: Annotated[str | None, typer.Option(help="Which measure or rated aspect; the first by default.")] = None,
@@ -89,20 +79,14 @@ def significance(
     judges: Judges = None,
     pyramid: PyramidName = None,
     seed: Seed = 0,
-    format: From = None,
-    output: Csv = None,
-    latex: Latex = None,
-    plot: Plot = None,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    asked: Asked,
 ) -> None:
     """Which systems differ? Every pair, on the same topics, the same units, or by Tukey's test."""
     from pyramidion import analysis as questions
 
-    asked = Asked(json, quiet, output, latex, plot)
     if units or test == "mcnemar":
-        study = asked.study(path, format, lenient)
+        study = asked.study(path)
         kind: Any = "crowd" if judges == "crowd" or pyramid == "crowd" else "expert"
         chosen: Any = "mcnemar" if test == "mcnemar" else test
         asked.answer(
@@ -118,7 +102,7 @@ def significance(
             )
         )
         return
-    source = asked.read(path, format, lenient)
+    source = asked.read(path)
     if test == "tukey":
         factors = None if factor is None else tuple(name for name in factor if name != "none")
         asked.answer(
@@ -127,7 +111,7 @@ def significance(
             )
         )
         return
-    tables = asked.tables([path], format, lenient)
+    tables = asked.tables([path])
     asked.answer(
         lambda: questions.significance(
             tables,
@@ -142,7 +126,7 @@ def significance(
     )
 
 
-@analyze.command("metric-accuracy")
+@question("metric-accuracy")
 def metric_accuracy(
     paths: Sources,
     gold: Gold,
@@ -153,19 +137,13 @@ def metric_accuracy(
     subset: Annotated[int | None, typer.Option(help="Topics in a subset. [default: 41 of 46]", min=2)] = None,
     level: Level = 0.05,
     seed: Seed = 0,
-    format: From = None,
-    output: Csv = None,
-    latex: Latex = None,
-    plot: Plot = None,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    asked: Asked,
 ) -> None:
     """Does a metric draw the same conclusions about pairs of systems as the gold?"""
     from pyramidion.analysis import metric_accuracy as ask
 
-    asked = Asked(json, quiet, output, latex, plot)
-    tables = asked.tables(paths, format, lenient)
+    tables = asked.tables(paths)
     asked.answer(
         lambda: ask(
             tables,
@@ -181,7 +159,7 @@ def metric_accuracy(
     )
 
 
-@analyze.command()
+@question()
 def compare(
     path: Source,
     aspect: Annotated[str | None, typer.Option(help="Votes on this aspect only.")] = None,
@@ -189,17 +167,11 @@ def compare(
     prior: Annotated[float, typer.Option(help="Wins and losses added to every system.", min=0)] = 0.5,
     resamples: Resamples = 1000,
     seed: Seed = 0,
-    format: From = None,
-    output: Csv = None,
-    latex: Latex = None,
-    plot: Plot = None,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    asked: Asked,
 ) -> None:
     """Head-to-head votes: circles, and a Bradley-Terry ranking."""
     from pyramidion.analysis import compare as ask
 
-    asked = Asked(json, quiet, output, latex, plot)
-    study = asked.study(path, format, lenient)
+    study = asked.study(path)
     asked.answer(lambda: ask(study, aspect=aspect, judges=judges, prior=prior, resamples=resamples, seed=seed))
