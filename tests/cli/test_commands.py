@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,8 @@ def test_demo_ends_with_a_table_and_where_the_results_lie(tmp_path: Path) -> Non
         "scores-rouge.csv",
         "study.jsonl",
     ]
+    on_path = shutil.which("pyramidion") is not None
+    assert f"\n  {'pyramidion' if on_path else '-c'} show pyramidion-demo/study.jsonl" in done.stdout
     again = run("demo", "--json", cwd=tmp_path)
     assert json.loads(again.stdout)["scores"]["lite"]["paraphrase"] == 0.609375
 
@@ -128,6 +131,28 @@ def test_missing_and_unrecognised_paths(tmp_path: Path) -> None:
     refused(run("score", tmp_path / "nowhere"), 2, "does not exist")
     (tmp_path / "x.doc").write_text("hello")
     refused(run("validate", tmp_path / "x.doc"), 2, "is in no format I recognise", "--from")
+    refused(run("validate", tmp_path), 2, "texts belong into topics/<topic>/references/<author>.txt", "--from")
+
+
+def test_the_folder_around_a_study_leads_to_it(study: Path) -> None:
+    refused(run("score", study.parent), 2, f"did you mean {study}?")
+    refused(run("analyze", "significance", study.parent), 2, f"did you mean {study}?")
+
+
+def test_texts_alone_are_told_which_methods_need_no_more(tmp_path: Path) -> None:
+    for place in ("references", "peers"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "a.txt").write_text("Rain fell.")
+    refused(run("score", tmp_path), 2, "no pyramid to score against; the methods rouge and auto need only texts")
+
+
+def test_whose_help_tells_more() -> None:
+    refused(run("analyze", "significance"), 2, "Missing argument", "analyze significance --help tells more")
+    for group in ([], ["analyze"]):  # the help itself is the answer
+        bare = run(*group)
+        assert bare.returncode == 2
+        assert "Usage:" in bare.stdout
+        assert not bare.stderr
 
 
 def test_bad_data_is_listed_and_nothing_is_written(tmp_path: Path) -> None:
