@@ -6,7 +6,7 @@ import ast
 import re
 import subprocess
 import sys
-from importlib.metadata import PackageNotFoundError, requires
+from importlib.metadata import PackageNotFoundError, metadata, requires
 from pathlib import Path
 
 import pytest
@@ -118,3 +118,12 @@ def test_every_module_says_what_it_is_for() -> None:
 def test_no_module_touches_global_randomness() -> None:
     pattern = re.compile(r"\brandom\.(random|seed|shuffle|choice|sample)\(|np\.random\.(?!default_rng|Generator)")
     assert not [path for path in modules() if pattern.search(path.read_text())]
+
+
+def test_every_extra_is_known_to_the_doctor_and_documented() -> None:
+    from pyramidion.cli.doctor import EXTRAS
+
+    declared = set(metadata("pyramidion").get_all("Provides-Extra")) - {"test"}
+    assert set(EXTRAS) == declared
+    page = (Path(__file__).parents[1] / "docs" / "reference" / "install.md").read_text("utf-8")
+    assert not [name for name in declared if f"`{name}`" not in page]

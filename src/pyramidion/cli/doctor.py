@@ -19,8 +19,13 @@ EXTRAS = {
     "crowd": ("crowdkit", "Dawid-Skene, MACE and GLAD aggregation"),
     "server": ("fastapi", "study databases, campaigns and their pages"),
     "postgres": ("psycopg", "study databases on PostgreSQL"),
+    "plots": ("matplotlib", "plots and figures for papers"),
     "nli": ("torch", "entailment models as judges"),
+    "nli-onnx": ("tokenizers", "entailment models as judges, from ONNX files"),
     "llm": ("httpx", "chat models as judges"),
+    "openai": ("httpx", "embeddings from an endpoint"),
+    "sentence-transformers": ("sentence_transformers", "any sentence encoder of Hugging Face"),
+    "spacy": ("spacy", "clauses by a spaCy pipeline"),
 }
 
 
