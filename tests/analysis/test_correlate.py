@@ -58,6 +58,14 @@ def test_a_constant_metric_is_undefined_and_said_so() -> None:
     assert None in answer.tables[0].column("r")
 
 
+def test_resamples_without_a_correlation_are_told_once_a_metric() -> None:
+    """With three systems, drawing one three times leaves nothing that varies: on average 1 in 9 draws."""
+    gold, metric = noisy(4, systems=3)
+    [note] = correlate(table({"gold": gold, "metric": metric}), gold="gold").notes
+    assert str(note).startswith("metric: intervals: in up to 1")
+    assert str(note).endswith("of 1000 resamples a side does not vary; they are left out")
+
+
 def test_missing_cells_are_named() -> None:
     gold, metric = noisy(4)
     metric[2, 3] = np.nan

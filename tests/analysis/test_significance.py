@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -76,6 +78,21 @@ def test_units_of_the_example_equal_the_single_comparison(example: pyr.Study) ->
     pair = next(p for p in found.pairs if {p.better, p.worse} == {"extract", "lead"})
     assert pair.p == pytest.approx(next(t.p for t in single.tests if t.name == "mcnemar"))
     assert pair.difference == pytest.approx(single.tests[0].difference)
+
+
+def test_the_signature_names_the_judges_that_were_taken(example: pyr.Study) -> None:
+    assert "judges:expert" in str(unit_significance(example).signature)
+    by_model = replace(example, judges=tuple(replace(judge, kind="model") for judge in example.judges))
+    answer = unit_significance(by_model, pyramid="expert")
+    assert "judges:all" in str(answer.signature)
+    assert any("no expert judged it" in str(note) for note in answer.notes)
+
+
+def test_too_few_topics_are_told_what_helps() -> None:
+    [note] = significance(table(spread()[:4])).notes
+    assert "4 topics: no permutation test can be significant" in str(note)
+    assert "--units" in str(note)
+    assert "--test tukey" in str(note)
 
 
 def ratings(linked: bool) -> Study:

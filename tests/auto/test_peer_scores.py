@@ -28,7 +28,7 @@ def test_the_worked_number_of_the_paper() -> None:
     for unit in (0, 1, 3, 15):
         degrees[unit] = 1.0
     found = Scale(pyramid_of(weights, 5)).scores(degrees, 5)
-    assert found == pytest.approx((16, 16 / 23, 16 / 53, 0.4211), abs=5e-5)
+    assert found == pytest.approx(PeerScores(16 / 53, 16 / 23, 0.4211, 16), abs=5e-5)
 
 
 def test_degrees_count_in_part() -> None:
@@ -52,7 +52,7 @@ def test_an_empty_peer_scores_nothing_and_nothing_is_clipped() -> None:
 
 
 def test_without_units_there_is_no_standard() -> None:
-    assert Scale(pyramid_of([], 2)).scores([], 4) == PeerScores(0, None, None, None)
+    assert Scale(pyramid_of([], 2)).scores([], 4) == PeerScores(None, None, None, 0)
 
 
 @given(st.lists(st.tuples(st.integers(1, 4), st.booleans()), min_size=1, max_size=12), st.integers(0, 8))

@@ -49,6 +49,7 @@ def test_run_does_it_all_in_one_call_and_goes_on_where_it_was(folder: Path, tmp_
     done = run("run", folder, "-o", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     assert "good" in done.stdout
+    assert done.stdout.endswith(f"report {tmp_path / 'out' / 'study.jsonl'} --method auto\n")
     table = rows(tmp_path / "out" / "scores.csv")
     assert list(table[0]) == ["topic", "system", "measure", "value"]
     assert {row["measure"] for row in table} == {"raw", "quality", "coverage", "comprehensive"}
@@ -62,6 +63,8 @@ def test_run_does_it_all_in_one_call_and_goes_on_where_it_was(folder: Path, tmp_
     again = json.loads(run("run", folder, "-o", tmp_path / "out", "--json").stdout)
     assert (again["topics"], again["known"]) == (2, 2)
     assert again["signature"].startswith("pyramidion|method:auto|")
+    other = run("run", folder, "-o", tmp_path / "other", "--matcher", "wmin")
+    assert other.stdout.endswith(f"report {tmp_path / 'other' / 'study.jsonl'}\n")  # not what --method auto would score
 
 
 def test_build_writes_what_the_name_says(folder: Path, tmp_path: Path) -> None:

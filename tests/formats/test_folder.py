@@ -53,4 +53,15 @@ def test_problems_are_named(tmp_path: Path) -> None:
     assert [p.what for p in problems.warnings] == ["has no references", "has no peers"]
     empty = Problems()
     folder.read(tmp_path / "topics", empty)
-    assert "no folder 'topics'" in str(empty.errors[0])
+    assert "neither a folder 'topics' nor" in str(empty.errors[0])
+
+
+def test_the_folder_of_a_single_topic_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A teacher has one assignment: references and students, and no reason to make a folder of topics."""
+    for place, name in (("references", "model-1"), ("peers", "ann")):
+        (tmp_path / "essay" / place).mkdir(parents=True)
+        (tmp_path / "essay" / place / f"{name}.txt").write_text(f"By {name}.")
+    expected = (pyr.Summary("essay", "model-1", "By model-1.", "reference"), pyr.Summary("essay", "ann", "By ann."))
+    assert pyr.load(tmp_path / "essay").summaries == expected
+    monkeypatch.chdir(tmp_path / "essay")
+    assert pyr.load(".").summaries == expected

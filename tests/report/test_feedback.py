@@ -108,7 +108,14 @@ def test_the_grade_book_has_numbers_and_no_formulas(tmp_path: Path) -> None:
     assert not [row["writer"] for row in rows if row["writer"].startswith(("=", "+", "-", "@"))]
     row = next(r for r in rows if r["writer"] == "'+1" and r["topic"] == "drought-plan")
     assert (row["ideas"], row["of ideas"], row["main ideas"], row["of main ideas"]) == ("12", "33", "7", "13")
-    assert float(row["modified"]) == pytest.approx(33 / 56)
+    assert row["modified"] == "0.5893"  # 33 / 56
+
+
+def test_without_judgments_on_units_no_pages_are_promised(tmp_path: Path) -> None:
+    texts = replace(pyr.example(), pyramids=(), judgments=pyr.Judgments(), tasks=())
+    with pytest.raises(pyr.UsageError, match="nobody judged which units the summaries express"):
+        write_feedback(findings(texts, resamples=20), tmp_path / "none")
+    assert not (tmp_path / "none").exists()
 
 
 def test_file_names_are_harmless_and_distinct() -> None:

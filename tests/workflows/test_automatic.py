@@ -45,7 +45,7 @@ def small_study(*topics: str) -> pyr.Study:
 
 def test_three_lines_give_a_ranking() -> None:
     table = pyr.evaluate(REFERENCES, PEERS)
-    assert table.measures == ("raw", "quality", "coverage", "comprehensive")
+    assert table.measures == ("coverage", "quality", "comprehensive", "raw")
     assert [system for system, _ in table.ranking("coverage")] == ["copy", "half", "other", "empty"]
     assert table.value("empty", "comprehensive") == 0
     assert table.value("other", "coverage") < 0.2  # type: ignore[operator]

@@ -10,6 +10,7 @@ import pyramidion as pyr
 from pyramidion.analysis.ranking import ranking
 from pyramidion.model import ScoreTable, Signature
 from pyramidion.workflows import reporting
+from pyramidion.workflows.automatic import evaluate_study
 from pyramidion.workflows.reporting import findings
 
 
@@ -45,6 +46,14 @@ def test_the_first_method_that_applies_leads() -> None:
     assert not [s for s in other.summaries if s.judged]
     with pytest.raises(pyr.UsageError, match="no pyramid called 'x'"):
         findings(study, pyramid="x")
+
+
+def test_automatic_pyramids_are_explained_by_their_own_judge() -> None:
+    judged = evaluate_study(replace(pyr.example(), pyramids=(), judgments=pyr.Judgments(), tasks=())).study
+    found = findings(judged, method="auto", resamples=20)
+    assert (found.main.method, found.main.measure) == ("auto", "coverage")
+    assert found.main_scores["museum-theft", "extract"] == found.main.table.value("extract", "coverage", "museum-theft")
+    assert len([s for s in found.summaries if s.judged and s.marked]) > 12
 
 
 def test_the_test_fits_the_number_of_topics() -> None:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, groupby
 
 import numpy as np
 
@@ -305,10 +305,12 @@ def _undefined(found: Sequence[Correlated]) -> list[Problem]:
         elif c.undefined:
             what = f"{c.kind}: {count(c.undefined, 'topic')} without a correlation left out of the mean"
             notes.append(Problem(c.metric, what, "warning"))
-        for interval in (c.over_topics, c.over_both):
-            if interval and interval.undefined:
-                what = f"{c.kind} at {c.level} level: {interval.undefined} of {interval.resamples} resamples undefined"
-                notes.append(Problem(c.metric, what, "warning"))
+    for metric, group in groupby(found, key=lambda c: c.metric):
+        drawn = [i for c in group for i in (c.over_topics, c.over_both) if i and i.undefined]
+        if drawn:
+            worst = max(drawn, key=lambda interval: interval.undefined)
+            what = f"in up to {worst.undefined} of {worst.resamples} resamples a side does not vary; they are left out"
+            notes.append(Problem(f"{metric}: intervals", what, "warning"))
     return notes
 
 

@@ -21,6 +21,7 @@ from pyramidion.analysis.figures import Estimate, Heatmap, Intervals
 from pyramidion.analysis.inputs import Floats, Tables, choose_measures, column_means, grid, measures_of
 from pyramidion.analysis.ratings import rated_aspects, ratings_of
 from pyramidion.errors import Problem, UsageError, check_choice
+from pyramidion.methods.choice import choose
 from pyramidion.methods.unit_vectors import unit_vectors
 from pyramidion.model import ScoreTable, Signature, Study
 from pyramidion.model.judgments import JudgeKind
@@ -114,7 +115,8 @@ def unit_significance(
 ) -> Answer[Significance]:
     """Test every pair of systems on the content units both were judged on: each unit is an observation."""
     check_choice("test", test, get_args(UnitTest))
-    vectors = unit_vectors(study, kind=kind, pyramid=pyramid, judges=judges)
+    choice = choose(study, kind=kind, pyramid=pyramid, judges=judges)
+    vectors = unit_vectors(choice)
     systems = tuple(sorted(vectors))
     units = sorted(set().union(*vectors.values())) if vectors else []
     _enough(systems, len(units), "units", "the study")
@@ -126,12 +128,12 @@ def unit_significance(
         measure="units",
         test=test,
         unit="content-unit",
-        judges=judges or kind,
+        judges=choice.judges,
         correction=correction,
         level=level,
         seed=seed,
     )
-    return _answer(result, made, tuple(_untested(result)))
+    return _answer(result, made, (*choice.notes, *_untested(result)))
 
 
 def tukey(
@@ -294,7 +296,10 @@ def _too_few(result: Significance) -> list[Problem]:
     least = 2.0 ** (1 - most)
     if result.test == "bootstrap" or least < result.level:
         return []
-    what = f"no {result.test} test can be significant: p is at least {least:.3g}; test on units, or use Tukey's test"
+    what = (
+        f"no {result.test} test can be significant: p is at least {least:.3g}; a test on units (--units) or Tukey's "
+        "(--test tukey) can"
+    )
     return [Problem(count(most, "topic"), what, "warning")]
 
 

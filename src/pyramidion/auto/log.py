@@ -27,10 +27,10 @@ def pyramid_lines(built: BuiltPyramid, references: Mapping[str, str]) -> Iterato
 
 
 def peer_lines(pyramid: Pyramid, peer: ScoredPeer, text: str) -> Iterator[str]:
-    raw, quality, coverage, both = ("undefined" if value is None else f"{value:.4f}" for value in peer.scores)
+    coverage, quality, both, raw = ("undefined" if value is None else f"{value:.4f}" for value in peer.scores)
     judged = peer.judged
     yield f"PEER {peer.system} of topic {pyramid.topic}"
-    yield f"raw {raw}, quality {quality}, coverage {coverage}, comprehensive {both}"
+    yield f"coverage {coverage}, quality {quality}, comprehensive {both}, raw {raw}"
     yield f"{len(judged.found)} of {len(pyramid.units)} units; {judged.unmatched} of {judged.size} segments unmatched"
     for unit, similarity, mention in judged.found:
         yield f"  {similarity:.3f}  {_heading(pyramid.units[unit])}"

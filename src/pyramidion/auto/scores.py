@@ -18,16 +18,17 @@ from typing import NamedTuple
 from pyramidion.methods.pyramid import mean_units_per_reference
 from pyramidion.model import Pyramid
 
-MEASURES = ("raw", "quality", "coverage", "comprehensive")
+MEASURES = ("coverage", "quality", "comprehensive", "raw")
+"""Tables are ranked by the first; raw sums say little across topics, so they come last."""
 
 
 class PeerScores(NamedTuple):
     """What a peer is worth. None where a pyramid without weight sets no standard."""
 
-    raw: float
-    quality: float | None
     coverage: float | None
+    quality: float | None
     comprehensive: float | None
+    raw: float
 
 
 class Scale:
@@ -50,13 +51,13 @@ class Scale:
         """``degrees`` says for each unit how far the peer expresses it, ``size`` is X. An empty peer scores 0."""
         raw = math.fsum(weight * degree for weight, degree in zip(self._weights, degrees, strict=True))
         if not self._best[-1]:
-            return PeerScores(raw, None, None, None)
+            return PeerScores(None, None, None, raw)
         quality = _share(raw, self.max_weight(size))
         coverage = _share(raw, self._standard) if self._standard else None
         if coverage is None:
-            return PeerScores(raw, quality, None, None)
+            return PeerScores(None, quality, None, raw)
         both = quality + coverage
-        return PeerScores(raw, quality, coverage, 2 * quality * coverage / both if both else 0.0)
+        return PeerScores(coverage, quality, 2 * quality * coverage / both if both else 0.0, raw)
 
 
 def _share(raw: float, best: float) -> float:

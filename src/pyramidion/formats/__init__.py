@@ -36,5 +36,17 @@ def detect(path: Path) -> Format:
         return found[0]
     known = ", ".join(plugins.names("formats"))
     if not found:
-        raise UsageError(f"{path} is in no format I recognise; name one of {known} with --from")
+        raise UsageError(f"{path} is in no format I recognise; {_likely(path)}name one of {known} with --from")
     raise UsageError(f"{path} could be {' or '.join(f.name for f in found)}; say which with --from")
+
+
+def _likely(path: Path) -> str:
+    """What somebody who gives a folder most likely wants: results of ours, or texts of their own."""
+    if not path.is_dir():
+        return ""
+    if (path / "study.jsonl").is_file():
+        return f"did you mean {path / 'study.jsonl'}? Else "
+    return (
+        "texts belong into topics/<topic>/references/<author>.txt and topics/<topic>/peers/<system>.txt in it; "
+        "for anything else "
+    )

@@ -4,6 +4,8 @@ topics/<topic>/topic.toml            title = "...", description = "..." (optiona
 topics/<topic>/references/<author>.txt
 topics/<topic>/peers/<system>.txt
 topics/<topic>/documents/<id>.txt    (optional)
+
+Of a single topic, its folder will do: references/<author>.txt, peers/<system>.txt.
 """
 
 from __future__ import annotations
@@ -30,16 +32,18 @@ _ROLES: dict[str, Role] = {"references": "reference", "peers": "peer"}
 
 
 def recognises(path: Path) -> bool:
-    return (path / "topics").is_dir()
+    return (path / "topics").is_dir() or (path / "references").is_dir()
 
 
 def read(path: Path, problems: Problems) -> Study:
     if not recognises(path):
-        problems.error(str(path), "has no folder 'topics'")
+        problems.error(str(path), "has neither a folder 'topics' nor, as a single topic, a folder 'references'")
         return Study()
+    held = path / "topics"
+    folders = subfolders(held) if held.is_dir() else [path.resolve()]
     topics: list[Topic] = []
     summaries: list[Summary] = []
-    for folder in subfolders(path / "topics"):
+    for folder in folders:
         topic = _read_topic(folder, problems)
         topics.append(topic)
         known = {*_ROLES, "documents", "topic.toml"}
@@ -54,7 +58,7 @@ def read(path: Path, problems: Problems) -> Study:
                 Summary(topic.id, from_file_name(file.stem), read_text(file, problems), role) for file in found
             )
     if not topics:
-        problems.error(str(path / "topics"), "has no topic folder")
+        problems.error(str(held), "has no topic folder")
     return Study(topics=tuple(topics), summaries=tuple(summaries))
 
 

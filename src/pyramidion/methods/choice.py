@@ -66,7 +66,7 @@ def _default_judges(study: Study, on_units: Judgments, kind: JudgeKind) -> str:
 def _default_pyramid(study: Study, kind: JudgeKind) -> str:
     names = study.pyramid_names
     if not names:
-        raise UsageError("the study has no pyramid, so there is nothing to score against")
+        raise UsageError("the study has no pyramid to score against; the methods rouge and auto need only texts")
     if kind in names:
         return kind
     if len(names) > 1:

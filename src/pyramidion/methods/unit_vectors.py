@@ -12,7 +12,7 @@ import numpy as np
 
 from pyramidion.errors import UsageError
 from pyramidion.methods.aggregate import majority
-from pyramidion.methods.choice import choose
+from pyramidion.methods.choice import Choice, choose
 from pyramidion.model import Study
 from pyramidion.model.judgments import JudgeKind
 from pyramidion.stats.paired import PairedTest, mcnemar, permutation, wilcoxon
@@ -43,12 +43,10 @@ class UnitComparison:
 UnitVector = dict[tuple[str, str], float]
 
 
-def unit_vectors(
-    study: Study, *, kind: JudgeKind = "expert", pyramid: str | None = None, judges: str | None = None
-) -> dict[str, UnitVector]:
+def unit_vectors(choice: Choice) -> dict[str, UnitVector]:
     """For every system: 1 or 0 for each (topic, unit) it was judged on, several judges joined by majority."""
     vectors: dict[str, UnitVector] = {}
-    for judgment in majority(choose(study, kind=kind, pyramid=pyramid, judges=judges).on_units):
+    for judgment in majority(choice.on_units):
         if judgment.value is not None:
             vectors.setdefault(judgment.system, {})[judgment.topic, judgment.unit] = float(judgment.value > 0)
     return vectors
@@ -65,7 +63,7 @@ def compare_units(
     seed: int = 0,
 ) -> UnitComparison:
     """Paired tests of two systems over the units that both were judged on."""
-    vectors = unit_vectors(study, kind=kind, pyramid=pyramid, judges=judges)
+    vectors = unit_vectors(choose(study, kind=kind, pyramid=pyramid, judges=judges))
     for system in (first, second):
         if system not in vectors:
             raise UsageError(f"system {system!r} has no judged units; these have: {', '.join(sorted(vectors))}")

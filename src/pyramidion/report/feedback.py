@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pyramidion.analysis.findings import Findings, ShownSummary, ShownTopic, ShownUnit
+from pyramidion.errors import UsageError
 from pyramidion.formats.files import new_folder, write_rows, write_text
 from pyramidion.report.markup import Child, Markup, asset, document, element
 from pyramidion.report.names import file_name
@@ -41,6 +42,8 @@ def ideas(topic: ShownTopic) -> Ideas:
 def write_feedback(findings: Findings, folder: str | Path, *, systems: Collection[str] | None = None) -> list[Path]:
     """Write every page into a new folder; returns where they are."""
     chosen = [s for s in findings.summaries if s.judged and (systems is None or s.system in systems)]
+    if not chosen:
+        raise UsageError("nobody judged which units the summaries express; annotate them, or start with auto run")
     topics = {topic.id: topic for topic in findings.topics}
     names: list[str] = []
     with new_folder(Path(folder)) as place:
@@ -287,7 +290,7 @@ def grade_rows(findings: Findings, chosen: Sequence[ShownSummary]) -> Iterator[t
         yield (
             summary.system,
             summary.topic,
-            *(held.get((summary.topic, summary.system)) for held in scores),
+            *(_grade(held.get((summary.topic, summary.system))) for held in scores),
             len(there),
             units,
             sum(place in there for place in main),
@@ -295,3 +298,8 @@ def grade_rows(findings: Findings, chosen: Sequence[ShownSummary]) -> Iterator[t
             sum(found.times - 1 for found in summary.expressed),
             summary.unmatched,
         )
+
+
+def _grade(value: float | None) -> float | None:
+    """Four decimals are plenty in a grade book."""
+    return None if value is None else round(value, 4)

@@ -29,7 +29,7 @@ def read_source(path: str | Path, *, format: str | None = None, lenient: bool = 
     if recognises(path):
         return read_judgments(path, lenient=lenient)
     if path.is_dir():
-        raise UsageError(f"{path} is a folder in no format I recognise; name one with --from")
+        formats.detect(path)  # says what a folder may hold
     return read_scores(path, lenient=lenient)
 
 

@@ -20,7 +20,10 @@ from pyramidion.model import UNMATCHED, Judgments, Study, Summary
 from pyramidion.model.judgments import JudgeKind, Mention
 from pyramidion.model.pyramids import ContentUnit, Pyramid
 
-KINDS: dict[str, JudgeKind] = {"pyramid": "expert", "lite": "crowd"}
+AUTO = "auto"
+"""The method, and the names of the pyramid and of the judge it leaves in a study."""
+
+KINDS: dict[str, JudgeKind] = {"pyramid": "expert", "lite": "crowd", AUTO: "model"}
 """Methods that judge units, and the kind of judges they look at by default."""
 
 MIN_AGREEMENT = 0.5
@@ -42,11 +45,13 @@ class Judged:
 
 def judge_units(study: Study, method: str, pyramid: str | None, judges: str | None) -> Judged:
     """Judgments by the main method; where it has no units (ratings, ROUGE), pyramids are shown without them."""
+    if method == AUTO:
+        pyramid, judges = pyramid or AUTO, judges or AUTO
     try:
         choice = choose(study, kind=KINDS.get(method, "expert"), pyramid=pyramid, judges=judges)
     except UsageError:
         return Judged()
-    if method == "pyramid":
+    if method in {"pyramid", AUTO}:
         scores = {(topic, system): found for topic, system, found in peer_scores(choice, Problems())}
         expressed = {key: dict(found.expressed) for key, found in scores.items()}
         unmatched = {key: found.unmatched for key, found in scores.items()}
