@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -100,5 +101,5 @@ def test_with_the_keyboard_alone(site: Site, visitors: Visitors, tmp_path: Path)
                 page.keyboard.insert_text(unit.label)
                 page.keyboard.press("Enter")
     check_export(page, tmp_path)
-    assert page.evaluate("location.hash").startswith("#unit=")
+    expect(page).to_have_url(re.compile(r"#unit=\d+$"))
     assert TOPIC in page.title()

@@ -17,6 +17,7 @@ import { Tiers } from "./annotate-tiers.js";
 import { Work } from "./annotate-work.js";
 
 const FLASH = 2600;
+const REST = 250;
 
 export class Editor {
   current = null;
@@ -140,9 +141,13 @@ export class Editor {
     this.#setHash(id);
   }
 
+  /** The address follows at rest: on the way through a list it would only cost time. */
   #setHash(id) {
-    history.replaceState(null, "", id === null ? location.pathname : `#unit=${encodeURIComponent(id)}`);
-    this.#hash = location.hash;
+    clearTimeout(this.addressing);
+    this.addressing = setTimeout(() => {
+      history.replaceState(null, "", id === null ? location.pathname : `#unit=${encodeURIComponent(id)}`);
+      this.#hash = location.hash;
+    }, REST);
   }
 
   /** Light units: their cards, and their words in every text. */

@@ -24,8 +24,13 @@ export class Queue {
     return this.#items.map((item) => item.command);
   }
 
-  add(command, version) {
-    this.#items.push({ command, tried: false, sending: false });
+  get items() {
+    return this.#items;
+  }
+
+  /** preview: what the annotation will be afterwards, where that is known; for undo and redo. */
+  add(command, version, preview = null) {
+    this.#items.push({ command, preview, tried: false, sending: false });
     this.#keep(version);
   }
 

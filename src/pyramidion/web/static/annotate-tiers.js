@@ -35,8 +35,9 @@ export class Tiers {
   /** Show these units, in this order within each tier. */
   update(units) {
     const focused = document.activeElement;
-    const old = new Map([...this.#cards].filter(([id]) => !units.some((unit) => unit.id === id)));
-    for (const [id, card] of old) {
+    const ids = new Set(units.map((unit) => unit.id));
+    for (const [id, card] of [...this.#cards]) {
+      if (ids.has(id)) continue;
       card.node.remove();
       this.#cards.delete(id);
     }

@@ -9,6 +9,7 @@
 
 import { get, post } from "./manager-api.js";
 import { apply, isProvisional, made, named, Refused, renamed, unitsOf, unnamed } from "./annotate-edit.js";
+import { Past } from "./annotate-past.js";
 import { Queue } from "./annotate-queue.js";
 
 const EVERY = 1500;
@@ -24,6 +25,7 @@ export class Work extends EventTarget {
   #timer = 0;
   #ended = false;
   #withdrawn = [];
+  #past = new Past();
 
   constructor(state, me) {
     super();
@@ -76,7 +78,7 @@ export class Work extends EventTarget {
 
   undo() {
     const command = this.#queue.withdraw(this.#server.version);
-    if (!command) return this.#server.undo || this.#queue.length ? this.#enqueue({ type: "undo" }) : false;
+    if (!command) return this.#server.undo || this.#queue.length ? this.#go("undo") : false;
     this.#withdrawn.push(command);
     this.#show();
     return true;
@@ -84,19 +86,22 @@ export class Work extends EventTarget {
 
   redo() {
     const command = this.#withdrawn.pop();
-    return this.#enqueue(command ?? { type: "redo" });
+    return command ? this.#enqueue(command) : this.#go("redo");
   }
+
+  #go = (type) => this.#enqueue({ type }, this.#past.preview(type, this.#queue.commands));
 
   /** A reply to something else that changed the annotation, like an import. */
   adopt(state) {
+    this.#past.forget();
     this.#server = state;
     this.#show();
   }
 
   // -- sending -------------------------------------------------------------------------------------------------
 
-  #enqueue(command) {
-    this.#queue.add(command, this.#server.version);
+  #enqueue(command, preview = null) {
+    this.#queue.add(command, this.#server.version, preview);
     this.#show();
     this.#drain();
     return made(command) ?? true;
@@ -107,6 +112,7 @@ export class Work extends EventTarget {
     this.#draining = true;
     clearTimeout(this.#timer);
     this.#saving("saving");
+    await painted(); // first the annotator, then the server
     while (this.#queue.length && !this.#ended) await this.#send(this.#queue.first);
     this.#draining = false;
     if (!this.#ended) this.#saving("saved");
@@ -132,6 +138,7 @@ export class Work extends EventTarget {
     const between = event.number === before ? [] : (await this.#since(before)).events;
     this.#queue.shift(state.version);
     this.#name(item.command, event.command);
+    this.#past.taken(item.command.type, this.#server);
     this.#take(
       state,
       between.filter((other) => other.number !== event.number && other.number < state.version),
@@ -163,6 +170,7 @@ export class Work extends EventTarget {
 
   #notTaken(item, error) {
     this.#queue.shift(this.#server.version);
+    this.#past.forget();
     const { events = [], state } = error.data ?? {};
     if (state) this.#take(state, events);
     else this.#show();
@@ -200,6 +208,7 @@ export class Work extends EventTarget {
   /** A newer state and the events of others in it; commands that wait for the same units are not sent over them. */
   #take(state, events) {
     this.#server = state;
+    if (events.length) this.#past.forget();
     const touched = events.map((event) => unitsOf(event.command));
     const clashes = (command) => {
       const own = unitsOf(command);
@@ -211,7 +220,7 @@ export class Work extends EventTarget {
   }
 
   #show(events = []) {
-    this.state = this.#queue.commands.reduce(applied, this.#server);
+    this.state = this.#queue.items.reduce(applied, this.#server);
     this.#tell("change", { events });
   }
 
@@ -266,7 +275,11 @@ export class Work extends EventTarget {
   #path = (rest) => `/api/annotate/${this.id}/${rest}`;
 }
 
-function applied(state, command) {
+const painted = () =>
+  new Promise((done) => (document.hidden ? done() : requestAnimationFrame(() => setTimeout(done))));
+
+function applied(state, { command, preview }) {
+  if (preview) return { ...state, ...preview };
   try {
     return apply(state, command);
   } catch {
