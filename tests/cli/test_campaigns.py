@@ -100,3 +100,63 @@ def test_importing_the_same_twice_and_different_things(tmp_path: Path) -> None:
     assert "Added 0 records" in run("import", place, tmp_path / "example.jsonl").stdout
     (tmp_path / "other.jsonl").write_text('{"type": "topic", "id": "reef-nursery", "title": "Another"}\n')
     refused(run("import", place, tmp_path / "other.jsonl"), 1, "topic reef-nursery: appears 2 times")
+
+
+def test_a_password_that_is_too_short_leaves_nothing_behind(tmp_path: Path) -> None:
+    refused(run("init", tmp_path / "study.db", "--password", "short"), 2, "at least 10 characters")
+    assert not (tmp_path / "study.db").exists()
+
+
+def test_a_second_campaign_of_the_same_name_is_refused_before_anything_is_planned(tmp_path: Path) -> None:
+    place = made(tmp_path)
+    run("campaign", "plan", place, "write", "-y")
+    again = run("campaign", "plan", place, "write", "-y")
+    refused(again, 2, "--name gives this one another name")
+    assert not again.stdout
+
+
+def test_units_need_writing_and_a_closed_campaign_gives_out_nothing(tmp_path: Path) -> None:
+    place = made(tmp_path)
+    run("campaign", "plan", place, "write", "-y")
+    refused(run("campaign", "units", place, "write", "-y"), 2, "nobody has written anything for campaign write")
+    run("campaign", "pause", place, "write")
+    refused(run("campaign", "rehearse", place, "write"), 2, "is paused")
+    run("campaign", "close", place, "write", "-y")
+    refused(run("campaign", "invite", place, "write"), 2, "is closed")
+
+
+def test_people_by_name_are_the_same_workers_in_every_campaign(tmp_path: Path) -> None:
+    place = made(tmp_path)
+    for kind in ("write", "judge"):
+        run("campaign", "plan", place, kind, "-y")
+    people = tmp_path / "people.txt"
+    people.write_text("Anna Weber\n\nben@example.org \nAnna Weber\n", "utf-8")
+
+    def invited(campaign: str) -> list[dict[str, str]]:
+        found = run("campaign", "invite", place, campaign, "--people", people, "--json")
+        return list(json.loads(found.stdout)["people"])
+
+    first, again, other = invited("write"), invited("write"), invited("judge")
+    assert [one["name"] for one in first] == ["Anna Weber", "ben@example.org"]
+    assert first == again
+    assert [one["worker"] for one in first] == [one["worker"] for one in other]
+    assert not {one["link"] for one in first} & {one["link"] for one in other}
+    shown = run("campaign", "invite", place, "write", "--people", people)
+    assert shown.stdout.splitlines()[0] == f"{first[0]['worker']} {first[0]['link']} Anna Weber"
+    assert "this machine only" in shown.stderr
+    assert not run("campaign", "invite", place, "write", "--base-url", "https://x.org").stderr
+    refused(run("campaign", "invite", place, "write", "--people", tmp_path / "none"), 2, "cannot be read")
+
+
+def test_all_workers_without_a_flag_are_approved_at_once(tmp_path: Path) -> None:
+    place = made(tmp_path)
+    run("campaign", "plan", place, "judge", "-y", "--topic", "reef-nursery")
+    run("campaign", "rehearse", place, "judge", "--workers", 12, "--careless", 0.5, "--adversarial", 0)
+    workers = json.loads(run("campaign", "status", place, "judge", "--json").stdout)[0]["workers"]
+    good = [worker for worker in workers if not worker["flags"]]
+    assert 0 < len(good) < len(workers)
+    done = sum(worker["submitted"] for worker in good)
+    expected = f"approve: {len(good)} workers, {done} submissions (good work); {len(workers) - len(good)} flagged"
+    assert expected in run("campaign", "approve", place, "--unflagged", "judge").stdout
+    assert f"{len(good)} workers, 0 submissions" in run("campaign", "approve", place, "--unflagged", "judge").stdout
+    refused(run("campaign", "approve", place), 2, "say whose submissions")

@@ -68,6 +68,8 @@ def plan_(
     output = Output(json, quiet)
     check_choice("kind of campaign", kind, KINDS)
     desk = open_desk(place)
+    if any(known.name == (name or kind) for known in desk.campaigns.all()):
+        raise UsageError(f"a campaign called {name or kind!r} exists already; --name gives this one another name")
     settings = Settings.for_kind(kind, **_settings(set_ or []))  # type: ignore[arg-type]
     made = plan(
         desk.studies.load(),
@@ -89,6 +91,8 @@ def plan_(
     desk.start(made)
     output.result({"campaign": made.campaign.name, "tasks": len(made.tasks), "cost": str(made.cost)})
     output.show(f"Started. Serve it: pyramidion serve {plain(place)}")
+    if settings.platform == "local":
+        output.show(f"Invite people: pyramidion campaign invite {plain(place)} {plain(made.campaign.name)} --count 20")
 
 
 def _settings(chosen: list[str]) -> dict[str, Any]:
@@ -137,10 +141,11 @@ def status(
     for one in found:
         p = one.progress
         agreed = "undefined" if one.alpha is None else f"{one.alpha:.3f}"
+        alpha = f"alpha {agreed}; " if one.campaign.kind in {"judge", "rate"} else ""
         output.show(f"{plain(one.campaign.name)} ({one.campaign.kind}, {one.campaign.state})")
         output.show(
             f"  {p['submitted']} of {p['wanted']} assignments, {p['tasks_full']} of {p['tasks']} tasks done, "
-            f"{p['leased']} in work, {p['surplus']} surplus; alpha {agreed}; {one.cost}"
+            f"{p['leased']} in work, {p['surplus']} surplus; {alpha}{one.cost}"
         )
         table = Table("worker", "done", "median s", "agreement", "flags", "excluded")
         for worker in one.workers:
@@ -183,14 +188,32 @@ def close(place: Place, name: Name, yes: Yes = False) -> None:
 def _review(place: str, action: str, worker: str, reason: str, amount: float | None = None) -> None:
     from pyramidion.workflows.decisions import decide
 
-    decide(open_desk(place), action, worker=worker, actor=ACTOR, reason=reason, amount=amount)
-    Output().show(f"{action}: {plain(worker)} ({plain(reason)})")
+    decided = decide(open_desk(place), action, worker=worker, actor=ACTOR, reason=reason, amount=amount)
+    about = f", {decided} submissions" if action in {"approve", "reject"} else ""
+    Output().show(f"{action}: {plain(worker)}{about} ({plain(reason)})")
 
 
 @campaign.command("approve")
-def approve(place: Place, worker: Worker, reason: Reason = "good work") -> None:
-    """Approve a worker's submissions that are not decided yet."""
-    _review(place, "approve", worker, reason)
+def approve(
+    place: Place,
+    worker: Annotated[str, typer.Argument(metavar="[WORKER]", help="The worker's id; or give --unflagged.")] = "",
+    unflagged: Annotated[
+        str, typer.Option("--unflagged", metavar="CAMPAIGN", help="Everybody with no flag in this campaign, at once.")
+    ] = "",
+    reason: Reason = "good work",
+) -> None:
+    """Approve a worker's submissions that are not decided yet, or those of everybody without a flag."""
+    if bool(worker) == bool(unflagged):
+        raise UsageError("say whose submissions: a worker's id, or --unflagged with the name of a campaign")
+    if worker:
+        return _review(place, "approve", worker, reason)
+    from pyramidion.workflows.decisions import approve_unflagged
+
+    done = approve_unflagged(open_desk(place), unflagged, actor=ACTOR, reason=reason)
+    Output().show(
+        f"approve: {len(done.workers)} workers, {done.submissions} submissions ({plain(reason)}); "
+        f"{len(done.left)} flagged or excluded workers are left for you to decide."
+    )
 
 
 @campaign.command("reject")
@@ -239,19 +262,28 @@ def invite(
     place: Place,
     name: Name,
     count: Annotated[int, typer.Option(help="How many people.", min=1, max=100_000)] = 1,
+    people: Annotated[
+        Path | None,
+        typer.Option(
+            "--people",
+            help="A text file with a name or address a line, instead of --count. They always get the same link, and "
+            "each is one worker in all campaigns of the study.",
+        ),
+    ] = None,
     base_url: Annotated[str, typer.Option(help="How people reach the server.")] = "http://127.0.0.1:8000",
     json: Json = False,
 ) -> None:
-    """Make personal invitation links, one a person."""
+    """Make personal invitation links, one a person. With --people: worker's id, link and name."""
     desk = open_desk(place)
-    desk.campaigns.get(name)
-    from pyramidion.platforms.local import invite as token
+    from pyramidion.workflows.inviting import invite_people, names_in
 
-    links = [f"{base_url.rstrip('/')}/join/{token(desk.database.secret, name)}" for _ in range(count)]
+    made = invite_people(desk, name, names_in(people) if people else [""] * count, base_url)
     output = Output(json)
-    output.result({"links": links})
-    for link in links:
-        output.show(link)
+    output.result({"links": [one.link for one in made], "people": [one._asdict() for one in made if one.name]})
+    for one in made:
+        output.show(cell(" ".join(filter(None, (one.worker, one.link, one.name)))))
+    if any(host in base_url for host in ("//127.0.0.1", "//localhost")):
+        output.say("These links open on this machine only; --base-url says how others reach the server.")
 
 
 @campaign.command("units")

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from pyramidion.cli import analyze, annotate, auto, campaign, judge, report, study
 from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath
-from pyramidion.cli.output import Output, as_json, plain
+from pyramidion.cli.output import Output, as_json, held, plain
 from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError, UsageError
 
 app = typer.Typer(
@@ -92,9 +92,8 @@ def validate(path: StudyPath, format: From = None, json: Json = False, quiet: Qu
     )
     if not json:
         output.problems(loaded.problems, most=None)
-    held = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
     warnings = len(loaded.problems) - len(loaded.errors)
-    output.show(f"{loaded.format}: {held or 'nothing'}")
+    output.show(f"{loaded.format}: {held(counts) or 'nothing'}")
     output.show("Valid." if not loaded.problems else f"{len(loaded.errors)} errors, {warnings} warnings.")
     if loaded.errors:
         raise typer.Exit(1)
@@ -131,8 +130,11 @@ def convert(
 def score(
     path: StudyPath,
     method: Annotated[
-        str, typer.Option("--method", "-m", help="pyramid, lite, responsiveness, rouge or auto.", show_default=True)
-    ] = "lite",
+        str | None,
+        typer.Option(
+            "--method", "-m", help="pyramid, lite, responsiveness, rouge or auto. [default: what fits the study]"
+        ),
+    ] = None,
     measure: Annotated[
         list[str] | None, typer.Option("--measure", help="A measure of the method; repeat for several.")
     ] = None,

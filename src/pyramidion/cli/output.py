@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -105,6 +105,13 @@ class Output:
         from rich.progress import track
 
         return track(items, description=plain(what), total=total, console=self.err, transient=True)
+
+
+def held(counts: Mapping[str, int]) -> str:
+    """What a study holds, in words: 4 topics, 1 judge."""
+    return ", ".join(
+        f"{count} {name.removesuffix('s') if count == 1 else name}" for name, count in counts.items() if count
+    )
 
 
 def as_json(problems: Iterable[Problem]) -> list[dict[str, str]]:

@@ -14,9 +14,7 @@ from pyramidion.errors import UsageError
 
 Method = Annotated[
     str | None,
-    typer.Option(
-        "--method", "-m", help="What it is mainly about: pyramid, lite, ... [default: the first that applies]"
-    ),
+    typer.Option("--method", "-m", help="What it is mainly about: pyramid, lite, ... [default: what fits the study]"),
 ]
 PyramidName = Annotated[str | None, typer.Option("--pyramid", help="Which pyramid, where there are several.")]
 Judges = Annotated[str | None, typer.Option(help="all, expert, crowd, model, or one judge's id.")]

@@ -13,11 +13,12 @@ from pyramidion.cli.output import Output, cell, plain
 from pyramidion.errors import Problem, UsageError
 from pyramidion.formats.score_tables import SUFFIXES, as_json, need_parquet, write_scores
 from pyramidion.model import ScoreTable, Study
-from pyramidion.workflows.evaluate import score
+from pyramidion.workflows.evaluate import fitting_method, score
 
 
-def run(study: Study, method: str, choices: dict[str, Any], targets: list[Path], by: str, output: Output) -> None:
+def run(study: Study, named: str | None, choices: dict[str, Any], targets: list[Path], by: str, output: Output) -> None:
     check_targets(targets, by)
+    method = named or fitting_method(study, choices)
     accepted = inspect.signature(plugins.load("methods", method)).parameters
     if strange := [name for name in choices if name not in accepted]:
         raise UsageError(f"method {method} has no option --{strange[0].replace('_', '-')}")

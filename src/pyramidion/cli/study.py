@@ -9,7 +9,7 @@ import typer
 
 from pyramidion.cli.campaign import Place, open_desk
 from pyramidion.cli.options import From, Json, Lenient, Quiet
-from pyramidion.cli.output import Output, cell, plain
+from pyramidion.cli.output import Output, cell, held, plain
 from pyramidion.errors import MissingExtraError
 
 
@@ -25,12 +25,14 @@ def init(
     """Make a new study database, with a manager who can log in."""
     try:
         from pyramidion.store import Accounts, Database
+        from pyramidion.store.accounts import check_password
     except ImportError:
         raise MissingExtraError("A study database", "server") from None
     import secrets
 
     output = Output(quiet=quiet)
     made_up = password or secrets.token_urlsafe(12)
+    check_password(made_up)  # before there is a database that nobody can log in to
     database = Database.create(place, title=title)
     Accounts(database).add(manager, made_up)
     database.close()
@@ -76,8 +78,7 @@ def import_(
     added = desk.import_study(study)
     counts = desk.studies.load().counts()
     output.result({"added": added, "counts": counts})
-    held = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-    output.show(f"Added {added} records. {plain(place)} now holds {held}.")
+    output.show(f"Added {added} records. {plain(place)} now holds {held(counts)}.")
 
 
 def serve(
@@ -103,7 +104,8 @@ def serve(
 
     url = base_url or f"http://{host}:{port}"
     os.environ.update({PLACE: place, BASE_URL: url, WEBHOOK: webhook_secret})
-    Output().say(f"Serving {plain(place)}: managers at {url}/manage, workers by invitation. Stop with Ctrl-C.")
+    where = f"managers at {url}/manage, experts at {url}/annotate, workers by invitation"
+    Output().say(f"Serving {plain(place)}: {where}. Stop with Ctrl-C.")
     uvicorn.run(
         APPLICATION,
         factory=True,

@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.platforms.base import Arrival, WithoutMoney, check_study, check_web_address
 
-Purpose = Literal["invitation", "worker"]
+Purpose = Literal["invitation", "worker", "person"]
 
 VERSION = "1"
 MIN_SECRET = 16
@@ -41,6 +41,11 @@ def invite(secret: bytes, campaign: str, person: str = "") -> str:
         if not 1 <= len(name) <= MAX_NAME:
             raise UsageError(f"the name of a {what} has 1 to {MAX_NAME} characters")
     return _seal(secret, "invitation", [campaign, person])
+
+
+def person_of(secret: bytes, name: str) -> str:
+    """Who somebody is in every invitation to this study; says nothing about their name to whoever sees a link."""
+    return _mac(secret, "person", name)[:22]
 
 
 def open_token(secret: bytes, token: str) -> Invitation:

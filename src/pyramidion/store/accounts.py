@@ -22,6 +22,11 @@ SESSION_SECONDS = 12 * 3600
 MIN_PASSWORD = 10
 
 
+def check_password(password: str) -> None:
+    if len(password) < MIN_PASSWORD:
+        raise UsageError(f"a password needs at least {MIN_PASSWORD} characters")
+
+
 @dataclass(frozen=True, slots=True)
 class Account:
     id: int
@@ -42,8 +47,7 @@ class Accounts:
 
     def add(self, name: str, password: str, role: Role = "manager") -> None:
         check_choice("role", role, get_args(Role))
-        if len(password) < MIN_PASSWORD:
-            raise UsageError(f"a password needs at least {MIN_PASSWORD} characters")
+        check_password(password)
         hashed = self._hasher.hash(password)
         with self._database.write() as connection:
             if connection.execute(select(schema.accounts.c.id).filter_by(name=name)).first():

@@ -11,11 +11,11 @@ from pydantic import BaseModel, Field
 from pyramidion.errors import UsageError
 from pyramidion.model import Settings
 from pyramidion.model.campaigns import KINDS, CampaignState, TaskKind
-from pyramidion.platforms.local import invite
 from pyramidion.web.context import Ctx, Manager, Viewer
 from pyramidion.workflows.campaign import CROWD
 from pyramidion.workflows.decisions import decide, reopen
 from pyramidion.workflows.evaluate import score
+from pyramidion.workflows.inviting import invite_people
 from pyramidion.workflows.monitor import overview
 from pyramidion.workflows.planning import plan
 from pyramidion.workflows.platforms import platform_of
@@ -233,6 +233,5 @@ def scores(ctx: Ctx, _: Viewer, method: Annotated[str, Query(max_length=40)] = "
 @router.post("/invitations")
 def invitations(body: InvitationRequest, ctx: Ctx, _: Manager) -> dict[str, Any]:
     """Personal links; each is good for one person."""
-    ctx.desk.campaigns.get(body.campaign)
-    tokens = [invite(ctx.secret, body.campaign) for _ in range(body.count)]
-    return {"links": [f"{ctx.base_url}/join/{token}" for token in tokens]}
+    made = invite_people(ctx.desk, body.campaign, [""] * body.count, ctx.base_url)
+    return {"links": [one.link for one in made]}

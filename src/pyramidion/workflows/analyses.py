@@ -11,7 +11,7 @@ from pyramidion.formats.judgment_tables import read_judgments, recognises
 from pyramidion.formats.score_tables import read_scores
 from pyramidion.model import ScoreTable, Study
 from pyramidion.workflows import database
-from pyramidion.workflows.evaluate import score
+from pyramidion.workflows.evaluate import fitting_methods, score
 from pyramidion.workflows.studies import load
 
 Source = Study | ScoreTable
@@ -56,10 +56,10 @@ def rouge_tables(studies: Mapping[str, Study], measure: str = "rouge-2-recall") 
 
 
 def scored_by_all(study: Study) -> dict[str, ScoreTable]:
-    """The study's scores by each method that can score it; an error where none can."""
+    """The study's scores by each method that can score it, the fitting one first; an error where none can."""
     found: dict[str, ScoreTable] = {}
     reasons: list[str] = []
-    for method in ("pyramid", "lite", "responsiveness", "rouge"):
+    for method in fitting_methods(study):
         try:
             found[method] = score(study, method)
         except (UsageError, InputError) as error:

@@ -88,9 +88,12 @@ class Desk:
         found = self.campaigns.get(campaign)
         if found.kind != "write":
             raise UsageError(f"campaign {campaign} is of kind {found.kind}; units come from writing")
+        written = [answer for answer in self.campaigns.answers(campaign) if answer.counted]
+        if not written:
+            raise UsageError(f"nobody has written anything for campaign {campaign} yet")
         return units_from(
             self.studies.load(),
-            [answer for answer in self.campaigns.answers(campaign) if answer.counted],
+            written,
             settings or found.settings,
             np.random.default_rng(seed),
             set(self.reviews.excluded()),

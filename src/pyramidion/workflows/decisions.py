@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from pyramidion.store import Assignments, Workers
 from pyramidion.store.reviews import Action
 from pyramidion.workflows.campaign import Desk
+from pyramidion.workflows.monitor import overview
 
 
-def decide(desk: Desk, action: str, *, worker: str, actor: str, reason: str, amount: float | None = None) -> None:
-    """Record the decision. A block also stops tasks; approve and reject cover every undecided submission."""
+def decide(
+    desk: Desk,
+    action: str,
+    *,
+    worker: str,
+    actor: str,
+    reason: str,
+    amount: float | None = None,
+    campaign: str | None = None,
+) -> int:
+    """Record the decision. A block also stops tasks; approve and reject cover every undecided submission, or those to
+    one campaign. Returns how many submissions they covered.
+    """
     about: dict[str, Any] = {"actor": actor, "reason": reason, "worker": worker}
     desk.reviews.add(cast(Action, action), **about, amount=amount)
     workers = Workers(desk.database)
@@ -21,9 +33,28 @@ def decide(desk: Desk, action: str, *, worker: str, actor: str, reason: str, amo
         workers.set_blocked(worker, None)
     elif action in {"approve", "reject"}:
         decided = desk.reviews.decisions()
-        for answer in desk.campaigns.answers():
-            if answer.worker == worker and answer.state == "submitted" and answer.id not in decided:
-                desk.reviews.add(cast(Action, action), **about, assignment=answer.id)
+        given = [a for a in desk.campaigns.answers(campaign) if a.worker == worker and a.state == "submitted"]
+        undecided = [answer.id for answer in given if answer.id not in decided]
+        for assignment in undecided:
+            desk.reviews.add(cast(Action, action), **about, assignment=assignment)
+        return len(undecided)
+    return 0
+
+
+class Approved(NamedTuple):
+    """Whose submissions were approved, how many, and the workers who were left out."""
+
+    workers: tuple[str, ...]
+    submissions: int
+    left: tuple[str, ...]
+
+
+def approve_unflagged(desk: Desk, campaign: str, *, actor: str, reason: str) -> Approved:
+    """Approve what everybody submitted to a campaign who has no flag there and is not excluded."""
+    found = overview(desk, campaign).workers
+    good = tuple(one.worker for one in found if not one.flags and not one.excluded)
+    done = [decide(desk, "approve", worker=worker, actor=actor, reason=reason, campaign=campaign) for worker in good]
+    return Approved(good, sum(done), tuple(one.worker for one in found if one.worker not in good))
 
 
 def reopen(desk: Desk, assignment: int, *, actor: str, reason: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pyramidion.errors import UsageError
 from pyramidion.platforms.simulated import Rehearsal, crowd, rehearse
 from pyramidion.store import Assignments, Workers
 from pyramidion.workflows.campaign import Desk
@@ -59,6 +60,8 @@ def rehearse_campaign(
     seed: int = 0,
 ) -> Rehearsal:
     """Let a simulated crowd do a campaign to its end."""
+    if (state := desk.campaigns.get(campaign).state) != "running":
+        raise UsageError(f"campaign {campaign} is {state}, so it gives out no tasks")
     rng = np.random.default_rng(seed)
     stage = _InProcess(desk, campaign)
     people = crowd(workers, rng, careless=careless, adversarial=adversarial, abandon=abandon)

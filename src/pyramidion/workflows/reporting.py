@@ -19,13 +19,12 @@ from pyramidion.methods.choice import choose
 from pyramidion.methods.screening import WorkerAgreement, screen
 from pyramidion.model import ScoreTable, Study
 from pyramidion.workflows.analyses import scored_by_all
-from pyramidion.workflows.evaluate import score
+from pyramidion.workflows.evaluate import fitting_method, fitting_methods, score
 from pyramidion.workflows.explaining import KINDS, MIN_AGREEMENT, Judged, judge_units, shown_summaries, shown_topic
 
 MAIN_MEASURES = {"pyramid": "modified", "rouge": "rouge-2-recall"}
 """What systems are ranked by; of other methods the first measure."""
 
-METHODS = ("pyramid", "lite", "responsiveness", "rouge")
 MOST_FOR_ROUGE = 500
 """Of more summaries ROUGE is taken only from score tables that are given: scoring it takes about 0.1 s each."""
 
@@ -47,8 +46,8 @@ def findings(
 ) -> Findings:
     """Score and analyse a study for a report.
 
-    ``method`` is what the report is mainly about: by default the first of pyramid, lite, responsiveness and rouge that
-    applies. ``pyramid`` and ``judges`` are its choices. ``metrics`` are further score tables to correlate with it.
+    ``method`` is what the report is mainly about: by default the one that fits the study. ``pyramid`` and
+    ``judges`` are its choices. ``metrics`` are further score tables to correlate with it.
     """
     progress("Scoring")
     tables = _tables(study, method, {"pyramid": pyramid, "judges": judges})
@@ -90,7 +89,8 @@ def _tables(study: Study, method: str | None, choices: dict[str, Any]) -> dict[s
     given = {name: value for name, value in choices.items() if value is not None}
     found: dict[str, ScoreTable] = {}
     if method is not None or given:
-        found[method or "pyramid"] = score(study, method or "pyramid", **given)
+        main = method or fitting_method(study, given)
+        found[main] = score(study, main, **given)
     return found | {name: table for name, table in quick_scores(study, found).items() if name not in found}
 
 
@@ -100,7 +100,7 @@ def quick_scores(study: Study, known: Collection[str] = ()) -> dict[str, ScoreTa
     An error where no method applies and none is ``known`` already.
     """
     found: dict[str, ScoreTable] = {}
-    for method in METHODS:
+    for method in fitting_methods(study):
         if method in known or (method == "rouge" and len(study.peers) > MOST_FOR_ROUGE and (found or known)):
             continue
         with suppress(UsageError, InputError):
