@@ -144,6 +144,7 @@ def test_texts_alone_are_told_which_methods_need_no_more(tmp_path: Path) -> None
     for place in ("references", "peers"):
         (tmp_path / place).mkdir()
         (tmp_path / place / "a.txt").write_text("Rain fell.")
+    assert "folder: 1 topic, 1 reference, 1 peer, 1 system\n" in run("validate", tmp_path).stdout
     refused(
         run("score", tmp_path, "-m", "lite"),
         2,

@@ -67,6 +67,12 @@ def test_stacked_litepyramids_tables_with_minus_one_for_missing(tmp_path: Path) 
     assert table.per_summary("resp") == {("D1", "1"): None, ("D2", "1"): 2.5}
 
 
+def test_the_names_that_others_give_to_columns(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("doc_id,model,mine\nd1,base,0.5\n")
+    assert pyr.read_scores(path).scores == (Score("d1", "base", "mine", 0.5),)
+
+
 def test_sacrerouge_metrics(tmp_path: Path) -> None:
     path = tmp_path / "metrics.jsonl"
     metrics = {"rouge-1": {"recall": 0.4}, "resp": 3}
@@ -85,6 +91,8 @@ def test_sacrerouge_metrics(tmp_path: Path) -> None:
         ("s.csv", "system,lite\nx,high\n", "'high' is not a number"),
         ("s.csv", "system,lite\nx,1\nx,2\n", "system x, measure lite appears twice"),
         ("s.csv", "", "holds no scores"),
+        ("s.csv", "topic,name,lite\nt,x,1\n", "needs a column called system"),
+        ("s.csv", "topic;system;lite\nt;x;1\n", "topic;system;lite; separate cells by commas"),
         ("s.json", "{", "is not JSON"),
         ("s.jsonl", '{"system": 3}', "line 1: needs a text 'system'"),
         ("s.jsonl", '{"system": "x", "measure": "m", "value": "high"}', "'high' is not a number"),

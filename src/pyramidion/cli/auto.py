@@ -133,7 +133,7 @@ def build(
     output.result({"written": target, "signature": signature, "tiers": tiers, "notes": as_json(notes)})
     output.warn(notes)
     units = sum(len(pyramid.units) for pyramid in pyramids)
-    output.show(f"Wrote {units} units in {len(pyramids)} pyramids to {plain(target)}.")
+    output.show(f"Wrote {units} units in {len(pyramids)} pyramid{'s' * (len(pyramids) != 1)} to {plain(target)}.")
 
 
 @auto.command()

@@ -21,8 +21,8 @@ from pyramidion.model.judgments import JudgmentsBuilder
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "judge": ("judge", "annotator", "worker", "workerid", "worker_id", "rater", "assessor"),
-    "topic": ("topic", "document", "doc", "eventid", "instance_id"),
-    "system": ("system", "systemid", "summarizer_id", "peer"),
+    "topic": ("topic", "document", "doc", "eventid", "instance_id", "topic_id", "doc_id"),
+    "system": ("system", "systemid", "summarizer_id", "peer", "system_id", "model"),
     "value": ("value", "score", "rating", "present", "answer"),
     "unit": ("unit", "scu", "statement"),
     "aspect": ("aspect", "question", "scale"),

@@ -21,8 +21,8 @@ from pyramidion.model import Score, ScoreTable, Signature
 
 COLUMNS = Score._fields
 SUFFIXES = (".csv", ".json", ".jsonl", ".parquet")
-_TOPIC = {"topic", "eventid", "instance_id", "doc", "document"}
-_SYSTEM = {"system", "systemid", "summarizer_id", "peer"}
+_TOPIC = {"topic", "eventid", "instance_id", "doc", "document", "topic_id", "doc_id"}
+_SYSTEM = {"system", "systemid", "summarizer_id", "peer", "system_id", "model"}
 
 
 def write_scores(table: ScoreTable, path: str | Path) -> None:
@@ -76,7 +76,7 @@ def read_scores(path: str | Path, *, lenient: bool = False) -> ScoreTable:
     problems = Problems()
     scores = tuple(_READERS.get(path.suffix.lower(), _from_csv)(path, problems))
     if not scores:
-        problems.error(str(path), "holds no scores")
+        problems.error(str(path), "holds no scores; it needs a column called system and at least one with numbers")
     scores = tuple(_unique(scores, str(path), problems))
     if problems.errors and not lenient:
         raise InputError(problems.errors)
@@ -133,7 +133,8 @@ def _from_csv(path: Path, problems: Problems) -> Iterator[Score]:
 def _header(cells: list[str], where: str, problems: Problems) -> list[str]:
     lower = {cell.lower() for cell in cells}
     if not lower & (_SYSTEM | _TOPIC):
-        problems.error(where, f"no column is called system or topic; the columns are: {', '.join(cells)}")
+        hint = "; separate cells by commas" if len(cells) == 1 and {";", "\t"} & {*cells[0]} else ""
+        problems.error(where, f"no column is called system or topic; the columns are: {', '.join(cells)}{hint}")
     return cells
 
 
