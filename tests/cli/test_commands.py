@@ -181,6 +181,7 @@ def test_lenient_goes_on_and_reports(tmp_path: Path, study: Path) -> None:
     path = tmp_path / "almost.jsonl"
     path.write_text(study.read_text() + '{"type": "judgement"}\n')
     refused(run("score", path), 1, "type 'judgement' is unknown")
+    assert "1 error, 0 warnings.\n" in run("validate", path).stdout
     done = run("score", path, "--lenient")
     assert done.returncode == 0
     assert "type 'judgement' is unknown" in done.stderr

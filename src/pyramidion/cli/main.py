@@ -18,7 +18,7 @@ from rich.text import Text
 
 from pyramidion.cli import analyze, annotate, auto, campaign, judge, report, study
 from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath
-from pyramidion.cli.output import Output, as_json, held, plain
+from pyramidion.cli.output import Output, as_json, counted, held, plain
 from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError, UsageError
 
 app = typer.Typer(
@@ -94,7 +94,11 @@ def validate(path: StudyPath, format: From = None, json: Json = False, quiet: Qu
         output.problems(loaded.problems, most=None)
     warnings = len(loaded.problems) - len(loaded.errors)
     output.show(f"{loaded.format}: {held(counts) or 'nothing'}")
-    output.show("Valid." if not loaded.problems else f"{len(loaded.errors)} errors, {warnings} warnings.")
+    output.show(
+        "Valid."
+        if not loaded.problems
+        else f"{counted(len(loaded.errors), 'errors')}, {counted(warnings, 'warnings')}."
+    )
     if loaded.errors:
         raise typer.Exit(1)
 

@@ -107,11 +107,13 @@ class Output:
         return track(items, description=plain(what), total=total, console=self.err, transient=True)
 
 
+def counted(count: int, things: str) -> str:
+    return f"{count} {things.removesuffix('s') if count == 1 else things}"
+
+
 def held(counts: Mapping[str, int]) -> str:
     """What a study holds, in words: 4 topics, 1 judge."""
-    return ", ".join(
-        f"{count} {name.removesuffix('s') if count == 1 else name}" for name, count in counts.items() if count
-    )
+    return ", ".join(counted(count, name) for name, count in counts.items() if count)
 
 
 def as_json(problems: Iterable[Problem]) -> list[dict[str, str]]:
