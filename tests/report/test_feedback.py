@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import pyramidion as pyr
-from pyramidion.analysis.findings import Findings, ShownTopic, ShownUnit
+from pyramidion.analysis.findings import Findings, ShownTopic, ShownUnit, Wording
 from pyramidion.report import write_feedback
-from pyramidion.report.feedback import Ideas, ideas
+from pyramidion.report.feedback import Ideas, _idea, ideas
 from pyramidion.report.names import file_name
 from pyramidion.workflows.reporting import findings
 
@@ -109,6 +109,13 @@ def test_the_grade_book_has_numbers_and_no_formulas(tmp_path: Path) -> None:
     row = next(r for r in rows if r["writer"] == "'+1" and r["topic"] == "drought-plan")
     assert (row["ideas"], row["of ideas"], row["main ideas"], row["of main ideas"]) == ("12", "33", "7", "13")
     assert row["modified"] == "0.5893"  # 33 / 56
+
+
+def test_a_label_that_is_a_references_wording_is_not_quoted_as_well() -> None:
+    """Units of automatic pyramids are labelled by one of their wordings."""
+    unit = ShownUnit("u", "a roofer", 2, (Wording("A", "a roofer"), Wording("B", "a man who mends roofs")))
+    assert "A reference says: “a man who mends roofs”" in str(_idea(unit))
+    assert "A reference says" not in str(_idea(replace(unit, wordings=unit.wordings[:1])))
 
 
 def test_without_judgments_on_units_no_pages_are_promised(tmp_path: Path) -> None:

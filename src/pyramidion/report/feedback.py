@@ -158,8 +158,8 @@ def _missing(topic: ShownTopic, groups: Ideas, held: dict[int, int]) -> Markup:
 
 
 def _idea(unit: ShownUnit) -> Markup:
-    """An idea with one wording of it: the shortest, and nobody's name."""
-    wordings = sorted((w.text for w in unit.wordings if w.text), key=len)
+    """An idea with one wording of it: the shortest that is not its label, and nobody's name."""
+    wordings = sorted((w.text for w in unit.wordings if w.text and w.text != unit.label), key=len)
     quote = element("span", f"A reference says: “{wordings[0]}”", class_="muted", dir="auto") if wordings else None
     return element("li", element("b", unit.label or unit.id, dir="auto"), quote)
 
