@@ -18,7 +18,7 @@ from pyramidion.workflows.evaluate import fitting_method, score
 
 def run(study: Study, named: str | None, choices: dict[str, Any], targets: list[Path], by: str, output: Output) -> None:
     check_targets(targets, by)
-    method = named or fitting_method(study, choices)
+    method = fitting_method(study, choices) if named is None else named
     accepted = inspect.signature(plugins.load("methods", method)).parameters
     if strange := [name for name in choices if name not in accepted]:
         raise UsageError(f"method {method} has no option --{strange[0].replace('_', '-')}")

@@ -42,7 +42,7 @@ def score(study: Study, method: str | None = None, **choices: Any) -> ScoreTable
     By default it is the one that fits the study. Keyword arguments are the method's choices, e.g.
     ``score(study, "lite", tie="present")``; the table's signature names the ones it was made with.
     """
-    method = method or fitting_method(study, choices)
+    method = fitting_method(study, choices) if method is None else method
     run = plugins.load("methods", method)
     if isinstance(choices.get("measures"), str):
         choices["measures"] = [choices["measures"]]

@@ -89,7 +89,7 @@ def _tables(study: Study, method: str | None, choices: dict[str, Any]) -> dict[s
     given = {name: value for name, value in choices.items() if value is not None}
     found: dict[str, ScoreTable] = {}
     if method is not None or given:
-        main = method or fitting_method(study, given)
+        main = fitting_method(study, given) if method is None else method
         found[main] = score(study, main, **given)
     return found | {name: table for name, table in quick_scores(study, found).items() if name not in found}
 
