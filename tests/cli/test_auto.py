@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.cli import running
+from tests.cli.running import Done
 
 import pyramidion as pyr
 
@@ -20,11 +19,8 @@ REFERENCES = {
 PEERS = {"good": "The Aller flooded the old town, and ten families left.", "bad": "The museum bought a painting."}
 
 
-def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    code = "from pyramidion.cli.main import main; main()"
-    environment = {**os.environ, "NO_COLOR": "1"}
-    command = [sys.executable, "-c", code, "auto", *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+def run(*arguments: object, cwd: Path | None = None) -> Done:
+    return running.run("auto", *arguments, cwd=cwd)
 
 
 @pytest.fixture(scope="module")

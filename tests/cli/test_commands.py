@@ -1,25 +1,18 @@
-"""The command line as a user meets it: real processes, their output and exit codes."""
+"""The command line as a user meets it: output and exit codes."""
 
 from __future__ import annotations
 
 import csv
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.cli.running import Done, run
 
 import pyramidion as pyr
-
-
-def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    code = "from pyramidion.cli.main import main; main()"
-    environment = {**os.environ, "NO_COLOR": "1"}
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +22,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def refused(done: subprocess.CompletedProcess[str], code: int, *messages: str) -> None:
+def refused(done: Done | subprocess.CompletedProcess[str], code: int, *messages: str) -> None:
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     for message in messages:
@@ -51,8 +44,7 @@ def test_demo_ends_with_a_table_and_where_the_results_lie(tmp_path: Path) -> Non
         "scores-rouge.csv",
         "study.jsonl",
     ]
-    on_path = shutil.which("pyramidion") is not None
-    assert f"\n  {'pyramidion' if on_path else '-c'} show pyramidion-demo/study.jsonl" in done.stdout
+    assert "\n  pyramidion show pyramidion-demo/study.jsonl" in done.stdout
     again = run("demo", "--json", cwd=tmp_path)
     assert json.loads(again.stdout)["scores"]["lite"]["paraphrase"] == 0.609375
 

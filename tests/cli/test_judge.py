@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from tests.auto.chat_server import ChatServer
+from tests.cli import running
+from tests.cli.running import Done
 
 import pyramidion as pyr
 
 
-def run(*arguments: object, typed: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    code = "from pyramidion.cli.main import main; main()"
-    command = [sys.executable, "-c", code, "judge", *map(str, arguments)]
-    around = {**os.environ, "NO_COLOR": "1", **environment}
-    return subprocess.run(command, env=around, input=typed, capture_output=True, text=True, check=False)
+def run(*arguments: object, typed: str = "", **environment: str) -> Done:
+    return running.run("judge", *arguments, typed=typed, **environment)
 
 
 @pytest.fixture(scope="module")
