@@ -18,7 +18,7 @@ lint: $(VENV)/.test-installed
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.test-installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/scoring.py
