@@ -117,7 +117,7 @@ def correlate(
     signature = Signature.of(
         "correlate", gold=chosen.name, means=means, interval="percentile", resamples=resamples, seed=seed
     )
-    notes = (*data.notes, *_undefined(found))
+    notes = (*data.notes, *_too_few(data.systems), *_undefined(found))
     figures: list[Figure] = [_intervals(result)]
     figures += [_scatter(data, chosen.name, m.name) for m in others]
     return Answer("correlate", _sentence(result), _tables(result), signature, result, tuple(figures), notes)
@@ -294,6 +294,11 @@ def _sentence(result: Correlations) -> str:
             verdict = "a significant" if gap.permutation < 0.05 else "no significant"
             text += f" Next is {second}, {verdict} difference ({p_text(gap.permutation)}, permutation)."
     return text
+
+
+def _too_few(systems: Sequence[str]) -> list[Problem]:
+    what = "a correlation over two systems is 1 or -1 and says only whether both put them in the same order"
+    return [Problem(" and ".join(systems), what, "warning")] if len(systems) == 2 else []
 
 
 def _undefined(found: Sequence[Correlated]) -> list[Problem]:

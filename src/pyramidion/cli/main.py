@@ -150,7 +150,8 @@ def score(
     format: From = None,
     pyramid: Annotated[str | None, typer.Option(help="Which pyramid, where there are several.")] = None,
     judges: Annotated[
-        str | None, typer.Option(help="all, expert, crowd, model, or one judge's id. By default the method's kind.")
+        str | None,
+        typer.Option(help="all, people, expert, crowd, model, or one judge's id. By default the method's kind."),
     ] = None,
     aggregate: Annotated[
         str | None, typer.Option(help="lite: majority, mean, dawid-skene, mace or glad. [default: majority]")

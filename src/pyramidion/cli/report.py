@@ -17,7 +17,7 @@ Method = Annotated[
     typer.Option("--method", "-m", help="What it is mainly about: pyramid, lite, ... [default: what fits the study]"),
 ]
 PyramidName = Annotated[str | None, typer.Option("--pyramid", help="Which pyramid, where there are several.")]
-Judges = Annotated[str | None, typer.Option(help="all, expert, crowd, model, or one judge's id.")]
+Judges = Annotated[str | None, typer.Option(help="all, people, expert, crowd, model, or one judge's id.")]
 Seed = Annotated[int, typer.Option(help="For everything that is drawn at random.")]
 
 
