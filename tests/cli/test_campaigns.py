@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from tests.cli.test_commands import refused, run
@@ -160,3 +161,23 @@ def test_all_workers_without_a_flag_are_approved_at_once(tmp_path: Path) -> None
     assert expected in run("campaign", "approve", place, "--unflagged", "judge").stdout
     assert f"{len(good)} workers, 0 submissions" in run("campaign", "approve", place, "--unflagged", "judge").stdout
     refused(run("campaign", "approve", place), 2, "say whose submissions")
+
+
+def test_annotations_of_two_people_in_files_go_into_one_database(tmp_path: Path) -> None:
+    example = pyr.example()
+    kept = tuple(judge for judge in example.judges if judge.kind == "expert")
+    judgments = [j for j in example.judgments if j.judge in {judge.id for judge in kept} and j.unit]
+    pyramids = tuple(p for p in example.pyramids if p.name == "expert")
+    study = replace(example, judges=kept, judgments=pyr.Judgments(judgments), pyramids=pyramids)
+    for name in ("one", "two"):
+        pyr.save(study, tmp_path / name, format="ducview")
+    place = tmp_path / "study.db"
+    run("init", place, "--password", "a long password")
+    assert run("import", place, tmp_path / "one", "--judge", "anna").returncode == 0
+    assert run("import", place, tmp_path / "two", "--judge", "ben").returncode == 0
+    done = run("analyze", "reliability", place, "--json")
+    assert done.returncode == 0, done.stderr
+    assert "anna" in done.stdout
+    assert "ben" in done.stdout
+    pyr.save(example, tmp_path / "example.jsonl")
+    refused(run("import", place, tmp_path / "example.jsonl", "--judge", "cleo"), 2, "only a study with one judge")

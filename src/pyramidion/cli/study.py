@@ -64,6 +64,9 @@ def account(
 def import_(
     place: Place,
     source: Annotated[str, typer.Argument(metavar="SRC", help="A study in any readable format.")],
+    judge: Annotated[
+        str | None, typer.Option(help="Call its only judge so: .pan files of two annotators need two names.")
+    ] = None,
     format: From = None,
     lenient: Lenient = False,
     json: Json = False,
@@ -74,6 +77,10 @@ def import_(
 
     output = Output(json, quiet)
     study = load_study(source, format, lenient, output)
+    if judge is not None:
+        from pyramidion.workflows.studies import with_judge_called
+
+        study = with_judge_called(study, judge)
     desk = open_desk(place)
     added = desk.import_study(study)
     counts = desk.studies.load().counts()

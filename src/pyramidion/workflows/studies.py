@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pyramidion import formats
 from pyramidion.errors import InputError, Problem, Problems, UsageError
-from pyramidion.model import Study
+from pyramidion.model import Judgments, Study
 from pyramidion.workflows import database
 
 
@@ -50,6 +50,15 @@ def load(path: str | Path, *, format: str | None = None, lenient: bool = False) 
     if loaded.errors and not lenient:
         raise InputError(loaded.errors)
     return replace(loaded.study, notes=loaded.problems)
+
+
+def with_judge_called(study: Study, name: str) -> Study:
+    """The study with its only judge under another name: files of two annotators say "annotator" both."""
+    if len(study.judges) != 1:
+        held = ", ".join(judge.id for judge in study.judges) or "none"
+        raise UsageError(f"only a study with one judge can have it renamed; judges here: {held}")
+    judgments = Judgments(replace(judgment, judge=name) for judgment in study.judgments)
+    return replace(study, judges=(replace(study.judges[0], id=name),), judgments=judgments)
 
 
 def save(study: Study, path: str | Path, *, format: str | None = None) -> tuple[Problem, ...]:
