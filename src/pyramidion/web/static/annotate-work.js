@@ -58,7 +58,7 @@ export class Work extends EventTarget {
 
   async start() {
     await this.#resume();
-    this.#saving("saved");
+    if (!this.#queue.length) this.#saving("saved");
     this.#schedule();
   }
 
@@ -195,7 +195,7 @@ export class Work extends EventTarget {
       const { events, state } = await get(this.#path(`changes?since=${version}${also}`));
       // a command sent meanwhile brings the news itself
       if (state && !this.#draining && version === this.#server.version) this.#take(state, events);
-      if (this.#failures) this.#saving("saved");
+      if (this.#failures && !this.#draining) this.#saving("saved");
       this.#failures = 0;
     } catch (error) {
       if (error.status === 401 || error.status === 404) return void this.#end(error);
