@@ -1,17 +1,17 @@
 """Automatic pyramids beside ROUGE: agreement with people, sanity with several references, throughput.
 
-    python benchmarks/automatic.py [DATA]    # DATA has pyrxsum/ and gum-summaries/; default ../shared/data
+    python benchmarks/automatic.py [DATA] [--write]    # DATA has pyrxsum/ and gum-summaries/; default ../shared/data
 
-Writes benchmarks/results/automatic.md. Without DATA only the throughput is measured.
+--write also writes benchmarks/results/automatic.md. Without DATA only the throughput is measured.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
 import resource
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -151,7 +151,11 @@ def throughput(study: Study) -> Iterator[str]:
 
 
 def main() -> None:
-    data = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT.parent / "shared/data"
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("data", nargs="?", type=Path, default=ROOT.parent / "shared/data")
+    asked.add_argument("--write", action="store_true", help="also write benchmarks/results/automatic.md")
+    options = asked.parse_args()
+    data: Path = options.data
     lines = [
         "# Automatic pyramids\n",
         f"Made by `python benchmarks/automatic.py` on {os.cpu_count()} cores ({platform.machine()}), "
@@ -164,7 +168,8 @@ def main() -> None:
         for line in part:
             print(line, flush=True)
             lines.append(line)
-    RESULT.write_text("\n".join(lines), "utf-8")
+    if options.write:
+        RESULT.write_text("\n".join(lines), "utf-8")
 
 
 if __name__ == "__main__":

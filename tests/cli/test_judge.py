@@ -128,10 +128,22 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     done = run(source, "--lines", "-o", target, "--judge", "lexical")
     assert "Wrote 3 answers" in done.stderr
     assert target.read_text() == whole
-    (tmp_path / "out.jsonl.part").write_text(first + "\n")
-    refused = run(source, "--lines", "-o", target)
-    assert refused.returncode != 0
-    assert "answers of another judge or to another file" in refused.stderr
+    for other in (["--judge", "align"], ["--judge", "lexical", "--threshold", "own"]):
+        (tmp_path / "out.jsonl.part").write_text(first + "\n")
+        refused = run(source, "--lines", "-o", target, *other)
+        assert refused.returncode != 0
+        assert "answers of another judge" in refused.stderr
+    (tmp_path / "out.jsonl.part").unlink()
+
+
+def test_a_judged_file_can_be_judged_again_and_goes_on(tmp_path: Path) -> None:
+    source, once, twice = _lines(tmp_path / "in.jsonl", 2), tmp_path / "once.jsonl", tmp_path / "twice.jsonl"
+    run(source, "--lines", "-o", once, "--judge", "lexical", "--threshold", "own")
+    run(once, "--lines", "-o", twice, "--judge", "lexical")
+    whole = twice.read_text()
+    (tmp_path / "twice.jsonl.part").write_text(whole.split("\n")[0] + "\n")
+    assert "Wrote 1 answer " in run(once, "--lines", "-o", twice, "--judge", "lexical").stderr
+    assert twice.read_text() == whole
 
 
 @pytest.mark.parametrize(
@@ -141,6 +153,7 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
         ('{"units": [], "summary": "a"}', '"units" must be a list of texts'),
         ('{"units": ["a"], "summary": 3}', '"summary" must be a text'),
         ("[" * 100_000, "is no JSON object"),
+        ('{"units": ["\\ud800"], "summary": "a"}', "holds half a character"),
     ],
 )
 def test_a_bad_line_is_named(line: str, said: str, tmp_path: Path) -> None:

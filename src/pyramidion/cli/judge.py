@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from pyramidion.cli.options import From, Json, Lenient, Quiet
-from pyramidion.cli.output import Output, as_json, cell, plain
+from pyramidion.cli.output import Output, as_json, cell, counted, plain
 from pyramidion.errors import UsageError
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _judge_lines(
         raise UsageError("--lines writes one .jsonl file; give one -o")
     answers = judge_file(source, targets[0], judge, threshold=threshold)
     written = sum(1 for _ in output.track(answers, f"Judging by {judge.name}", total=_count(source)))
-    output.say(f"Wrote {written} answers to {targets[0]}.")
+    output.say(f"Wrote {counted(written, 'answers')} to {targets[0]}.")
 
 
 def _count(path: Path) -> int:

@@ -1,7 +1,7 @@
 """Judge a file line by line, however long it is: memory holds a few hundred lines, and a run that stopped goes on.
 
 A line is an object with ``units`` and a ``summary``; whatever else it holds is kept. Its answer is the same object with
-``judge``, ``presence`` (a probability for each unit) and ``score``, their mean.
+``judge``, ``threshold`` (null for probabilities), ``presence`` (a value for each unit) and ``score``, their mean.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pyramidion.auto.judges import PresenceJudge, cut
 from pyramidion.auto.judges.base import Part
@@ -21,27 +21,20 @@ from pyramidion.workflows.judging import answered
 DIGITS = 6
 
 
-class Line(NamedTuple):
-    where: str
-    content: dict[str, Any]
-
-    @property
-    def units(self) -> list[str]:
-        return list(self.content["units"])
+Line = dict[str, Any]
+"""What stands in a line; ``units`` and ``summary`` are known to be there."""
 
 
-def judge_lines(
-    lines: Iterable[Line], judge: PresenceJudge, *, threshold: float | None = None
-) -> Iterator[dict[str, Any]]:
+def judge_lines(lines: Iterable[Line], judge: PresenceJudge, *, threshold: float | None = None) -> Iterator[Line]:
     """The answers in order; by probabilities, or by yes and no from a threshold on."""
     values: list[float] = []
     for (line, part), verdicts in answered(_parts(lines), judge):
         found = verdicts.probability[:, 0].tolist()
         values += found if threshold is None else [float(value >= threshold) for value in found]
-        if part.units.stop == len(line.units):
+        if part.units.stop == len(line["units"]):
             presence, values = [round(value, DIGITS) for value in values], []
             score = round(sum(presence) / len(presence), DIGITS)
-            yield {**line.content, "judge": judge.name, "presence": presence, "score": score}
+            yield {**line, **_how(judge, threshold), "presence": presence, "score": score}
 
 
 def read(path: Path, *, skip: int = 0) -> Iterator[Line]:
@@ -54,22 +47,19 @@ def read(path: Path, *, skip: int = 0) -> Iterator[Line]:
         place += 1
         if place <= skip:
             continue
-        where = f"{path}, line {number}"
-        content = _content(text, where, problems)
+        content = _content(text, f"{path}, line {number}", problems)
         if problems.errors:
             raise InputError(problems)
-        yield Line(where, content)
+        yield content
     if problems.errors:
         raise InputError(problems)
 
 
-def judge_file(
-    source: Path, target: Path, judge: PresenceJudge, *, threshold: float | None = None
-) -> Iterator[dict[str, Any]]:
+def judge_file(source: Path, target: Path, judge: PresenceJudge, *, threshold: float | None = None) -> Iterator[Line]:
     """Judge a file into another. Answers wait beside the target in ``.part``, which takes its name at the end; a run
     that was interrupted goes on after the last of them. Yields each new answer when it is written."""
     part = target.with_name(target.name + ".part")
-    done = _resume(part, source, judge.name)
+    done = _resume(part, source, _how(judge, threshold))
     with part.open("a", encoding="utf-8") as file:
         for answer in judge_lines(read(source, skip=done), judge, threshold=threshold):
             file.write(json.dumps(answer, ensure_ascii=False) + "\n")
@@ -77,7 +67,11 @@ def judge_file(
     part.replace(target)
 
 
-def _resume(part: Path, source: Path, judge: str) -> int:
+def _how(judge: PresenceJudge, threshold: float | None) -> Line:
+    return {"judge": judge.name, "threshold": threshold}
+
+
+def _resume(part: Path, source: Path, how: Line) -> int:
     """How many answers are there already. What was cut off in the middle of a line is taken away."""
     if not part.exists():
         return 0
@@ -88,22 +82,23 @@ def _resume(part: Path, source: Path, judge: str) -> int:
                 done, end, last = done + 1, end + len(raw), raw
     with part.open("ab") as file:
         file.truncate(end)
-    if done and not _continues(json.loads(last), next(read(source, skip=done - 1), None), judge):
-        raise UsageError(f"{part} holds answers of another judge or to another file; remove it to begin again")
+    if done and not _continues(json.loads(last), next(read(source, skip=done - 1), None), how):
+        raise UsageError(f"{part} holds answers of another judge, threshold or file; remove it to begin again")
     return done
 
 
-def _continues(answer: dict[str, Any], line: Line | None, judge: str) -> bool:
-    same = line is not None and all(answer.get(name) == value for name, value in line.content.items())
-    return same and answer["judge"] == judge
+def _continues(answer: Line, line: Line | None, how: Line) -> bool:
+    ours = {*how, "presence", "score"}  # a judged file may be judged again
+    same = line is not None and all(answer.get(name) == line[name] for name in line if name not in ours)
+    return same and all(answer.get(name) == value for name, value in how.items())
 
 
 def _parts(lines: Iterable[Line]) -> Iterator[tuple[Line, Part]]:
     for line in lines:
-        yield from ((line, part) for part in cut(line.units, [line.content["summary"]]))
+        yield from ((line, part) for part in cut(line["units"], [line["summary"]]))
 
 
-def _content(text: str, where: str, problems: Problems) -> dict[str, Any]:
+def _content(text: str, where: str, problems: Problems) -> Line:
     content: Any = None
     with suppress(ValueError, RecursionError):
         content = json.loads(text)
@@ -115,4 +110,8 @@ def _content(text: str, where: str, problems: Problems) -> dict[str, Any]:
         problems.error(where, '"units" must be a list of texts, at least one')
     if not isinstance(summary, str):
         problems.error(where, '"summary" must be a text')
+    try:
+        json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        problems.error(where, "holds half a character, which is no text")
     return content
