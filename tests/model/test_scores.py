@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import io
-import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 from rich.console import Console
 
-from pyramidion.errors import Problem
+from pyramidion.errors import MissingExtraError, Problem
 from pyramidion.model import Score, ScoreTable, Signature
+from pyramidion.model.scores import _version
 
 TABLE = ScoreTable.of_summaries(
     [
@@ -84,12 +85,47 @@ def test_to_pandas_is_the_long_table() -> None:
     assert frame["topic"].isna().sum() == 3
 
 
-def test_without_pandas_the_error_names_the_command() -> None:
-    code = (
-        "import sys; sys.modules['pandas'] = None\n"
-        "import pyramidion as pyr\n"
-        "try: pyr.ScoreTable((), pyr.Signature.of('x')).to_pandas()\n"
-        "except pyr.MissingExtraError as error: print(error)"
+def test_without_pandas_the_error_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)  # how Python spells "cannot be imported"
+    with pytest.raises(MissingExtraError, match=r"to_pandas needs.*pip install 'pyramidion\[pandas\]'"):
+        TABLE.to_pandas()
+
+
+def test_a_signature_reads_back_from_its_text() -> None:
+    text = "pyramidion|method:lite|tie:absent|screen:positional<0.5x1|v:0.1.0"
+    signature = Signature.parse(text)
+    assert signature == Signature("lite", (("tie", "absent"), ("screen", "positional<0.5x1")), "0.1.0")
+    assert str(signature) == text
+    assert Signature.parse(str(TABLE.signature)) == TABLE.signature
+    assert str(Signature.of("auto", min_agreement=0.5, clip=True, exact=False)).startswith(
+        "pyramidion|method:auto|min-agreement:0.5|clip:yes|exact:no|v:"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "pip install 'pyramidion[pandas]'" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "text", ["", "pyramidion|method:lite", "sacrebleu|method:lite|v:1", "pyramidion|lite|v:1", "pyramidion|method:x|1"]
+)
+def test_what_is_no_signature_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a signature"):
+        Signature.parse(text)
+
+
+def test_a_source_tree_that_is_not_installed_has_no_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    _version.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "path", [])
+        assert Signature.of("x").version == "unknown"
+    _version.cache_clear()
+    assert Signature.of("x").version == version("pyramidion")
+
+
+def test_a_table_says_what_it_holds() -> None:
+    assert repr(TABLE) == "<ScoreTable: 3 systems, 2 topics, m>"
+
+
+def test_only_the_first_five_notes_are_shown() -> None:
+    notes = [Problem(f"topic {i}", "not scored", "warning") for i in range(7)]
+    lines = str(ScoreTable.of_summaries([Score("t", "s", "m", 1.0)], Signature.of("x"), notes)).splitlines()[3:]
+    assert lines == [*(f"! topic {i}: not scored" for i in range(5)), "! ... and 2 more notes"]
+    lines = str(ScoreTable.of_summaries([Score("t", "s", "m", 1.0)], Signature.of("x"), notes[:5])).splitlines()[3:]
+    assert lines == [f"! topic {i}: not scored" for i in range(5)]

@@ -73,6 +73,7 @@ CASES = {
     "judge ann: has judgments but is not declared": {"judges": ()},
     "aspect overall: scale 5 to 1 is not a scale": {"aspects": (Aspect("overall", 5, 1),)},
     "task k: no peer 'y' in topic 't'": {"tasks": (Task("k", "t", "y"),)},
+    "task k: no reference 'B' in topic 't'": {"tasks": (Task("k", "t", references=("A", "B")),)},
     "task k: topic 't' has no unit 'v'": {"tasks": (Task("k", "t", "x", ("v",)),)},
     "assignment k/ann: unknown task 'k'": {"assignments": (Assignment("k", "ann"),)},
     "assignment 7: unknown judge 'bob'": {
@@ -112,3 +113,9 @@ def test_each_rule(message: str) -> None:
 def test_each_rule_of_judgments(judgment: Judgment, message: str) -> None:
     study = replace(SOUND, judgments=Judgments([*SOUND.judgments, judgment]))
     assert any(message in line for line in said(study))
+
+
+def test_evidence_in_an_unknown_summary_is_said_once() -> None:
+    stray = Judgment("t", "y", "ann", 1, unit="u", evidence=((pyr.Span(0, 99),),))
+    study = replace(SOUND, judgments=Judgments([*SOUND.judgments, stray]))
+    assert said(study) == ["topic t: judgments on unknown system 'y' (no such peer summary)"]
