@@ -133,7 +133,7 @@ def test_contributors_move_and_units_merge_and_split() -> None:
         (do.SplitUnit("1", ()), "leaves some"),
         (do.ReorderUnit("1", "1"), "in front of itself"),
         (do.ReorderUnit("2"), "changes nothing"),
-        (do.ImportPyramid(()), "this one has 2 units"),
+        (do.ImportPyramid((ContentUnit("7", ""),)), "into an empty one; this one has 2 units"),
         (do.MatchUnit("1", spans((0, 1))), "is of a pyramid"),
         (Redo(), "nothing to redo"),
     ],
@@ -149,6 +149,21 @@ def test_an_existing_pyramid_is_imported_exactly(example: pyr.Study) -> None:
     made = after(Subject.of_pyramid(given.topic, texts), do.ImportPyramid(given.units), do.AddUnit(label="new"))
     assert pyramid(made).units[:-1] == given.units
     assert pyramid(made).units[-1].id == "1"
+
+
+@pytest.mark.parametrize(
+    ("names", "reason"),
+    [
+        (("x", "y", "x"), "two units of the same name"),
+        (("x", ""), "'' cannot name a unit"),
+        (("x" * 101,), f"'{'x' * 40}' cannot name a unit"),
+        (("a\nb",), r"'a\\nb' cannot name a unit: a name is short, on one line, without spaces around it"),
+    ],
+)
+def test_imported_units_need_good_names_of_their_own(names: tuple[str, ...], reason: str) -> None:
+    with pytest.raises(RefusedError, match=reason):
+        after(TOPIC, do.ImportPyramid(tuple(ContentUnit(name, "") for name in names)))
+    assert list(shape(after(TOPIC, do.ImportPyramid((ContentUnit("x" * 100, ""),))))) == ["x" * 100]
 
 
 # -- peers ---------------------------------------------------------------------------------------------------
@@ -192,6 +207,30 @@ def test_a_peer_is_matched_and_every_mention_counts() -> None:
 def test_what_is_impossible_for_a_peer_is_refused(command: Command, reason: str) -> None:
     with pytest.raises(RefusedError, match=reason):
         after(SUMMARY, do.MatchUnit("1", spans((0, 3))), do.MarkUnmatched(spans((4, 8))), command)
+
+
+def test_an_existing_annotation_is_imported_exactly_and_names_count_on_from_it() -> None:
+    matches, marks = (Match("4", "1"), Match("x", "2", spans((4, 10)))), (Mark("6"), Mark("٩", spans((0, 3))))
+    made = after(SUMMARY, do.ImportMatches(matches, marks), do.MatchUnit("1", spans((0, 3))))
+    assert isinstance(made.state, PeerAnnotation)
+    assert (made.state.matches, made.state.marks) == ((*matches, Match("7", "1", spans((0, 3)))), marks)
+    for wrong in (do.ImportMatches((Match("1", "9"),)), do.ImportMatches((), (Mark("1", spans((0, 99))),))):
+        with pytest.raises(RefusedError, match=r"no unit '9'|content in no unit: span 0-99 is not inside"):
+            after(SUMMARY, wrong)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        do.ImportMatches((Match("1", "1"), Match("1", "2"))),
+        do.ImportMatches((Match("1", "1"),), (Mark("1"),)),
+        do.ImportMatches((Match("", "1"),)),
+        do.ImportMatches((), (Mark("x" * 101),)),
+    ],
+)
+def test_imported_matches_and_marks_need_short_names_of_their_own(command: Command) -> None:
+    with pytest.raises(RefusedError, match="imported matches and marks need short names of their own"):
+        after(SUMMARY, command)
 
 
 # -- several authors -----------------------------------------------------------------------------------------
@@ -245,6 +284,31 @@ def test_redo_ends_where_one_goes_on_and_where_others_changed_the_ground() -> No
     assert after(after(ben, Undo(), author="ben"), Redo()).state == after(made, Redo()).state
 
 
+def test_several_changes_are_undone_and_redone_in_turn() -> None:
+    labels = [f"label {i}" for i in range(4)]
+    made = after(TOPIC, do.AddUnit(label="first"), *(do.RenameUnit("1", label) for label in labels))
+    shown = []
+    for command in (Undo(), Undo(), Redo(), Undo(), Undo(), Redo(), Redo(), Redo()):
+        made = after(made, command)
+        shown.append(pyramid(made).units[0].label)
+    assert shown == [labels[i] for i in (2, 1, 2, 1, 0, 1, 2, 3)]
+    assert made.redoable("anna") is None
+    assert made.undoable("ben") is None
+    assert replay(TOPIC, made.events) == made
+
+
+def test_many_changes_replay_and_undo_as_few_do() -> None:
+    # More than twice as many as are kept between two states on the way.
+    count = 2 * log.EVERY + 5
+    made = after(TOPIC, *(do.AddUnit(label=str(i)) for i in range(count)))
+    assert [number for number, _ in made.stops] == [0, log.EVERY, 2 * log.EVERY]
+    again = replay(TOPIC, made.events)
+    assert (again, again.stops) == (made, made.stops)
+    for _ in range(10):
+        made = after(made, Undo())
+    assert [unit.label for unit in pyramid(made).units] == [str(i) for i in range(count - 10)]
+
+
 def test_a_change_that_builds_on_something_undone_is_not_redone() -> None:
     made = after(after(TOPIC, *TWO), do.RenameUnit("2", "x"), Undo(), author="ben")
     made = after(made, Undo())  # anna's unit 2 is gone, so ben's new label has nowhere to go
@@ -280,6 +344,28 @@ def test_commands_read_back_from_json(example: pyr.Study) -> None:
     for command in commands:
         assert read_command(json.loads(json.dumps(command_object(command)))) == command
     assert command_object(do.MatchUnit("1", spans((0, 3)))) == {"type": "match_unit", "unit": "1", "spans": [[0, 3]]}
+
+
+def test_events_read_back_from_json_and_say_what_was_done() -> None:
+    made = after(TOPIC, *TWO, do.MergeUnits(("2", "1")), do.AddUnit("x"), Undo())
+    assert [str(event) for event in made.events] == [
+        "anna added unit 1",
+        "anna added unit 2",
+        "anna merged units 2, 1",
+        "anna added unit x",
+        "anna undid change 3",
+    ]
+    event = made.accept(do.AddUnit(), author="ben", base=1, at=12.5)
+    assert event_object(event) == {
+        "number": 5,
+        "author": "ben",
+        "command": {"type": "add_unit", "unit": "3"},
+        "base": 1,
+        "touches": [["unit", "3"]],
+        "at": 12.5,
+    }
+    for done in (*made.events, event):
+        assert read_event(json.loads(json.dumps(event_object(done)))) == done
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given
 from tests.strategies import any_text
 
 from pyramidion.methods.autoannotate import Normal, autoannotate
-from pyramidion.model import Judge, Judgment, Judgments, Span, Study, Summary, Topic
+from pyramidion.model import UNMATCHED, Judge, Judgment, Judgments, Span, Study, Summary, Topic
 
 TEXTS = {
     "x": "The river rose fast. Forty houses were lost.",
@@ -76,3 +76,33 @@ def test_a_text_is_found_in_itself_and_spans_fit(text: str) -> None:
         assert span is not None
         assert span.fits(text)
         assert Normal.of(span.of(text)).text == normal.text
+
+
+def test_only_units_of_known_summaries_are_learnt_and_answered() -> None:
+    rose = mark(TEXTS["x"], "The river rose fast")
+    base, judgments = study(Judgment("t", "x", "ann", 1, unit="rose", evidence=(rose,)))
+    more = [
+        Judgment("t", "y", "ann", 1, aspect=UNMATCHED, evidence=(mark(TEXTS["y"], "forty"),)),  # about no unit
+        Judgment("t", "gone", "ann", 1, unit="houses", evidence=((Span(0, 5),),)),  # whose text is not here
+    ]
+    assert autoannotate(base, Judgments([*judgments, *more])) == autoannotate(base, judgments)
+
+
+def test_spaces_alone_teach_nothing() -> None:
+    seen = found(Judgment("t", "x", "ann", 1, unit="rose", evidence=((Span(3, 4),),)))
+    assert not any(j.value for j in seen.values())
+
+
+def test_what_two_summaries_share_counts_for_both() -> None:
+    marked = (
+        Judgment("t", "x", "ann", 1, unit="rose", evidence=(mark(TEXTS["x"], "river rose fast"),)),
+        Judgment("t", "y", "ann", 1, unit="rose", evidence=(mark(TEXTS["y"], "River\nROSE fast"),)),
+    )
+    seen = found(*marked)
+    assert {key for key, j in seen.items() if j.value == 1} == {("x", "rose"), ("y", "rose")}
+
+
+def test_pieces_are_shown_in_text_order() -> None:
+    pieces = mark(TEXTS["x"], "lost", "Forty")
+    hit = found(Judgment("t", "x", "ann", 1, unit="houses", evidence=(pieces,)))["z", "houses"]
+    assert [span.of(TEXTS["z"]) for span in hit.evidence[0]] == ["Forty", "lost"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 
 import pytest
 
@@ -52,6 +53,13 @@ def test_unanswered_questions_stay_missing_in_every_aggregator(name: str) -> Non
     found = plugins.load("aggregators", name)(judgments, tie="absent", seed=0)
     assert {j.unit: j.value for j in found}["zz"] is None
     assert plugins.load("aggregators", name)(Judgments(), tie="absent", seed=0) == Judgments()
+
+
+@pytest.mark.parametrize("name", ["dawid-skene", "mace", "glad"])
+def test_without_crowd_kit_the_error_names_the_command(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "crowdkit.aggregation", None)  # how Python spells "cannot be imported"
+    with pytest.raises(pyr.MissingExtraError, match=r"pip install 'pyramidion\[crowd\]'"):
+        plugins.load("aggregators", name)(crowd(0), tie="absent", seed=0)
 
 
 def test_aggregated_judgments_score_like_any_others(example: pyr.Study) -> None:

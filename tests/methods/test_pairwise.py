@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyramidion.errors import InputError, UsageError
+from pyramidion.errors import InputError, PyramidionError, UsageError
 from pyramidion.methods.pairwise import (
     Cycle,
     Cycles,
     Vote,
     bradley_terry,
     preference_matrix,
+    strengths_of,
     transitivity_violations,
 )
 
@@ -157,6 +158,15 @@ def test_strengths_recover_the_order_of_simulated_systems(seed: int, size: int) 
     assert np.prod(list(found.values())) == pytest.approx(1)
     for a, b in pairwise(names):
         assert found[a] / found[b] == pytest.approx(3, rel=0.4)  # 4.6 standard errors or more
+
+
+def test_strengths_that_do_not_settle_are_never_returned() -> None:
+    # Two pairs of rivals with 100,000 votes each, and three votes between the pairs: every round moves them by a hair.
+    wins = np.array([[0, 1e5, 1, 0], [1e5, 0, 0, 0], [2, 0, 0, 1e5], [0, 0, 1e5, 0]])
+    with pytest.raises(PyramidionError, match="did not settle in 10,000 rounds; try a larger prior"):
+        strengths_of(wins, prior=0)
+    # With 100 votes each they settle: rivals are equal, and the second pair won two of three.
+    assert strengths_of(np.minimum(wins, 100), prior=0) == pytest.approx([0.5**0.5, 0.5**0.5, 2**0.5, 2**0.5])
 
 
 systems = st.sampled_from("abcd")

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyramidion.errors import InputError, UsageError
+from pyramidion.methods.sentences import sentence_spans
 from pyramidion.methods.statements import (
     Dropped,
     check_statement,
@@ -280,3 +281,16 @@ def test_published_statements_pass(real_data: Path) -> None:
     dropped = filter_statements(units).dropped
     assert len(dropped) <= 5
     assert all(drop.duplicate_of for drop in dropped)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("It rained.\n\n---\n\nThen it stopped.", ["It rained.\n\n---", "Then it stopped."]),
+        ("* * *\n\nIt rained.\n\nThen it stopped.", ["* * *\n\nIt rained.", "Then it stopped."]),
+        ("  It rained.  ", ["It rained."]),
+        ("---", []),
+    ],
+)
+def test_signs_that_stand_alone_are_no_sentences(text: str, sentences: list[str]) -> None:
+    assert [span.of(text) for span in sentence_spans(text)] == sentences

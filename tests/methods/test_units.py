@@ -8,6 +8,7 @@ import pytest
 
 import pyramidion as pyr
 from pyramidion.methods.explain import explain
+from pyramidion.model import ContentUnit, Contributor, Judge, Judgment, Judgments, Pyramid, Span, Study, Summary, Topic
 
 
 def test_two_systems_on_the_same_units(example: pyr.Study) -> None:
@@ -46,3 +47,85 @@ def test_explaining_what_is_not_there(example: pyr.Study) -> None:
     without = replace(example, pyramids=example.pyramids[2:])  # the first topic's two pyramids are gone
     with pytest.raises(pyr.UsageError, match="no pyramid called 'expert'"):
         explain(without, example.topics[0].id, "extract")
+
+
+TEXT = "The bridge closed."
+BOTH = (Contributor("A"), Contributor("B"))
+UNITS = (ContentUnit("1", "old", BOTH[:1]), ContentUnit("2", "closed <b>", BOTH), ContentUnit("3", "", BOTH[1:]))
+CLOSED, THE, RED = (Span(4, 17),), (Span(0, 3),), (Span(0, 6),)
+SMALL = Study(
+    topics=(Topic("t"),),
+    summaries=(Summary("t", "x", TEXT), Summary("t", "y", "")),
+    pyramids=(Pyramid("t", ("A", "B"), UNITS),),
+    judges=(Judge("ann", "expert"), Judge("ben", "expert")),
+    judgments=Judgments(
+        [
+            Judgment("t", "x", "ann", 1, unit="1", evidence=(THE,)),
+            Judgment("t", "x", "ann", 1, unit="2", evidence=(CLOSED,)),
+            Judgment("t", "x", "ann", 1, unit="3", evidence=(RED,)),  # ben says no: a tie counts as absent
+            Judgment("t", "x", "ben", 1, unit="1", evidence=(THE,)),
+            Judgment("t", "x", "ben", 1, unit="2"),
+            Judgment("t", "x", "ben", 0, unit="3"),
+        ]
+    ),
+)
+
+
+def test_only_mentions_of_expressed_units_are_shown_each_once() -> None:
+    found = explain(SMALL, "t", "x")
+    assert [unit.id for unit in found.expressed] == ["2", "1"]
+    assert [unit.id for unit in found.missed] == ["3"]
+    assert found.evidence == {"1": (THE,), "2": (CLOSED,)}
+    assert found.weight_at() == [1] * 3 + [0] + [2] * 13 + [0]
+
+
+def test_a_character_of_two_units_weighs_as_the_heavier() -> None:
+    over = Judgment("t", "y", "ann", 1, unit="2", evidence=((Span(1, 3),),))
+    under = replace(over, unit="1", evidence=((Span(0, 4),),))
+    study = replace(SMALL, summaries=(Summary("t", "y", "abcd"),), judgments=Judgments([over, under]))
+    assert explain(study, "t", "y").weight_at() == [1, 2, 2, 1]
+
+
+def test_a_notebook_shows_the_text_with_what_it_expresses() -> None:
+    # The reader's weights are 2 + 1; two references have 4 contributors, so X_a = 2 and the best two units weigh 3.
+    page = explain(SMALL, "t", "x")._repr_html_()
+    assert "<b>t, x: modified 1.000</b>" in page
+    # Weight 2 of 2 has the full tint .12 + .38, weight 1 half of the range.
+    assert (
+        "<span style='background:rgba(0,150,130,0.31)'>The</span> "
+        "<span style='background:rgba(0,150,130,0.50)'>bridge closed</span>."
+    ) in page
+    assert "2 units expressed</summary><ul><li dir='auto'>(2) closed &lt;b&gt;</li><li dir='auto'>(1) old</li>" in page
+    assert "1 units missed</summary><ul><li dir='auto'>(1) 3</li></ul>" in page
+
+
+def test_a_pyramid_without_weight_can_be_shown() -> None:
+    bare = tuple(replace(unit, contributors=()) for unit in UNITS)
+    study = replace(SMALL, pyramids=(Pyramid("t", ("A", "B"), bare),))
+    page = explain(study, "t", "x")._repr_html_()
+    assert "<b>t, x: modified undefined</b>" in page
+    assert f">{TEXT}</p>" in page  # no unit weighs anything, so nothing is tinted
+
+
+def test_a_summary_nobody_judged_is_not_explained() -> None:
+    with pytest.raises(pyr.UsageError, match="topic t, system y: nobody judged it against pyramid expert"):
+        explain(SMALL, "t", "y")
+
+
+def test_unanswered_units_are_compared_with_nothing() -> None:
+    asked = [Judgment("t", "y", "ann", value, unit=unit) for unit, value in (("1", 1), ("2", None))]
+    study = replace(SMALL, judgments=SMALL.judgments + asked)
+    found = pyr.compare_units(study, "x", "y")
+    assert (found.both, found.only_first, found.only_second, found.neither) == (1, 0, 0, 0)
+    unasked = replace(
+        SMALL, judgments=Judgments([*SMALL.judgments[:1], asked[0], replace(asked[1], unit="1", judge="ben")])
+    )
+    assert pyr.compare_units(unasked, "x", "y").both == 1  # one who did not answer does not outvote one who did
+    apart = replace(SMALL, judgments=Judgments([*SMALL.judgments[:1], replace(asked[0], unit="2")]))
+    with pytest.raises(pyr.UsageError, match="'x' and 'y' were judged on no common unit"):
+        pyr.compare_units(apart, "x", "y")
+
+
+def test_the_only_pyramid_is_taken_whatever_its_name() -> None:
+    study = replace(SMALL, pyramids=(replace(SMALL.pyramids[0], name="mine"),))
+    assert "pyramid:mine" in str(pyr.score(study, "pyramid").signature)

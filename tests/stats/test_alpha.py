@@ -74,3 +74,11 @@ def test_order_and_item_names_do_not_matter(seed: int) -> None:
     shuffle = rng.permutation(100)
     renamed = np.array([f"item {i}" for i in items[shuffle]])
     assert alpha(renamed, values[shuffle]).value == pytest.approx(alpha(items, values).value)
+
+
+@pytest.mark.parametrize("distance", ["nominal", "ordinal", "interval", "dice"])
+@pytest.mark.parametrize("unit", [0.5, 1000])
+def test_the_unit_of_measurement_does_not_matter(distance: str, unit: float) -> None:
+    # Halves, and numbers too large to count by, are told apart as well as small whole numbers.
+    whole = alpha(*long(TEXTBOOK), distance=distance)  # type: ignore[arg-type]
+    assert alpha(*long(TEXTBOOK * unit), distance=distance).value == pytest.approx(whole.value)  # type: ignore[arg-type]

@@ -38,3 +38,29 @@ def test_rightmost_as_the_paper_shows_it() -> None:
     for i, j in ((0, 3), (1, 3), (0, 4)):
         differ[i, j] = differ[j, i] = True
     assert rightmost_different(differ) == [None, None, None, 1, 0]
+
+
+def rivals(pairs: int) -> np.ndarray:
+    """Systems 0 and 1 differ, 2 and 3, and so on: every choice of one from each pair is a group."""
+    differ = np.zeros((2 * pairs, 2 * pairs), dtype=bool)
+    even = np.arange(0, 2 * pairs, 2)
+    differ[even, even + 1] = differ[even + 1, even] = True
+    return differ
+
+
+def test_letters_go_on_after_z() -> None:
+    # Five pairs make 32 groups, in the order of their members: the first system is in the first 16, the last one in
+    # every second group.
+    letters = letter_groups(rivals(5))
+    assert letters[0] == "abcdefghijklmnop"
+    assert letters[9] == "bdfhjlnprtvxzb2d2f2"
+
+
+def test_verdicts_too_tangled_to_read_have_no_letters() -> None:
+    # Six pairs make 64 groups, seven 128, and more than 78 are too many.
+    assert all(letter_groups(rivals(6)))
+    assert letter_groups(rivals(7)) == [""] * 14
+
+
+def test_no_systems_have_no_letters() -> None:
+    assert letter_groups(np.zeros((0, 0), dtype=bool)) == []

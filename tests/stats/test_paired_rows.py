@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar as second_mcnemar
 
-from pyramidion.stats.paired import bootstrap_rows, mcnemar_rows, permutation, permutation_rows, wilcoxon_rows
+from pyramidion.stats.paired import (
+    bootstrap_rows,
+    mcnemar_rows,
+    permutation,
+    permutation_rows,
+    verdict_rows,
+    wilcoxon_rows,
+)
 
 
 @given(seed=st.integers(0, 10_000), items=st.integers(2, 60), ties=st.booleans())
@@ -83,3 +90,13 @@ def test_power_matches_theory() -> None:
     critical = stats.t.isf(0.025, 24)
     theory = stats.nct.sf(critical, 24, 3.0) + stats.nct.cdf(-critical, 24, 3.0)
     assert (p < 0.05).mean() == pytest.approx(theory, abs=0.04)
+
+
+def test_verdicts_by_hand() -> None:
+    # Six differences of one sign: 2 of 2^6 patterns of signs are as extreme, p = .03125. With the smallest turned
+    # round it is 4 of 2^6, p = .0625, and nothing is found at .05.
+    better = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    rows = np.array([better, -better, better * [-1, 1, 1, 1, 1, 1], better * 0])
+    assert verdict_rows(rows, 0.05).tolist() == [1, -1, 0, 0]
+    assert verdict_rows(rows, 0.07).tolist() == [1, -1, 1, 0]
+    assert verdict_rows(rows, 0.03125).tolist() == [0, 0, 0, 0]  # below the level, not at it

@@ -63,3 +63,24 @@ def test_canonical_finds_the_best_combination() -> None:
 
 def _canonical_correlation(variate: np.ndarray, targets: np.ndarray) -> float:
     return float(np.sqrt(sm.OLS(variate, sm.add_constant(targets)).fit().rsquared))
+
+
+def test_a_line_is_found_and_predicts() -> None:
+    # value = 1 + 3a - 2b without noise: nothing is left to be robust against.
+    x = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 5.0]])
+    y = np.array([1.0, 4.0, -1.0, -3.0])
+    for fit in (least_squares, robust, canonical):
+        found = fit(x, y)
+        assert found.weights == pytest.approx([3, -2])
+        assert found.predict(np.array([[10.0, 1.0]])) == pytest.approx([29])
+
+
+def test_without_rounds_robust_is_least_squares() -> None:
+    x, y = noisy(4)
+    assert robust(x, y, rounds=0).weights == pytest.approx(least_squares(x, y).weights)
+    assert robust(x, y).weights != pytest.approx(least_squares(x, y).weights)
+
+
+def test_features_that_never_vary_weigh_nothing() -> None:
+    found = canonical(np.ones((4, 2)), np.array([1.0, 2.0, 3.0, 6.0]))
+    assert (found.weights.tolist(), found.intercept) == ([0, 0], 3)

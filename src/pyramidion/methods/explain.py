@@ -48,7 +48,7 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the text with matched words marked, then what is there and what is missing."""
-        tiers = max((unit.weight for unit in self.pyramid.units), default=1)
+        tiers = max((unit.weight for unit in self.pyramid.units), default=0) or 1  # units may all weigh nothing
         marked = "".join(
             _marked("".join(character for character, _ in run), weight / tiers)
             for weight, run in groupby(zip(self.peer.text, self.weight_at(), strict=True), key=lambda place: place[1])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import assert_never
 
 from pyramidion.methods.annotate import commands as do
 from pyramidion.methods.annotate.commands import Mark, Match, Spans
@@ -58,9 +57,7 @@ def _edit(pyramid: Pyramid, command: do.PyramidCommand) -> Pyramid:
             return _merge(pyramid, units, label)
         case do.SplitUnit():
             return _split(pyramid, command)
-        case do.ReorderUnit(unit, before):
-            return _reorder(pyramid, unit, before)
-    assert_never(command)
+    return _reorder(pyramid, command)
 
 
 def _import(pyramid: Pyramid, content: tuple[ContentUnit, ...]) -> Pyramid:
@@ -160,14 +157,14 @@ def _split(pyramid: Pyramid, command: do.SplitUnit) -> Pyramid:
     return _with(pyramid, tuple(made for old in pyramid.units for made in ((rest, new) if old is unit else (old,))))
 
 
-def _reorder(pyramid: Pyramid, id: str, before: str) -> Pyramid:
-    unit = _unit(pyramid, id)
+def _reorder(pyramid: Pyramid, command: do.ReorderUnit) -> Pyramid:
+    unit = _unit(pyramid, command.unit)
     others = tuple(other for other in pyramid.units if other is not unit)
-    if not before:
+    if not command.before:
         return _with(pyramid, (*others, unit))
-    if before == id:
-        raise RefusedError(f"unit {id} cannot stand in front of itself")
-    place = others.index(_unit(pyramid, before))
+    if command.before == unit.id:
+        raise RefusedError(f"unit {unit.id} cannot stand in front of itself")
+    place = others.index(_unit(pyramid, command.before))
     return _with(pyramid, (*others[:place], unit, *others[place:]))
 
 
@@ -201,12 +198,14 @@ def _annotate(peer: PeerAnnotation, command: do.PeerCommand) -> PeerAnnotation:
             if len(left) == len(peer.matches):
                 raise RefusedError(f"there is no match {id!r}")
             return replace(peer, matches=left)
-        case do.RemoveMark(id):
-            others = tuple(mark for mark in peer.marks if mark.id != id)
-            if len(others) == len(peer.marks):
-                raise RefusedError(f"there is no mark {id!r}")
-            return replace(peer, marks=others)
-    assert_never(command)
+    return _unmarked(peer, command)
+
+
+def _unmarked(peer: PeerAnnotation, command: do.RemoveMark) -> PeerAnnotation:
+    left = tuple(mark for mark in peer.marks if mark.id != command.id)
+    if len(left) == len(peer.marks):
+        raise RefusedError(f"there is no mark {command.id!r}")
+    return replace(peer, marks=left)
 
 
 def _check_new_name(peer: PeerAnnotation, id: str) -> None:

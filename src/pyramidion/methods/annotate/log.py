@@ -261,8 +261,7 @@ def _touched_in_peer(command: do.PeerCommand, state: State) -> tuple[Thing, ...]
             return (("name", id), *(("unit", match.unit) for match in matches if match.id == id))
         case do.MarkUnmatched(spans, id):
             return (_words(spans), ("name", id))
-        case do.RemoveMark(id):
-            return (("name", id), *(_words(mark.spans) for mark in marks if mark.id == id))
+    return (("name", command.id), *(_words(mark.spans) for mark in marks if mark.id == command.id))
 
 
 def _contributor(unit: str, reference: str) -> Thing:
