@@ -95,3 +95,19 @@ def test_williams_is_undefined_for_three_systems_or_a_constant() -> None:
     assert williams([1, 2, 3], [3, 1, 2], [1, 2, 4]).p is None
     assert williams([1, 1, 1, 1, 1], [3, 1, 2, 5, 4], [1, 2, 4, 3, 5]).p is None
     assert williams([1, 2, 3, 5], [1, 2, 3, 5], [1, 2, 4, 3]).p == 1.0
+
+
+@pytest.mark.parametrize("kind", ["pearson", "spearman", "kendall"])
+@pytest.mark.parametrize(("x_unit", "y_unit"), [(1e-12, 1e-12), (1e12, 1e-12), (1e-12, 1e12), (1e12, 1e12)])
+def test_units_of_measurement_never_matter(kind: Kind, x_unit: float, y_unit: float) -> None:
+    x, y = np.array([1.0, 2.0, 3.0, 5.0]), np.array([1.0, 3.0, 2.0, 9.0])
+    expected = or_nan(correlation(x, y, kind).r)
+    once, twice = np.ones((1, 4)), np.array([[2.0, 2.0, 2.0, 2.0]])
+    assert row_correlations(x * x_unit, y * y_unit, kind) == pytest.approx(expected)
+    for weights in (once, twice):
+        assert weighted_correlations(x * x_unit, y * y_unit, weights, kind) == pytest.approx([expected])
+    # .1 added up three times and divided by 3 is not .1: a spread of rounding errors only.
+    flat = np.full(4, 0.1)
+    for first, second in ((flat * x_unit, y * y_unit), (x * x_unit, flat * y_unit)):
+        assert np.isnan(row_correlations(first, second, kind))
+        assert np.isnan(weighted_correlations(first, second, np.array([[1.0, 1.0, 1.0, 0.0]]), kind)).all()

@@ -87,6 +87,17 @@ def test_without_residual_degrees_nothing_is_tested() -> None:
     assert found.df == 0
 
 
+@pytest.mark.parametrize("others", [(), ([0, 1, 0, 1, 0, 1],)])
+def test_an_exact_fit_leaves_no_doubt(others: tuple[list[int], ...]) -> None:
+    # No residual at all: systems 1 and 2 are equal, both differ from system 0 for certain. In floating point sixths
+    # add up to a little less or more, which says nothing.
+    found = tukey([1 / 6, 1 / 6, 0.7, 0.7, 0.7, 0.7], [0, 0, 1, 1, 2, 2], others)
+    assert (found.p[0, 1], found.p[0, 2], found.p[1, 2]) == (0, 0, 1)
+    assert found.p[2, 1] == 1
+    assert found.sigma == 0
+    assert found.effects == pytest.approx([1 / 6, 0.7, 0.7])
+
+
 def test_it_holds_its_familywise_level() -> None:
     rng = np.random.default_rng(9)
     system = rng.integers(0, 5, 80)
@@ -101,3 +112,5 @@ def test_r_squared_by_hand_and_by_regression() -> None:
     y, system, *_ = unbalanced(1)
     assert r_squared(y, system) == pytest.approx(sm.OLS(y, np.eye(4)[system]).fit().rsquared)
     assert r_squared([2, 2, 2], [0, 1, 1]) is None
+    assert r_squared([1, 2], [0, 1]) == 1
+    assert r_squared([1], [0]) is None

@@ -65,11 +65,10 @@ def canonical(features: Floats, target: Floats, others: Floats | None = None) ->
     x, x_back = _whitened(features - centre)
     y, _ = _whitened(targets - targets.mean(axis=0))
     left, _, _ = np.linalg.svd(x.T @ y, full_matrices=False)
-    weights = x_back @ left[:, 0] if left.size else np.zeros(features.shape[1])
-    variate = (features - centre) @ weights
-    spread = float(variate @ variate)
-    scale = float(variate @ (target - middle)) / spread if spread > 0 else 0.0
-    return _line(weights * scale, centre, middle)
+    if not left.size:  # features or targets that never vary
+        return _line(np.zeros(features.shape[1]), centre, middle)
+    variate = x @ left[:, 0]  # of length 1, so that its product with the target is the slope
+    return _line(x_back @ left[:, 0] * (variate @ (target - middle)), centre, middle)
 
 
 def _whitened(columns: Floats) -> tuple[Floats, Floats]:

@@ -53,17 +53,23 @@ def tukey(values: ArrayLike, factor: ArrayLike, others: Sequence[ArrayLike] = ()
     inverse, rank = _pseudo_inverse((design.T @ design).toarray())
     beta = inverse @ (design.T @ y)
     df = len(y) - rank
-    residual = float(((y - design @ beta) ** 2).sum())
+    scale = float(np.abs(y).max(initial=0.0))
+    residual = float((_cleared(y - design @ beta, scale) ** 2).sum())
     sigma2 = residual / df if df > 0 else np.nan
     levels = int(codes[0].max()) + 1 if len(y) else 0
     block = slice(1, 1 + levels)
     estimable = _estimable(inverse, design, levels)
     variance = np.diag(inverse)[block][:, None] + np.diag(inverse)[block][None, :] - 2 * inverse[block, block]
     error = np.where(estimable, np.sqrt(np.maximum(sigma2 * variance, 0)), np.nan)
-    difference = np.where(estimable, beta[block][:, None] - beta[block][None, :], np.nan)
+    difference = np.where(estimable, _cleared(beta[block][:, None] - beta[block][None, :], scale), np.nan)
     p = _p_values(difference, error, levels, df)
     effects = beta[block] - beta[block].mean() + y.mean() if estimable.all() else np.full(levels, np.nan)
     return Comparisons(difference, error, p, effects, df, rank, design.shape[1], float(np.sqrt(sigma2)))
+
+
+def _cleared(values: Floats, scale: float) -> Floats:
+    """Rounding errors are 0: where the model fits exactly, they must not be tested against each other."""
+    return np.where(np.abs(values) <= 1e-10 * scale, 0.0, values)
 
 
 def _indicators(codes: Sequence[Codes], rows: int) -> sparse.csr_array:
