@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import re
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyramidion.auto.clauses import MIN_WORDS, ClauseSegmenter, Tags, _clauses, _long_enough, tags
+from pyramidion.auto.clauses import JOINING, MIN_WORDS, ClauseSegmenter, Tags, _clauses, _long_enough, tags
 from pyramidion.auto.encoder import Encoder
 from pyramidion.model import Span
 
@@ -40,6 +42,44 @@ def test_spans_hold_the_words_and_the_attached_subject(segmenter):
     assert [span.of(text) for span in clause.spans] == ["The British man", "after posing naked at the ruins."]
 
 
+def test_a_subject_goes_with_its_verb_across_the_clause_between(segmenter):
+    text = "The council, which also approved a desalination plant, will look at the rules again on October 15."
+    (_, cut, *_), *_ = ways(segmenter, text)
+    assert cut == [
+        "which also approved a desalination plant,",
+        "The council will look at the rules again on October 15.",
+    ]
+
+
+def test_a_subject_is_never_left_without_a_verb():
+    """Three ways to cut "Growers, who sued, won." by words: its subject, the clause between, its verb."""
+    text = "Growers , who sued , won ."
+    spans = [Span(m.start(), m.end()) for m in re.finditer(r"\S+", text)]
+    odds = np.array([5, -1, 5, -9, -1, -9, -9], np.float32)
+    cut = partial(_clauses, text, Span(0, len(text)), spans, tags=Tags(odds, odds))
+    assert [clause.text for clause in cut([2, 5])] == ["who sued ,", "Growers won ."]
+    assert [[span.of(text) for span in clause.spans] for clause in cut([2, 5])] == [
+        ["who sued ,"],
+        ["Growers", "won ."],
+    ]
+    assert [clause.text for clause in cut([2])] == [text]  # the verb is not cut off, so neither is the subject
+    assert [clause.text for clause in cut([5])] == ["Growers , who sued ,", "Growers won ."]
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        ("The ferry left at noon and nobody has found it.", "nobody has found it."),
+        ("The mayor said on Tuesday that the bridge would close.", "the bridge would close."),
+    ],
+)
+def test_a_word_that_only_joins_is_held_but_not_read(segmenter, text, last):
+    (found,) = segmenter.segment([text])
+    clause = found.sentences[0].segmentations[1][-1]
+    assert clause.text == last
+    assert clause.spans[-1].of(text).split(maxsplit=1)[1] == last
+
+
 def test_a_sign_is_no_subject():
     text = "He came, saw that it was late."
     spans = [Span(0, 2), Span(3, 7), Span(7, 8), Span(9, 12), Span(13, 17), Span(18, 20), Span(21, 24), Span(25, 30)]
@@ -68,14 +108,20 @@ WORDS = ["he", "she", "said", "that", "the dog", "ran", "and", "because", "3", "
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=30))
-def test_clauses_cover_their_sentence_and_read_as_the_text(segmenter, words):
+def test_clauses_hold_all_words_of_their_sentence_and_read_as_the_text(segmenter, words):
     text = " ".join(words)
     for sentence in segmenter.segment([text])[0].sentences:
         for clauses in sentence.segmentations:
             own = [clause.spans[-1] for clause in clauses]
             assert all(a.end <= b.start for a, b in pairwise(own))
-            assert own[0].start <= sentence.span.start + 1
-            assert all(" ".join(s.of(text) for s in c.spans) == c.text for c in clauses)
+            held = {place for clause in clauses for span in clause.spans for place in range(span.start, span.end)}
+            missing = {text[place] for place in range(sentence.span.start, sentence.span.end) if place not in held}
+            assert not any(character.isalnum() for character in missing)
+            for clause in clauses:
+                marked = " ".join(span.of(text) for span in clause.spans)
+                assert [word for word in marked.split() if word not in JOINING] == [
+                    word for word in clause.text.split() if word not in JOINING
+                ]
 
 
 def test_texts_do_not_influence_each_other(segmenter):

@@ -114,6 +114,17 @@ def test_what_is_said_in_other_words_is_nearer_than_what_is_not_said(encoder):
     )
 
 
+def test_common_words_are_evidence_only_beside_others_or_alone():
+    """The unit's words 1 and 2 are found as words 0 and 1 (side by side), the common word 3 as word 3, further on."""
+    one, two, common, other = ([1.0], [0, 1.0], [0, 0, 1.0], [0, 0, 0, 1.0])
+    unit = words((one, 1, 0.5, False), (two, 2, 9.0, False), (common, 3, 0.5, False))
+    summary = words((one, 1, 0.5, False), (two, 2, 9.0, False), (other, 9, 9.0, False), (common, 3, 0.5, False))
+    only_common = summary.only([0, 2, 3])
+    found = Alignment(Texts.of([unit]), Texts.of([summary, only_common]), PLAIN)
+    assert found.evidence(0, 0) == (Span(0, 3),)
+    assert found.evidence(0, 1) == (Span(0, 7),)
+
+
 def test_evidence_is_where_it_is_said(encoder):
     unit, summary = "The march had been banned.", "Police arrested 12 protesters on Sunday. The march had been banned."
     one, other = bags([unit, summary], encoder)

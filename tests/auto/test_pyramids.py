@@ -58,13 +58,13 @@ def test_units_have_contributors_with_their_words_and_the_most_central_label() -
         for unit in pyramid.units
     }
     assert said == {
-        "the river rose on monday": [
+        "The river rose on monday": [
             ("A", ["the river rose on monday"]),
             ("B", ["the river rose"]),
             ("C", ["a river rose on monday"]),
         ],
-        "ten people fled": [("A", ["ten people fled"]), ("B", ["ten people fled the town"])],
-        "cats sleep": [("C", ["cats sleep"])],
+        "Ten people fled": [("A", ["ten people fled"]), ("B", ["ten people fled the town"])],
+        "Cats sleep": [("C", ["cats sleep"])],
     }
     assert [(unit.id, unit.weight) for unit in pyramid.units] == [("auto-1", 3), ("auto-2", 2), ("auto-3", 1)]
     assert (pyramid.name, pyramid.references) == ("auto", ("A", "B", "C"))
@@ -81,11 +81,22 @@ def test_a_pyramid_fits_into_a_study() -> None:
     assert Study((Topic("t"),), summaries, (made(REFERENCES).pyramid,)).problems() == []
 
 
+def test_a_label_can_be_read_without_what_stands_before_it() -> None:
+    """B's words and C's are the same and so more central than A's, but "which" asks for what it is about."""
+    references = {
+        "A": text_of("the plant will cost ten million"),
+        "B": text_of("they want a plant,which will cost ten million"),
+        "C": text_of("they are for a plant,which will cost ten million"),
+    }
+    (unit,) = (unit for unit in made(references, percentile=20).pyramid.units if unit.weight == 3)
+    assert unit.label == "The plant will cost ten million"
+
+
 def test_one_reference_gives_units_of_weight_one() -> None:
     pyramid = made({"A": REFERENCES["A"]}).pyramid
     assert [(unit.label, unit.weight) for unit in pyramid.units] == [
-        ("the river rose on monday", 1),
-        ("ten people fled", 1),
+        ("The river rose on monday", 1),
+        ("Ten people fled", 1),
     ]
 
 

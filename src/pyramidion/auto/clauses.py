@@ -3,7 +3,8 @@
 Gao et al. 2019, section 4.1, cut a constituency parse: every tensed verb phrase starts a segment, and its subject goes
 with it. We learn both from the elementary discourse units and the dependencies of the GUM corpus (`models/
 train_segmenter.py` trains and measures): for each word, whether a clause starts there, and whether it is part of a
-subject. A clause without a subject of its own gets the one before it. Numbers stay numbers.
+subject. A clause without a subject of its own gets the one before it; a subject that another clause cuts off from its
+verb ("The council, which met twice, will vote") goes with the verb. Numbers stay numbers.
 
 A sentence has up to two segmentations besides itself: at every boundary, and at the surest one alone.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
-from itertools import islice, pairwise
+from itertools import islice, pairwise, starmap
 from typing import NamedTuple
 
 import numpy as np
@@ -25,8 +26,13 @@ from pyramidion.auto.words import is_word
 from pyramidion.methods.sentences import sentence_spans
 from pyramidion.model.texts import Span
 
+Bools = NDArray[np.bool_]
 MIN_WORDS = 3
 """A clause with fewer words goes to its neighbour."""
+JOINING = frozenset({"and", "but", "nor", "or", "that", "yet"})
+"""First words that join a clause to the one before it and say nothing themselves; they are not read."""
+NO_SUBJECT = -2.0
+"""Log-odds below which a word is surely outside of a subject, as verbs are; names and numbers in one may be unsure."""
 AT_ONCE, GAP = 64, 2
 """Sentences tagged together, and the empty words between them that keep them apart."""
 
@@ -36,6 +42,13 @@ class Tags(NamedTuple):
 
     starts: Floats
     subject: Floats
+
+
+class Piece(NamedTuple):
+    """Some words of a sentence, by their numbers: the first, and the one after the last."""
+
+    first: int
+    last: int
 
 
 class ClauseSegmenter:
@@ -56,18 +69,15 @@ class ClauseSegmenter:
         ]
 
     def _sentence(self, text: str, span: Span, words: Encoded, tags: Tags) -> Sentence:
-        whole = (Clause((span,), span.of(text)),)
-        ways = [_clauses(text, span, words.spans, starts, tags) for starts in self._ways(words, tags)]
-        return Sentence(span, (whole, *ways))
+        def cut(starts: list[int]) -> tuple[Clause, ...]:
+            return _clauses(text, span, words.spans, starts, tags)
 
-    def _ways(self, words: Encoded, tags: Tags) -> Iterator[list[int]]:
-        """First words of clauses, for each way to cut."""
         sure = np.flatnonzero(tags.starts[1:] > self._cut) + 1
-        finest = _long_enough(words.spans, sure.tolist(), tags.starts)
-        if finest:
-            yield finest
-        if len(finest) > 1:
-            yield [max(finest, key=lambda place: float(tags.starts[place]))]
+        starts = _long_enough(words.spans, sure.tolist(), tags.starts)
+        by_surety = sorted(starts, key=lambda place: -float(tags.starts[place]))
+        in_two = next((way for place in by_surety if len(way := cut([place])) > 1), None)
+        ways = dict.fromkeys([cut(starts), in_two]) if in_two else ()
+        return Sentence(span, ((Clause((span,), span.of(text)),), *ways))
 
 
 def tags(sentences: Iterable[Encoded]) -> Iterator[tuple[Encoded, Tags]]:
@@ -132,34 +142,61 @@ def _long_enough(spans: Sequence[Span], starts: list[int], surety: Floats) -> li
 
 
 def _clauses(text: str, sentence: Span, spans: Sequence[Span], starts: list[int], tags: Tags) -> tuple[Clause, ...]:
-    edges = [0, *starts, len(spans)]
-    shown = sentence.of(text)
-    in_subject = (tags.subject > 0) & np.array([is_word(span.of(shown)) for span in spans], bool)
-    found: list[Clause] = []
-    subject: tuple[int, int] | None = None
-    for first, last in pairwise(edges):
-        own = _subject(in_subject, first, last)
-        here = _between(sentence, spans, first, last)
-        if own is None and subject is not None:
-            attached = _between(sentence, spans, *subject)
-            found.append(Clause((attached, here), f"{attached.of(text)} {here.of(text)}"))
+    """Cut a sentence before these words, but not where that would leave a subject without any verb."""
+    words = [span.of(sentence.of(text)) for span in spans]
+    odds = np.where([is_word(word) for word in words], tags.subject, np.nan)
+    joins = np.array([word.lower() in JOINING for word in words], bool) & (odds <= 0)
+    found = []
+    for subject, piece in _with_subjects(starts, odds, joins):
+        here = _between(sentence, spans, piece)
+        read = _between(sentence, spans, Piece(piece.first + int(joins[piece.first]), piece.last))
+        if subject is None:
+            found.append(Clause((here,), read.of(text)))
         else:
-            found.append(Clause((here,), here.of(text)))
-        subject = own or subject
+            attached = _between(sentence, spans, subject)
+            found.append(Clause((attached, here), f"{attached.of(text)} {read.of(text)}"))
     return tuple(found)
 
 
-def _subject(inside: NDArray[np.bool_], first: int, last: int) -> tuple[int, int] | None:
-    """The first run of words of a subject in a clause."""
-    places = np.flatnonzero(inside[first:last])
+def _with_subjects(starts: list[int], odds: Floats, joins: Bools) -> list[tuple[Piece | None, Piece]]:
+    """The pieces of a sentence, each with the subject it takes from another one, if any. ``odds`` of signs are NaN."""
+    found: list[tuple[Piece | None, Piece]] = []
+    subject: Piece | None = None
+    cut_off: list[Piece] = []
+    for piece in starmap(Piece, pairwise([0, *starts, len(odds)])):
+        own = _subject(odds, piece)
+        if own and not (odds[own.first : piece.last] < NO_SUBJECT).any():
+            cut_off.append(piece)
+        elif own:
+            found.append((None, piece))
+        else:
+            if cut_off and not joins[piece.first]:
+                subject = _without_last_sign(cut_off.pop(), odds)
+            found.append((subject, piece))
+        subject = own or subject
+    if cut_off and starts:
+        lonely = cut_off[0]
+        undone = lonely.last if lonely.last < len(odds) else lonely.first
+        return _with_subjects([start for start in starts if start != undone], odds, joins)
+    return found
+
+
+def _without_last_sign(piece: Piece, odds: Floats) -> Piece:
+    """Without the comma of "The council, which ..."."""
+    return Piece(piece.first, piece.first + int(np.flatnonzero(~np.isnan(odds[slice(*piece)]))[-1]) + 1)
+
+
+def _subject(odds: Floats, piece: Piece) -> Piece | None:
+    """The first run of words of a subject in a piece."""
+    places = np.flatnonzero(odds[slice(*piece)] > 0)
     if not len(places):
         return None
-    start = end = first + int(places[0])
-    while end < last and inside[end]:
+    start = end = piece.first + int(places[0])
+    while end < piece.last and odds[end] > 0:
         end += 1
-    return start, end
+    return Piece(start, end)
 
 
-def _between(sentence: Span, spans: Sequence[Span], first: int, last: int) -> Span:
+def _between(sentence: Span, spans: Sequence[Span], piece: Piece) -> Span:
     """The characters of some words; a sentence's words know where they stand in the sentence."""
-    return Span(sentence.start + spans[first].start, sentence.start + spans[last - 1].end)
+    return Span(sentence.start + spans[piece.first].start, sentence.start + spans[piece.last - 1].end)

@@ -24,6 +24,8 @@ from pyramidion.auto.words import Bag
 from pyramidion.model.texts import Span
 
 Doubles = NDArray[np.float64]
+COMMON = float(np.log1p(100))
+"""The rarity of the hundredth word of the vocabulary: such words alone are no evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,10 @@ class Alignment:
         return np.where(wordless, 0.0, _sigmoid(odds))
 
     def evidence(self, unit: int, summary: int) -> tuple[Span, ...]:
-        """Where in the summary the unit's words were found, joined to one span for each sentence they are in."""
+        """Where in the summary the unit's words were found, joined to one span for each sentence they are in.
+
+        Common words ("from", "he was") count only beside others, unless there is nothing else.
+        """
         mine = slice(*self.units.starts[unit : unit + 2])
         theirs = slice(*self.summaries.starts[summary : summary + 2])
         if mine.start == mine.stop or theirs.start == theirs.stop:
@@ -132,8 +137,11 @@ class Alignment:
         cosine = self.units.vectors[mine] @ self.summaries.vectors[theirs].T
         cosine = cosine + (self.units.stems[mine, None] == self.summaries.stems[None, theirs])
         places = np.unique(cosine.argmax(1)[self.found[mine, summary] > 0.5]) + theirs.start
+        telling = (self.summaries.rarity[places] > COMMON) | self.summaries.number[places]
+        run = np.cumsum(np.diff(places, prepend=-1) > 1)  # words side by side have the same number
+        told = np.isin(run, run[telling])
         spans: dict[int, Span] = {}
-        for place in places.tolist():
+        for place in (places[told] if told.any() else places).tolist():
             sentence, span = int(self.summaries.sentence[place]), self.summaries.spans[place]
             first = spans.get(sentence, span)
             spans[sentence] = Span(first.start, span.end)

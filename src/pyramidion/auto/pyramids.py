@@ -1,11 +1,13 @@
 """From references to a pyramid like a person's, and from any pyramid to the clauses that peers are compared with.
 
-A unit's label is its most central contributor: the one most similar to the others on average. Units are numbered from
-the heaviest and most attractive down, and nothing depends on the order of references, so ids are stable.
+A unit's label is its most central contributor, the one most similar to the others on average, of those that can be read
+without what stands before them. Units are numbered from the heaviest and most attractive down, and nothing depends on
+the order of references, so ids are stable.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -24,6 +26,12 @@ Doubles = NDArray[np.float64]
 Joined = Callable[[tuple[Segment, ...], Doubles], SimilarityGraph]
 NAME = "auto"
 """What pyramids made here are called."""
+LEANING = re.compile(
+    "(after|although|as|at|because|before|by|despite|for|from|how|if|in|of|on|since|so|than|that|though|to|unless|until|"
+    "what|when|where|whether|which|while|who|whom|whose|why|with|without) ",
+    re.IGNORECASE,
+)
+"""Beginnings of clauses that readers would ask about: "which will cost 310 million dollars"."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +64,9 @@ def build(
     segments = tuple(segment for id, text in said.items() for segment in text.segments(id))
     joined = graph(segments, similarity(list(said.values())))
     found = partition(joined)
-    central = _Centre(joined)
+    labels = _Labels(joined)
     units = tuple(
-        ContentUnit(f"{name}-{number}", central.label(unit), _contributors(unit, segments))
+        ContentUnit(f"{name}-{number}", labels.label(unit), _contributors(unit, segments))
         for number, unit in enumerate(found.units, 1)
     )
     notes = [Problem(f"{where}, reference {id}", "is empty and left out", "warning") for id in references.keys() - said]
@@ -71,8 +79,8 @@ def _contributors(unit: Unit, segments: tuple[Segment, ...]) -> tuple[Contributo
     return tuple(Contributor(segment.id.summary, tuple(sorted(segment.spans))) for segment in members)
 
 
-class _Centre:
-    """Finds the most central segment of a unit; of equals the one that comes first in the graph."""
+class _Labels:
+    """Finds the segment that says best what a unit is about; of equals the one that comes first in the graph."""
 
     def __init__(self, graph: SimilarityGraph) -> None:
         self._graph = graph
@@ -82,8 +90,16 @@ class _Centre:
         nodes = sorted(self._node[member] for member in unit.members)
         near = self._graph.similarity[np.ix_(nodes, nodes)]
         mean = (near.sum(axis=1) - np.diag(near)).round(6)
-        words = " ".join(self._graph.nodes[nodes[int(mean.argmax())]].text.split())
-        return words.strip(" ,;:") or words
+        alone = [reads_alone(self._graph.nodes[node]) for node in nodes]
+        best = nodes[int(np.lexsort((-mean, np.logical_not(alone)))[0])]
+        words = " ".join(self._graph.nodes[best].text.split())
+        words = words.strip(" ,;:") or words
+        return words[0].upper() + words[1:]
+
+
+def reads_alone(segment: Segment) -> bool:
+    """Whether it is a whole sentence, or at least does not lean on what stands before it."""
+    return segment.id.segmentation == 0 or not LEANING.match(segment.text)
 
 
 class Contributors(NamedTuple):

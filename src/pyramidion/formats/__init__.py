@@ -47,6 +47,7 @@ def _likely(path: Path) -> str:
     if (path / "study.jsonl").is_file():
         return f"did you mean {path / 'study.jsonl'}? Else "
     return (
-        "texts belong into topics/<topic>/references/<author>.txt and topics/<topic>/peers/<system>.txt in it; "
+        "texts belong into topics/<topic>/references/<author>.txt and topics/<topic>/peers/<system>.txt in it, or into "
+        "references/<topic>.txt and <system>/<topic>.txt, or, one line a topic, into references.txt and <system>.txt; "
         "for anything else "
     )

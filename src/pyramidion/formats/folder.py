@@ -32,11 +32,18 @@ _ROLES: dict[str, Role] = {"references": "reference", "peers": "peer"}
 
 
 def recognises(path: Path) -> bool:
-    return (path / "topics").is_dir() or (path / "references").is_dir()
+    return (path / "topics").is_dir() or _is_topic(path)
+
+
+def _is_topic(path: Path) -> bool:
+    """Whether a folder holds a topic: with folders besides a topic's own they are systems, as in `by_system`."""
+    if not (path / "references").is_dir():
+        return False
+    return (path / "peers").is_dir() or {each.name for each in subfolders(path)} <= {"references", "documents"}
 
 
 def read(path: Path, problems: Problems) -> Study:
-    if not recognises(path):
+    if not (path / "topics").is_dir() and not (path / "references").is_dir():
         problems.error(str(path), "has neither a folder 'topics' nor, as a single topic, a folder 'references'")
         return Study()
     held = path / "topics"
