@@ -53,6 +53,14 @@ def test_two_workers_who_disagree_on_all_16_alternating_answers() -> None:
     assert not by_diff.excluded
 
 
+def test_the_released_measure_is_the_mean_over_pairs_too() -> None:
+    # a and b: "ppnn" and "ppnp" have ppn in common, 2 * 3 / 8; a and c: "p" and "?" nothing. Units go by their ids.
+    first = Judgments(answers("a", "ppnn") + answers("b", "ppnp") + answers("a", "p", "t2") + answers("c", "?", "t2"))
+    for judged in (first, first[::-1]):
+        found = {w.judge: (w.agreement, w.pairs) for w in screen(judged, agreement="sequence").workers}
+        assert found == {"a": (0.375, 2), "b": (0.75, 1), "c": (0.0, 1)}
+
+
 def test_agreement_is_the_mean_over_pairs_not_over_units() -> None:
     # a and b agree on 3 of 4 units of task 1; a and c on 0 of 1 unit of task 2: a's mean is (0.75 + 0) / 2.
     judged = Judgments(answers("a", "pppp") + answers("b", "pppn") + answers("a", "p", "t2") + answers("c", "n", "t2"))

@@ -74,6 +74,15 @@ def test_other_scripts_are_never_silently_zero() -> None:
     assert not unicode.notes
 
 
+def test_only_texts_that_lose_most_letters_are_warned_about() -> None:
+    for text in ("plain words", "", "123", "Käse über Öl", "אב ab"):  # at most half of the letters are lost
+        assert not pyr.score(study(["plain words"], text), "rouge").notes
+    notes = pyr.score(study(["plain words"], "אב a"), "rouge").notes
+    assert [str(note) for note in notes] == [
+        "topic t, peer s: is mostly outside a-z, which this tokenizer drops; use tokens unicode"
+    ]
+
+
 def test_degenerate_texts() -> None:
     for references, peer in ((["a b"], ""), ([""], "a b"), (["one"], "one")):
         table = pyr.score(study(references, peer), "rouge", measures=MEASURES)

@@ -294,3 +294,10 @@ def test_published_statements_pass(real_data: Path) -> None:
 )
 def test_signs_that_stand_alone_are_no_sentences(text: str, sentences: list[str]) -> None:
     assert [span.of(text) for span in sentence_spans(text)] == sentences
+
+
+@pytest.mark.parametrize("ends", ["\u3041\u30ff", "\u3400\u9fff", "\U00020000\U0003134a"])
+def test_characters_of_scripts_without_spaces_are_words_from_the_first_to_the_last(ends: str) -> None:
+    # Hiragana and katakana, ideographs, and the ideographs of the supplementary planes.
+    assert tokens(ends) == list(ends)
+    assert tokens("\u30fb\u33ff\ua000\ua001") == ["\ua000\ua001"]  # a dot, a sign, and letters of Yi, which has spaces

@@ -18,7 +18,14 @@ def test_two_systems_on_the_same_units(example: pyr.Study) -> None:
     assert found.only_first + found.neither == units
     # All disagreements go one way: McNemar's exact p is 2 / 2^n.
     assert found.tests[0].p == pytest.approx(2 / 2**found.only_first)
-    assert "paraphrase and offtopic on 135 units" in str(found)
+    lines = str(found).splitlines()
+    assert lines[0] == (
+        f"paraphrase and offtopic on 135 units: both 0, only paraphrase {found.only_first}, only offtopic 0, "
+        f"neither {found.neither}"
+    )
+    assert [line.split()[:3] for line in lines[1:]] == [
+        [name, "difference", f"{found.only_first / 135:+.3f}"] for name in ("mcnemar", "wilcoxon", "permutation")
+    ]
     crowd = pyr.compare_units(example, "paraphrase", "extract", kind="crowd", pyramid="crowd")
     assert crowd.both + crowd.only_first + crowd.only_second + crowd.neither == 128
 
@@ -129,3 +136,18 @@ def test_unanswered_units_are_compared_with_nothing() -> None:
 def test_the_only_pyramid_is_taken_whatever_its_name() -> None:
     study = replace(SMALL, pyramids=(replace(SMALL.pyramids[0], name="mine"),))
     assert "pyramid:mine" in str(pyr.score(study, "pyramid").signature)
+
+
+def test_people_and_models_are_never_mixed_unasked() -> None:
+    # No expert judged: the workers' answers count, not the model's; where only models and nobody else judged, theirs.
+    judges = (Judge("ann", "crowd"), Judge("ben", "model"))
+    study = replace(SMALL, judges=judges, judgments=Judgments(j for j in SMALL.judgments if j.unit == "3"))
+    table = pyr.score(study, "pyramid", measures=["raw"])
+    assert "judges:crowd" in str(table.signature)
+    assert table.value("x", "raw") == 1  # ann says yes, ben no
+    assert "pyramid expert: no expert judged it, so the judgments of all workers are used" in map(str, table.notes)
+    alone = replace(study, judgments=Judgments(j for j in study.judgments if j.judge == "ben"))
+    table = pyr.score(alone, "pyramid", measures=["raw"])
+    assert "judges:all" in str(table.signature)
+    assert table.value("x", "raw") == 0
+    assert "pyramid expert: no expert judged it, so the judgments of all judges are used" in map(str, table.notes)

@@ -47,3 +47,16 @@ def test_only_none_is_missing(value: float) -> None:
 def test_a_judgment_answers_exactly_one_question(question: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="either a unit or an aspect"):
         Judgments([Judgment("t", "s", "j", 1, **question)])
+
+
+def test_columns_without_a_second_summary_are_of_no_comparison() -> None:
+    items = [Judgment("t", "s", "j", value, unit="u") for value in (0, 1, None)]
+    made = Judgments(items)
+    parts = {name: getattr(made, name) for name in ("topic", "system", "unit", "aspect", "judge", "task", "value")}
+    assert list(Judgments.of_columns(**parts)) == items
+
+
+def test_judgments_equal_only_judgments() -> None:
+    items = [Judgment("t", "s", "j", 1, unit="u")]
+    assert Judgments(items) != items
+    assert Judgments(items) != Judgments(items * 2)

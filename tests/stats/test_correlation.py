@@ -111,3 +111,10 @@ def test_units_of_measurement_never_matter(kind: Kind, x_unit: float, y_unit: fl
     for first, second in ((flat * x_unit, y * y_unit), (x * x_unit, flat * y_unit)):
         assert np.isnan(row_correlations(first, second, kind))
         assert np.isnan(weighted_correlations(first, second, np.array([[1.0, 1.0, 1.0, 0.0]]), kind)).all()
+
+
+@pytest.mark.parametrize("kind", ["pearson", "spearman", "kendall"])
+def test_two_pairs_are_enough_and_one_is_not(kind: Kind) -> None:
+    x = np.array([[1.0, 2.0, np.nan], [1.0, 2.0, np.nan], [1.0, np.nan, np.nan]])
+    y = np.array([[3.0, 5.0, 9.0], [5.0, 3.0, 9.0], [3.0, 5.0, 9.0]])
+    assert row_correlations(x, y, kind) == pytest.approx([1, -1, np.nan], nan_ok=True)

@@ -40,26 +40,24 @@ def test_rightmost_as_the_paper_shows_it() -> None:
     assert rightmost_different(differ) == [None, None, None, 1, 0]
 
 
-def rivals(pairs: int) -> np.ndarray:
-    """Systems 0 and 1 differ, 2 and 3, and so on: every choice of one from each pair is a group."""
-    differ = np.zeros((2 * pairs, 2 * pairs), dtype=bool)
-    even = np.arange(0, 2 * pairs, 2)
-    differ[even, even + 1] = differ[even + 1, even] = True
-    return differ
+def all_differ(*sizes: int) -> np.ndarray:
+    """Sets of systems that all differ from each other, but not from those of other sets."""
+    member = np.repeat(np.arange(len(sizes)), sizes)
+    return (member[:, None] == member) & ~np.eye(len(member), dtype=bool)
 
 
 def test_letters_go_on_after_z() -> None:
     # Five pairs make 32 groups, in the order of their members: the first system is in the first 16, the last one in
     # every second group.
-    letters = letter_groups(rivals(5))
+    letters = letter_groups(all_differ(2, 2, 2, 2, 2))
     assert letters[0] == "abcdefghijklmnop"
     assert letters[9] == "bdfhjlnprtvxzb2d2f2"
 
 
 def test_verdicts_too_tangled_to_read_have_no_letters() -> None:
-    # Six pairs make 64 groups, seven 128, and more than 78 are too many.
-    assert all(letter_groups(rivals(6)))
-    assert letter_groups(rivals(7)) == [""] * 14
+    # Of 2, 3 and 13 systems that all differ from each other, one each makes a group: 78 in all, which is the most.
+    assert all(letter_groups(all_differ(2, 3, 13)))
+    assert letter_groups(all_differ(2, 2, 2, 10)) == [""] * 16
 
 
 def test_no_systems_have_no_letters() -> None:

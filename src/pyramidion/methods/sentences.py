@@ -35,7 +35,7 @@ def tokens(text: str) -> list[str]:
 def _shape(character: str) -> str:
     """w for a letter or its mark, 9 for a digit, c for a letter of a script without spaces, otherwise itself."""
     if character.isalpha():
-        kana, han = "\u3040" <= character <= "\u30ff", "\u3400" <= character <= "\u9fff" or character > "\U00020000"
+        kana, han = "\u3040" <= character <= "\u30ff", "\u3400" <= character <= "\u9fff" or character >= "\U00020000"
         return "c" if kana or han else "w"
     if character.isnumeric():
         return "9"
