@@ -2,6 +2,7 @@
 
     PyramidionError
     ├── UsageError          a name, option or combination that does not exist; says what does
+    │   └── UnknownError    something asked for by its name or number is not there
     ├── InputError          data that cannot be accepted; carries every Problem found
     └── MissingExtraError   an optional part is not installed; names the command that installs it
 
@@ -66,6 +67,10 @@ class PyramidionError(Exception):
 
 class UsageError(PyramidionError):
     """The caller asked for something that does not exist or does not fit together."""
+
+
+class UnknownError(UsageError):
+    """Something asked for by its name or number is not there."""
 
 
 class InputError(PyramidionError):

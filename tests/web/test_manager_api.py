@@ -274,7 +274,7 @@ def test_plans_name_what_does_not_exist(site: Site) -> None:
     boss = site.account()
     for more in ({"topics": ["nowhere"]}, {"systems": ["nobody"]}, {"pyramid": "none"}):
         response = boss.post("/api/manage/plan", json={"kind": "judge", "name": "x", **more})
-        assert response.status_code in {404, 409}
+        assert response.status_code == (409 if "pyramid" in more else 404)
         assert "museum-theft" in response.text or "lead" in response.text or "crowd" in response.text
 
 
@@ -377,7 +377,7 @@ def test_decisions_about_an_assignment(site: Site) -> None:
     assert answer["decision"] == "reject"
     for action in ("approve", "reopen"):
         response = boss.post(f"/api/manage/assignments/{2**53}/review", json={"action": action, "reason": "r"})
-        assert response.status_code in {404, 409}
+        assert response.status_code == 404
 
 
 def test_invitations_are_personal(site: Site) -> None:

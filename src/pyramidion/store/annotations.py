@@ -10,11 +10,12 @@ from typing import Any, Literal, NamedTuple, get_args
 from sqlalchemy import Connection, Row, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from pyramidion.errors import PyramidionError, UsageError, check_choice
+from pyramidion.errors import PyramidionError, UnknownError, UsageError, check_choice
 from pyramidion.store import schema
 from pyramidion.store.database import Database
 
 Kind = Literal["pyramid", "peer"]
+LARGEST_ID = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +98,10 @@ class Annotations:
         return StoredAnnotation(id=id, **what, **how, sources=tuple(sources))  # type: ignore[arg-type]
 
     def get(self, id: int) -> StoredAnnotation:
-        found = self._database.first(select(schema.annotation_heads).filter_by(id=id), {})
+        possible = 1 <= id <= LARGEST_ID  # databases fail at other numbers
+        found = self._database.first(select(schema.annotation_heads).filter_by(id=id), {}) if possible else None
         if found is None:
-            raise UsageError(f"there is no annotation {id}")
+            raise UnknownError(f"there is no annotation {id}")
         return _annotation(found)
 
     def find(self, topic: str, kind: Kind, *, name: str, system: str = "") -> StoredAnnotation | None:

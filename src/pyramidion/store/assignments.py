@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select, update
 
-from pyramidion.errors import PyramidionError
+from pyramidion.errors import PyramidionError, UnknownError
 from pyramidion.model import Task
 from pyramidion.store import queries, schema
 from pyramidion.store.campaigns import StoredAnswer, answer_of, find_campaign, task_of
@@ -163,7 +163,9 @@ class Assignments:
         """Stop counting a submission, so that somebody else does the task; the answer itself is kept."""
         with self._database.write() as connection:
             row = connection.execute(select(schema.assignments).filter_by(id=assignment)).first()
-            if row is None or row.state != "submitted":
+            if row is None:
+                raise UnknownError(f"there is no assignment {assignment}")
+            if row.state != "submitted":
                 raise SubmissionConflictError(f"assignment {assignment} is not a submission")
             self._lock_task(connection, row.task_id)
             connection.execute(update(schema.assignments).filter_by(id=assignment).values(surplus=True))

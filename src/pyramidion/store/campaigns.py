@@ -9,7 +9,7 @@ from typing import Any, cast, get_args
 
 from sqlalchemy import Connection, Row, func, insert, select, update
 
-from pyramidion.errors import UsageError, check_choice
+from pyramidion.errors import UnknownError, UsageError, check_choice
 from pyramidion.model import Campaign, Settings, Study, Task
 from pyramidion.model.campaigns import CampaignState, TaskKind
 from pyramidion.model.records import Collector, to_records
@@ -165,7 +165,7 @@ def find_campaign(connection: Connection, name: str) -> Row[Any]:
     found = connection.execute(queries.CAMPAIGN, {"campaign_name": name}).first()
     if found is None:
         known = connection.execute(select(schema.campaigns.c.name).order_by(schema.campaigns.c.id)).scalars().all()
-        raise UsageError(f"no campaign is called {name!r}; there are: {', '.join(known) or 'none'}")
+        raise UnknownError(f"no campaign is called {name!r}; there are: {', '.join(known) or 'none'}")
     return found
 
 

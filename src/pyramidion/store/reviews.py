@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from sqlalchemy import insert, select
 
-from pyramidion.errors import UsageError, check_choice
+from pyramidion.errors import UnknownError, check_choice
 from pyramidion.store import schema
 from pyramidion.store.database import Database
 
@@ -43,11 +43,11 @@ class Reviews:
         check_choice("action", action, get_args(Action))
         with self._database.write() as connection:
             if worker is not None and not connection.execute(select(schema.workers.c.id).filter_by(id=worker)).first():
-                raise UsageError(f"no worker is called {worker!r}")
+                raise UnknownError(f"no worker is called {worker!r}")
             if assignment is not None:
                 found = connection.execute(select(schema.assignments).filter_by(id=assignment)).first()
                 if found is None:
-                    raise UsageError(f"there is no assignment {assignment}")
+                    raise UnknownError(f"there is no assignment {assignment}")
                 worker = worker or found.worker_id
             row = {"at": time.time(), "actor": actor, "action": action, "reason": reason}
             place = {"worker_id": worker, "assignment_id": assignment, "amount": amount}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from pyramidion.errors import UsageError
+from pyramidion.errors import UnknownError
 from pyramidion.store import queries, schema
 from pyramidion.store.campaigns import find_campaign
 from pyramidion.store.database import Database, insert_if_new
@@ -117,4 +117,4 @@ class Workers:
 
     def _must_exist(self, connection: Connection, id: str) -> None:
         if connection.execute(select(schema.workers.c.id).filter_by(id=id)).first() is None:
-            raise UsageError(f"no worker is called {id!r}")
+            raise UnknownError(f"no worker is called {id!r}")

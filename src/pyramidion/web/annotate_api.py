@@ -9,11 +9,11 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Query
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from pyramidion.errors import UsageError
 from pyramidion.methods.annotate import Command, ConflictError
 from pyramidion.methods.annotate.records import read_command
 from pyramidion.model import Pyramid
 from pyramidion.store import Account, StoredAnnotation
+from pyramidion.store.annotations import LARGEST_ID
 from pyramidion.web import annotate_views as views
 from pyramidion.web.context import Context, Ctx, Expert, Viewer, current_account
 from pyramidion.workflows.annotation_exports import ExportFormat, export
@@ -21,7 +21,6 @@ from pyramidion.workflows.annotation_imports import import_of_file
 from pyramidion.workflows.annotation_storing import store_annotation
 
 router = APIRouter(prefix="/api/annotate", tags=["annotate"])
-LARGEST_ID = 2**31 - 1
 
 Id = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 OtherId = Annotated[int, Query(ge=1, le=LARGEST_ID)]
@@ -55,16 +54,9 @@ class AdjudicateRequest(BaseModel):
     shared: bool = False
 
 
-def find(id: int, ctx: Context) -> StoredAnnotation:
-    try:
-        return ctx.annotations.store.get(id)
-    except UsageError as error:
-        raise HTTPException(404, str(error)) from None
-
-
 def stored_annotation(id: Id, ctx: Ctx, _: Annotated[Account, Depends(current_account)]) -> StoredAnnotation:
     """Only for people who are logged in: strangers do not learn what there is."""
-    return find(id, ctx)
+    return ctx.annotations.store.get(id)
 
 
 Stored = Annotated[StoredAnnotation, Depends(stored_annotation)]
@@ -126,8 +118,8 @@ def begin(body: BeginRequest, ctx: Ctx, account: Expert) -> Response:
 
 @router.get("/compare")
 def compare(first: OtherId, second: OtherId, ctx: Ctx, _: Viewer) -> Response:
-    desk, one, other = ctx.annotations, find(first, ctx), find(second, ctx)
-    rows = desk.compare(first, second)
+    desk = ctx.annotations
+    one, other, rows = desk.store.get(first), desk.store.get(second), desk.compare(first, second)
     return reply(
         {
             "kind": one.kind,
@@ -145,7 +137,6 @@ def compare(first: OtherId, second: OtherId, ctx: Ctx, _: Viewer) -> Response:
 @router.post("/adjudicate", status_code=201)
 def adjudicate(body: AdjudicateRequest, ctx: Ctx, account: Expert) -> Response:
     """A third annotation, which starts from one of two."""
-    find(body.start, ctx)
     made = ctx.annotations.adjudicate(body.start, name=body.name, owner=account.name, shared=body.shared)
     return reply(views.head(made), 201)
 

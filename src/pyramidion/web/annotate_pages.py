@@ -10,7 +10,6 @@ from fastapi.responses import Response
 
 from pyramidion.store import Account, StoredAnnotation
 from pyramidion.web import annotate_views as views
-from pyramidion.web.annotate_api import LARGEST_ID, find
 from pyramidion.web.annotate_print import printed
 from pyramidion.web.context import Context, Ctx, current_account
 from pyramidion.web.pages import render
@@ -31,9 +30,7 @@ LoggedIn = Annotated[Account, Depends(logged_in)]
 
 
 def annotation_of_page(id: int, ctx: Ctx, _: LoggedIn) -> StoredAnnotation:
-    if not 1 <= id <= LARGEST_ID:
-        raise HTTPException(404, f"there is no annotation {id}")
-    return find(id, ctx)
+    return ctx.annotations.store.get(id)
 
 
 Opened = Annotated[StoredAnnotation, Depends(annotation_of_page)]

@@ -16,9 +16,8 @@ from sqlalchemy.exc import DataError
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
-from pyramidion.errors import InputError, PyramidionError, UsageError
+from pyramidion.errors import InputError, PyramidionError, UnknownError
 from pyramidion.methods.annotate import RefusedError
-from pyramidion.store import SubmissionConflictError
 from pyramidion.web import annotate_api, annotate_pages, manager_api, pages, webhooks, worker_api
 from pyramidion.web.context import Context
 from pyramidion.web.security import HEADERS, Guard
@@ -83,8 +82,8 @@ def _explain_errors(app: FastAPI) -> None:
     def refused(_: Request, error: Exception) -> Response:
         return _error(422, str(error))
 
-    def usage(_: Request, error: Exception) -> Response:
-        return _error(404 if "is called" in str(error) else 409, str(error))
+    def unknown(_: Request, error: Exception) -> Response:
+        return _error(404, str(error))
 
     def plain(_: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
@@ -104,10 +103,9 @@ def _explain_errors(app: FastAPI) -> None:
 
     app.add_exception_handler(DataError, cannot_be_stored)  # PostgreSQL refuses the character 0
     app.add_exception_handler(Exception, broken)
-    app.add_exception_handler(SubmissionConflictError, conflict)
     app.add_exception_handler(InputError, bad_input)
     app.add_exception_handler(RefusedError, refused)
-    app.add_exception_handler(UsageError, usage)
-    app.add_exception_handler(PyramidionError, usage)
+    app.add_exception_handler(UnknownError, unknown)
+    app.add_exception_handler(PyramidionError, conflict)
     app.add_exception_handler(HTTPException, plain)
     app.add_exception_handler(RequestValidationError, invalid)

@@ -210,10 +210,7 @@ def make_units(name: str, body: UnitsRequest, ctx: Ctx, _: Manager) -> dict[str,
 
 @router.get("/scores")
 def scores(ctx: Ctx, _: Viewer, method: Annotated[str, Query(max_length=40)] = "lite") -> dict[str, Any]:
-    try:
-        table = score(ctx.desk.study(), method)
-    except UsageError as error:
-        raise HTTPException(409, str(error)) from None
+    table = score(ctx.desk.study(), method)
     excluded = [f"worker {worker}: excluded: {why}" for worker, why in ctx.desk.reviews.excluded().items()]
     rows = [
         {"system": system, **{m: table.per_system(m).get(system) for m in table.measures}}

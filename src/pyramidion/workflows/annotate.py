@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TypeVar
 
-from pyramidion.errors import UsageError
+from pyramidion.errors import UnknownError, UsageError
 from pyramidion.methods.annotate import Annotation, Command, Event, PeerAnnotation, RefusedError, Subject
 from pyramidion.methods.annotate.commands import ImportMatches
 from pyramidion.methods.annotate.compare import MatchPair, UnitPair, compare_peers, compare_pyramids
@@ -271,13 +271,13 @@ class AnnotationDesk:
     def _references(self, topic: str, names: Iterable[str]) -> dict[str, str]:
         found = {name: self.study.summary(topic, name, "reference") for name in names}
         if missing := [name for name, summary in found.items() if summary is None]:
-            raise UsageError(f"topic {topic!r} has no reference {missing[0]!r}")
+            raise UnknownError(f"topic {topic!r} has no reference {missing[0]!r}")
         return {name: summary.text for name, summary in found.items() if summary}
 
     def _peer_text(self, topic: str, system: str) -> str:
         summary = self.study.summary(topic, system)
         if summary is None:
-            raise UsageError(f"topic {topic!r} has no peer {system!r}")
+            raise UnknownError(f"topic {topic!r} has no peer {system!r}")
         return summary.text
 
     def _judgments(self, topic: str, system: str, judge: str, pyramid: Pyramid) -> list[Judgment]:
@@ -292,7 +292,7 @@ class AnnotationDesk:
         if isinstance(pyramid, str):
             found = self.study.pyramid(topic, pyramid)
             if found is None:
-                raise UsageError(f"topic {topic!r} has no pyramid {pyramid!r}")
+                raise UnknownError(f"topic {topic!r} has no pyramid {pyramid!r}")
             return found
         state = self.open(pyramid).state
         if not isinstance(state, Pyramid) or state.topic != topic:

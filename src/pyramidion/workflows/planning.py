@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pyramidion.errors import InputError, Problem, Problems, UsageError, check_choice
+from pyramidion.errors import InputError, Problem, Problems, UnknownError, UsageError, check_choice
 from pyramidion.methods.cost import Cost, campaign_cost
 from pyramidion.methods.sampling import sample_units, split_into_groups
 from pyramidion.model import Aspect, Campaign, ContentUnit, Pyramid, Settings, Study, Summary, Task
@@ -118,7 +118,7 @@ def _wanted(study: Study, topics: Sequence[str], systems: Sequence[str]) -> Stud
     for what, asked, known in (("topic", topics, known_topics), ("system", systems, known_systems)):
         for id in asked:
             if id not in known:
-                raise UsageError(f"no {what} is called {id!r}; there are: {', '.join(known)}")
+                raise UnknownError(f"no {what} is called {id!r}; there are: {', '.join(known)}")
     return replace(
         study,
         topics=tuple(t for t in study.topics if not topics or t.id in topics),
