@@ -316,6 +316,24 @@ def test_a_change_that_builds_on_something_undone_is_not_redone() -> None:
         after(made, Redo(), author="ben")
 
 
+@pytest.mark.parametrize(
+    ("made", "removed", "again"),
+    [
+        (do.MarkUnmatched(spans((0, 3))), do.RemoveMark("1"), do.MarkUnmatched(spans((0, 3)))),
+        (do.MatchUnit("1", spans((0, 3))), do.Unmatch("1"), do.MatchUnit("1", spans((0, 3)))),
+    ],
+)
+def test_what_somebody_else_made_again_does_not_come_back_twice(
+    made: Command, removed: Command, again: Command
+) -> None:
+    """Were Anna to undo her removal, the same words would be marked by two."""
+    ben = after(after(SUMMARY, made, removed), again, author="ben")
+    with pytest.raises(ConflictError, match="cannot be undone"):
+        after(ben, Undo())
+    other = do.MarkUnmatched(spans((5, 9)))  # other words stand in nobody's way
+    assert after(after(after(SUMMARY, made, removed), other, author="ben"), Undo()).version == 4
+
+
 def test_a_split_builds_on_all_contributors_of_the_unit() -> None:
     """Ben leaves one contributor in the unit; were Anna to take it back, his split would leave none."""
     made = after(TOPIC, *TWO, do.AddContributor("1", "C", spans((0, 3))))

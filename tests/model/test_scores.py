@@ -72,6 +72,11 @@ def test_rich_text_is_literal() -> None:
     assert "[red]x[/red]" in stream.getvalue()
 
 
+def test_names_cannot_steer_a_terminal() -> None:
+    table = ScoreTable.of_summaries([Score("t", "a\x1b[31mb", "m\n", 1.0)], Signature.of("x"))
+    assert str(table).splitlines()[:2] == ["system       m\ufffd", "a\ufffd[31mb  1.0000"]
+
+
 def test_an_empty_table_can_be_shown() -> None:
     empty = ScoreTable((), Signature.of("lite"))
     assert str(empty).startswith("system")

@@ -83,3 +83,11 @@ def test_an_interval_is_in_order_and_only_where_alpha_is(seed: int, items: int) 
         assert found.interval is None
     elif found.interval is not None:
         assert found.interval.low <= found.interval.high <= 1
+
+
+def test_without_resamples_there_is_no_interval() -> None:
+    data = long(raters(np.random.default_rng(0), 40))
+    assert alpha_interval(*data, rng=np.random.default_rng(3), resamples=0) == alpha(*data)
+    once = alpha_interval(*data, rng=np.random.default_rng(3), resamples=1).interval
+    assert once is not None
+    assert (once.resamples, once.low) == (1, once.high)

@@ -100,3 +100,11 @@ def test_verdicts_by_hand() -> None:
     assert verdict_rows(rows, 0.05).tolist() == [1, -1, 0, 0]
     assert verdict_rows(rows, 0.07).tolist() == [1, -1, 1, 0]
     assert verdict_rows(rows, 0.03125).tolist() == [0, 0, 0, 0]  # below the level, not at it
+
+
+@given(seed=st.integers(0, 10_000), unit=st.sampled_from([1e-15, 1e-9, 1e9, 1e15]))
+def test_units_of_measurement_never_matter(seed: int, unit: float) -> None:
+    # Tenths do not add up exactly, and a large unit makes the rounding errors large.
+    row = np.random.default_rng(seed).integers(-9, 10, (1, 7)) / 10
+    assert permutation_rows(row * unit) == pytest.approx(permutation_rows(row))
+    assert wilcoxon_rows(row * unit) == pytest.approx(wilcoxon_rows(row))

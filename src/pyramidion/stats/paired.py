@@ -74,7 +74,7 @@ def permutation_rows(differences: Floats, *, rng: np.random.Generator | None = N
     moved = np.nan_to_num(np.asarray(differences, dtype=np.float64))
     moved = moved[:, np.any(moved != 0, axis=0)]
     items = moved.shape[1]
-    observed = np.abs(moved.sum(axis=1)) - 1e-12 * np.maximum(1.0, np.abs(moved).sum(axis=1))
+    observed = np.abs(moved.sum(axis=1)) - 1e-12 * np.abs(moved).sum(axis=1)
     exhaustive = items <= EXHAUSTIVE
     extreme, drawn = np.zeros(len(moved)), 2**items if exhaustive else samples
     generator = rng if rng is not None else np.random.default_rng(0)
@@ -133,7 +133,7 @@ def wilcoxon_rows(differences: Floats) -> Floats:
     # Sums of squared ranks carry the correction for ties.
     spread = np.sqrt((rank[rows] ** 2).sum(axis=1) / 4)
     found[rows] = 2 * stats.norm.cdf((smaller - count * (count + 1) / 4)[rows] / spread)
-    return np.asarray(np.minimum(found, 1.0))
+    return found
 
 
 EXACT_RANKS, FEW = 50, 13
