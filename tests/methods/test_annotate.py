@@ -120,6 +120,7 @@ def test_contributors_move_and_units_merge_and_split() -> None:
         (do.AddContributor("1", "C", ()), "no words of reference C"),
         (do.AddContributor("1", "B", spans((3, 9))), "changes nothing"),
         (do.AddUnit("1"), "there is a unit 1 already"),
+        (do.AddUnit(contributors=(Contributor("D", spans((0, 1))),)), "unit 3, contributor D: there is no reference"),
         (do.AddUnit(" x"), "cannot name a unit"),
         (do.AddUnit(label="\ud83d"), "half a character"),
         (do.AddUnit(contributors=(Contributor("A", spans((0, 1))),) * 2), "at most one contributor"),
@@ -398,6 +399,8 @@ def test_events_read_back_from_json_and_say_what_was_done() -> None:
         ({"type": "mark_unmatched", "spans": [[1, True]]}, r"span must be \[start, end\], not \[1, True\]"),
         ({"type": "merge_units", "units": "12"}, "must be a list"),
         ({"type": "undo", "target": "1"}, "must be a number"),
+        ({"type": "undo", "target": "1" * 50}, f"undo, target must be a number, not '{'1' * 39}$"),
+        ({"type": "delete_unit", "unit": ["1" * 50]}, rf"delete_unit, unit must be a text, not \['{'1' * 38}$"),
         ({"type": "add_unit", "contributors": [{"spans": []}]}, "contributors: field 'reference' is missing"),
     ],
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import sys
+from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
@@ -12,47 +14,50 @@ from pyramidion import plugins
 from pyramidion.methods.aggregate import majority
 from pyramidion.model import Judgment, Judgments
 
-TRUTH = {f"u{i:02}": i % 3 == 0 for i in range(60)}
+TRUTH = {f"u{i:02}": i % 3 == 0 for i in range(40)}
 
 
-def crowd(adversaries: int) -> Judgments:
-    """Five mostly right workers and some who always say the opposite."""
+def crowd(adversaries: int, *, careful: int = 5, wrong: float = 1.0) -> Judgments:
+    """Some mostly right workers and some who say the opposite, always or as often as given."""
     rng = random.Random(1)
-    careful = [
-        Judgment("t", "s", f"w{w}", float(truth != (rng.random() < 0.1)), unit=unit)
-        for w in range(5)
+    errors = {f"w{w}": 0.1 for w in range(careful)} | {f"liar{w}": wrong for w in range(adversaries)}
+    return Judgments(
+        Judgment("t", "s", worker, float(truth != (rng.random() < error)), unit=unit)
+        for worker, error in errors.items()
         for unit, truth in TRUTH.items()
-    ]
-    liars = [
-        Judgment("t", "s", f"liar{w}", float(not truth), unit=unit)
-        for w in range(adversaries)
-        for unit, truth in TRUTH.items()
-    ]
-    return Judgments(careful + liars)
+    )
 
 
-def right(judgments: Judgments) -> float:
+def right(judgments: Iterable[Judgment]) -> float:
     return sum((j.value == 1) == TRUTH[j.unit] for j in judgments) / len(TRUTH)
 
 
 @pytest.mark.parametrize("name", ["dawid-skene", "mace", "glad"])
 def test_models_of_crowd_kit_see_through_liars(name: str) -> None:
     aggregate = plugins.load("aggregators", name)
-    judgments = crowd(adversaries=4)
-    found = aggregate(judgments, tie="absent", seed=0)
+    judgments = Judgments([*crowd(adversaries=4), Judgment("t", "s", "w0", None, unit="zz")])
+    *found, unanswered = aggregate(judgments, tie="absent", seed=0)
+    assert (unanswered.unit, unanswered.value) == ("zz", None)
     assert len(found) == len(TRUTH)
-    assert set(found.judge) == {name}
-    assert right(found) >= max(0.95, right(majority(judgments)))
+    assert {judgment.judge for judgment in found} == {name}
+    assert right(found) >= max(0.95, right(majority(crowd(adversaries=4))))
     again = aggregate(Judgments(random.Random(2).sample(list(judgments), len(judgments))), tie="absent", seed=0)
-    assert list(again) == list(found)
+    assert list(again) == [*found, unanswered]
+
+
+def test_dawid_and_skene_go_on_until_nothing_moves() -> None:
+    # Four who are wrong in 70% against three who are wrong in 10%: a few rounds are not enough to tell who is who.
+    judgments = crowd(4, careful=3, wrong=0.7)
+    assert right(majority(judgments)) < 0.8
+    assert right(plugins.load("aggregators", "dawid-skene")(judgments, tie="absent", seed=0)) == 1
 
 
 @pytest.mark.parametrize("name", ["majority", "mean", "dawid-skene", "mace", "glad"])
 def test_unanswered_questions_stay_missing_in_every_aggregator(name: str) -> None:
-    judgments = Judgments([*crowd(0), Judgment("t", "s", "w0", None, unit="zz")])
-    found = plugins.load("aggregators", name)(judgments, tie="absent", seed=0)
-    assert {j.unit: j.value for j in found}["zz"] is None
-    assert plugins.load("aggregators", name)(Judgments(), tie="absent", seed=0) == Judgments()
+    aggregate = plugins.load("aggregators", name)
+    (found,) = aggregate(Judgments([Judgment("t", "s", "w0", None, unit="zz")]), tie="absent", seed=0)
+    assert found == Judgment("t", "s", name, None, unit="zz")
+    assert aggregate(Judgments(), tie="absent", seed=0) == Judgments()
 
 
 @pytest.mark.parametrize("name", ["dawid-skene", "mace", "glad"])
@@ -73,6 +78,15 @@ def test_every_excluded_worker_is_named_with_the_reason(example: pyr.Study) -> N
         "judge worker7: excluded in round 1: agreement 0.369 over 76 pairs is below 0.5",
         "judge worker8: excluded in round 1: agreement 0.150 over 76 pairs is below 0.5",
     ]
+
+
+def test_a_worker_is_unchecked_only_beside_others(example: pyr.Study) -> None:
+    others = [judgment for judgment in example.judgments if judgment.judge in {"worker1", "worker2"}]
+    alone = replace(example, judgments=Judgments(j for j in others if j.judge == "worker1"))
+    assert not [note for note in pyr.score(alone, "lite").notes if "unchecked" in note.what]
+    apart = replace(example, judgments=Judgments(j for j in others if (j.judge == "worker1") == (j.system == "lead")))
+    notes = [str(note) for note in pyr.score(apart, "lite").notes if "unchecked" in note.what]
+    assert notes == [f"judge {name}: kept unchecked: shares no task with anyone" for name in ("worker1", "worker2")]
 
 
 def test_excluding_everybody_leaves_no_score_and_says_so() -> None:

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 import pyramidion as pyr
-from pyramidion.methods.explain import explain
 from pyramidion.model import ContentUnit, Contributor, Judge, Judgment, Judgments, Pyramid, Span, Study, Summary, Topic
+from pyramidion.workflows.explaining import explain
 
 
 def test_two_systems_on_the_same_units(example: pyr.Study) -> None:

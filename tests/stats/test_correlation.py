@@ -118,3 +118,12 @@ def test_two_pairs_are_enough_and_one_is_not(kind: Kind) -> None:
     x = np.array([[1.0, 2.0, np.nan], [1.0, 2.0, np.nan], [1.0, np.nan, np.nan]])
     y = np.array([[3.0, 5.0, 9.0], [5.0, 3.0, 9.0], [3.0, 5.0, 9.0]])
     assert row_correlations(x, y, kind) == pytest.approx([1, -1, np.nan], nan_ok=True)
+
+
+def test_long_rows_are_compared_in_blocks() -> None:
+    # 2,100 columns make 2.2 million pairs, and four million fit into a block: one row at a time.
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(3, 2100))
+    y = np.array([[1.0], [-2.0], [0.0]]) * x + rng.normal(size=(3, 2100))
+    theirs = [stats.kendalltau(a, b).statistic for a, b in zip(x, y, strict=True)]
+    assert row_correlations(x, y, "kendall") == pytest.approx(theirs)

@@ -85,7 +85,7 @@ class Subject:
                 for unit in content:
                     self._check_contributors(unit.id, unit.contributors, bare=True)
             case do.AddUnit(unit, _, contributors):
-                self._check_contributors(unit or "(new)", contributors)
+                self._check_contributors(unit, contributors)
             case do.AddContributor(unit, reference, spans):
                 self._check_contributors(unit, (Contributor(reference, spans),))
             case do.RemoveContributor(unit, reference, spans) if spans:
