@@ -397,6 +397,7 @@ def test_events_read_back_from_json_and_say_what_was_done() -> None:
         ({"type": "rename_unit", "unit": 1, "label": ""}, "rename_unit, unit must be a text, not 1"),
         ({"type": "delete_unit", "unit": "1", "x": 1}, "field 'x' is unknown"),
         ({"type": "mark_unmatched", "spans": [[1, True]]}, r"span must be \[start, end\], not \[1, True\]"),
+        ({"type": "mark_unmatched", "spans": ["1" * 50]}, rf"span must be \[start, end\], not '{'1' * 39}$"),
         ({"type": "merge_units", "units": "12"}, "must be a list"),
         ({"type": "undo", "target": "1"}, "must be a number"),
         ({"type": "undo", "target": "1" * 50}, f"undo, target must be a number, not '{'1' * 39}$"),

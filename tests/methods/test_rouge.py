@@ -84,9 +84,14 @@ def test_only_texts_that_lose_most_letters_are_warned_about() -> None:
 
 
 def test_degenerate_texts() -> None:
-    for references, peer in ((["a b"], ""), ([""], "a b"), (["one"], "one")):
-        table = pyr.score(study(references, peer), "rouge", measures=MEASURES)
-        assert all(score.value is not None for score in table)
+    for reference, peer in (("a b", ""), ("", "a b"), ("", ""), ("a b", "c d")):
+        table = pyr.score(study([reference], peer), "rouge", measures=MEASURES)
+        assert {score.value for score in table} == {0.0}
+    # One word has no pair of words: nothing is shared of nothing.
+    table = pyr.score(study(["one"], "one"), "rouge", measures=MEASURES)
+    assert {name: table.value("s", name) for name in MEASURES} == {
+        name: float(not name.startswith("rouge-2")) for name in MEASURES
+    }
     nothing = pyr.score(study([], "a b"), "rouge")
     assert nothing.value("s", "rouge-1-recall") is None
     assert any("no references" in note.what for note in nothing.notes)

@@ -104,8 +104,9 @@ def test_more_or_fewer_sentences(text: str, sentences: int) -> None:
 
 
 def test_a_page_of_marks_is_counted_in_no_time() -> None:
-    for text in ("." * 100_000, "a. " * 30_000, ".)" * 50_000, "a.b." * 30_000):
-        assert count_sentences(text) <= 1
+    for text, sentences in (("." * 100_000, 0), ("a. " * 30_000, 1), (".)" * 50_000, 0), ("a.b." * 30_000, 1)):
+        assert count_sentences(text) == sentences
+    assert count_sentences("He left. " * 10_000) == 10_000
 
 
 def test_content_words_are_stems_without_stop_words() -> None:
