@@ -30,6 +30,10 @@ class Problem:
     def __str__(self) -> str:
         return f"{self.where}: {self.what}" if self.where else self.what
 
+    def as_dict(self) -> dict[str, str]:
+        """The one shape of a problem in JSON, whoever writes it."""
+        return {"severity": self.severity, "where": self.where, "what": self.what}
+
 
 class Problems:
     """A growing list of problems: readers add to it instead of raising at the first one."""

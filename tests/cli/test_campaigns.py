@@ -44,7 +44,11 @@ def test_a_campaign_from_plan_to_scores(tmp_path: Path) -> None:
     worker = status["workers"][0]["worker"]
     assert run("campaign", "exclude", place, worker, "--reason", "careless").returncode == 0
     assert f"worker {worker}: left out: careless" in run("validate", place).stderr
-    for action in ("include", "approve", "block", "unblock", "reject"):
+    assert run("campaign", "block", place, worker, "--reason", "too fast").returncode == 0
+    status = json.loads(run("campaign", "status", place, "j", "--json").stdout)[0]
+    assert {one["worker"]: one["blocked"] for one in status["workers"] if one["blocked"]} == {worker: "too fast"}
+    assert "too fast" in run("campaign", "status", place).stdout
+    for action in ("include", "approve", "unblock", "reject"):
         assert run("campaign", action, place, worker, "--reason", "a reason").returncode == 0
     assert run("campaign", "bonus", place, worker, 0.5).returncode == 0
     refused(run("campaign", "exclude", place, "w0", "--reason", "x"), 2, "no worker is called 'w0'")

@@ -123,6 +123,20 @@ def test_our_own_json_keeps_signature_and_notes(tmp_path: Path, example: pyr.Stu
     assert back.notes == table.notes
 
 
+def test_notes_keep_how_severe_they_are_and_older_files_did_not_say(tmp_path: Path) -> None:
+    found = pyr.Problem("a.txt", "is empty", "error"), pyr.Problem("b.txt", "is short", "warning")
+    table = pyr.ScoreTable((pyr.Score("t", "x", "m", 1.0),), Signature.of("lite"), found)
+    path = tmp_path / "scores.json"
+    pyr.write_scores(table, path)
+    assert pyr.read_scores(path).notes == found
+    path.write_text(path.read_text().replace('"severity": "error",', "").replace('"severity": "warning",', ""))
+    assert "severity" not in path.read_text()
+    assert [(note.where, note.severity) for note in pyr.read_scores(path).notes] == [
+        ("a.txt", "warning"),
+        ("b.txt", "warning"),
+    ]
+
+
 @pytest.mark.parametrize("text", ["", "sacrebleu|method:x|v:1", "pyramidion|tie:absent", "pyramidion|method:x"])
 def test_what_is_no_signature(text: str) -> None:
     with pytest.raises(ValueError, match="is not a signature"):

@@ -58,6 +58,10 @@ def done_task(site: Site, campaign: str, value: int = 1) -> Person:
 def test_log_in_and_out(fresh: str) -> None:
     client = browser(fresh)
     assert client.get("/manage").headers["location"] == "/login?next=/manage"
+    assert (
+        client.get("/manage/campaigns/a?worker=w1").headers["location"]
+        == "/login?next=/manage/campaigns/a%3Fworker%3Dw1"
+    )
     response = log_in(client)
     assert (response.status_code, response.headers["location"]) == (303, "/manage")
     cookie = response.headers["set-cookie"]

@@ -201,7 +201,7 @@ def test_every_missing_statement_is_named(site: Site) -> None:
     response = ann.submit(task["assignment"], {"units": units})
     assert response.status_code == 422
     assert response.json()["problems"] == [
-        {"where": f"statement {number}", "what": "is not answered"} for number in (3, 10, 16)
+        {"severity": "error", "where": f"statement {number}", "what": "is not answered"} for number in (3, 10, 16)
     ]
     assert ann.work()["assignment"] == task["assignment"], "the task stays theirs"
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 import pyramidion as pyr
+from pyramidion.formats.judgment_tables import read_judgments
 from pyramidion.model import Settings
 from pyramidion.store import Database, Workers
 from pyramidion.workflows.campaign import Desk
-from pyramidion.workflows.decisions import decide, reopen
+from pyramidion.workflows.decisions import decide, decide_submission
 from pyramidion.workflows.monitor import overview
 from pyramidion.workflows.planning import plan
 from pyramidion.workflows.rehearsal import rehearse_campaign
@@ -85,9 +86,22 @@ def test_excluded_workers_leave_the_scores_and_come_back(desk: Desk) -> None:
     before = len(desk.study().judgments)
     decide(desk, "exclude", worker=worker, actor="me", reason="rated without reading")
     assert worker not in set(desk.study().judgments.judge.names)
+    assert [str(note) for note in desk.study().notes] == [f"worker {worker}: left out: rated without reading"]
+    assert desk.study().notes[0] in pyr.score(desk.study(), "responsiveness").notes
+    assert not desk.study(keep_excluded=True).notes
     assert len(desk.study(keep_excluded=True).judgments) == before
     decide(desk, "include", worker=worker, actor="me", reason="looked again")
     assert len(desk.study().judgments) == before
+
+
+def test_a_table_of_comparisons_reads_back(desk: Desk, tmp_path: Path) -> None:
+    run(desk, "compare", "duel", workers=4)
+    path = tmp_path / "duel.csv"
+    path.write_text(desk.answers_table("duel"), encoding="utf-8")
+    collected, read = desk.study_of("duel"), read_judgments(path)
+    assert set(read.judgments) == set(collected.judgments)
+    assert len(read.judgments) == len(collected.judgments) > 0
+    assert all(j.other and j.other != j.system for j in read.judgments)
 
 
 def test_decisions_have_consequences(desk: Desk) -> None:
@@ -101,7 +115,7 @@ def test_decisions_have_consequences(desk: Desk) -> None:
     known = Workers(desk.database).get(worker)
     assert known is not None
     assert known.blocked == "enough"
-    reopen(desk, mine[0], actor="me", reason="do it again")
+    decide_submission(desk, "reopen", mine[0], actor="me", reason="do it again")
     assert desk.campaigns.progress("rate")["submitted"] == len(answers) - 1
     assert [review.action for review in desk.reviews.all()].count("approve") == 1 + len(mine)
 

@@ -90,7 +90,7 @@ class Answer(Generic[Result]):
                 {"title": table.title, "columns": list(table.columns), "rows": table.records(), "note": table.note}
                 for table in self.tables
             ],
-            "notes": [{"severity": note.severity, "where": note.where, "what": note.what} for note in self.notes],
+            "notes": [note.as_dict() for note in self.notes],
         }
 
 

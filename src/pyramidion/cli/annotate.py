@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pyramidion.cli.campaign import Place, open_desk
-from pyramidion.cli.options import Json, Quiet
+from pyramidion.cli.inputs import open_desk
+from pyramidion.cli.options import Json, Place, Quiet
 from pyramidion.cli.output import Output, as_json, cell, plain
 from pyramidion.errors import InputError, UsageError
 

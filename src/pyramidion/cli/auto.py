@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from pyramidion.cli.inputs import load_study, refuse_same
 from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath, grouped
 from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import UsageError
@@ -80,8 +78,6 @@ class Running:
         return Output(self.json, self.quiet)
 
     def study(self, path: str) -> Any:
-        from pyramidion.cli.main import load_study
-
         return load_study(path, self.format, self.lenient, self.output)
 
 
@@ -89,20 +85,6 @@ def _choices(*groups: Building | Matching) -> Any:
     from pyramidion.auto.choices import Choices
 
     return Choices(**{name: value for group in groups for name, value in asdict(group).items() if value is not None})
-
-
-@contextmanager
-def progress(output: Output, total: int, what: str) -> Iterator[Callable[[int], None]]:
-    """A bar over summaries; nothing where stderr is not a terminal."""
-    if output.quiet or not sys.stderr.isatty():
-        yield lambda _done: None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=output.err, transient=True) as bar:
-        task = bar.add_task(plain(what), total=total)
-        yield lambda done: bar.update(task, advance=done)
 
 
 @auto.command()
@@ -123,7 +105,7 @@ def build(
     from pyramidion.workflows.automatic import build_pyramids
     from pyramidion.workflows.automatic_run import write_pyramids
 
-    with progress(output, len(study.topics), "Building pyramids") as advance:
+    with output.progress(len(study.topics), "Building pyramids") as advance:
         made = build_pyramids(study, choices, name=name, processes=running.jobs, advance=advance)
     write_pyramids(made, target, name=name)
     pyramids = [pyramid for pyramid in made.pyramids if pyramid.name == name]
@@ -157,7 +139,6 @@ def score(
     running: Running,
 ) -> None:
     """Score every peer: raw, quality, coverage and comprehensive."""
-    from pyramidion.cli.main import refuse_same
     from pyramidion.cli.score import check_targets, show_table
 
     output, choices = running.output, _choices(building, matching)
@@ -169,7 +150,7 @@ def score(
     from pyramidion.workflows.automatic import evaluate_study
     from pyramidion.workflows.studies import save as save_study
 
-    with progress(output, len(study.peers) + len(study.topics), "Scoring") as advance:
+    with output.progress(len(study.peers) + len(study.topics), "Scoring") as advance:
         found = evaluate_study(
             study, choices, pyramid=pyramid, explain=save is not None, processes=running.jobs, advance=advance
         )
@@ -197,7 +178,7 @@ def run(
     study = running.study(path)
     from pyramidion.workflows.automatic_run import run as run_all
 
-    with progress(output, len(study.peers) + len(study.topics), "Building and scoring") as advance:
+    with output.progress(len(study.peers) + len(study.topics), "Building and scoring") as advance:
         done = run_all(study, folder, choices, processes=running.jobs, advance=advance)
     table = done.evaluation.table
     output.result({"folder": str(folder), "topics": done.topics, "known": done.known, **table_as_json(table)})
@@ -234,7 +215,7 @@ def train_wtmf_(
     if target.suffix.lower() != ".npz":
         raise UsageError(f"{target}: a model is written to a .npz file")
     output = Output(json, quiet)
-    with progress(output, rounds, "Training") as advance:
+    with output.progress(rounds, "Training") as advance:
         model = train_wtmf(
             corpus,
             target,

@@ -4,32 +4,27 @@ from __future__ import annotations
 
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pyramidion.cli.options import Json, Quiet
-from pyramidion.cli.output import Output, cell, plain
-from pyramidion.errors import MissingExtraError, UsageError
+from pyramidion.cli.inputs import open_desk
+from pyramidion.cli.options import Json, Place, Quiet
+from pyramidion.cli.output import Output, as_json, cell, plain
+from pyramidion.errors import UsageError
+
+if TYPE_CHECKING:
+    from pyramidion.model.campaigns import CampaignState
 
 campaign = typer.Typer(
     no_args_is_help=True, rich_markup_mode="markdown", help="Run a crowd campaign: plan, watch, decide, collect."
 )
 
-Place = Annotated[str, typer.Argument(metavar="STUDY", help="A study database: a .db file or a PostgreSQL URL.")]
 Name = Annotated[str, typer.Argument(metavar="CAMPAIGN", help="The campaign's name.")]
 Worker = Annotated[str, typer.Argument(metavar="WORKER", help="The worker's id, as `campaign status` shows it.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why; kept with the decision.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 ACTOR = "command line"
-
-
-def open_desk(place: str) -> Any:
-    try:
-        from pyramidion.workflows.campaign import Desk
-    except ImportError:
-        raise MissingExtraError("Running campaigns", "server") from None
-    return Desk.open(place)
 
 
 def ask(question: str, yes: bool) -> None:
@@ -147,7 +142,7 @@ def status(
             f"  {p['submitted']} of {p['wanted']} assignments, {p['tasks_full']} of {p['tasks']} tasks done, "
             f"{p['leased']} in work, {p['surplus']} surplus; {alpha}{one.cost}"
         )
-        table = Table("worker", "done", "median s", "agreement", "flags", "excluded")
+        table = Table("worker", "done", "median s", "agreement", "flags", "excluded", "blocked")
         for worker in one.workers:
             table.add_row(
                 cell(worker.worker),
@@ -156,12 +151,13 @@ def status(
                 "-" if worker.agreement is None else f"{worker.agreement:.2f}",
                 cell("; ".join(flag.detail for flag in worker.flags)),
                 cell(worker.excluded or ""),
+                cell(worker.blocked or ""),
             )
         if one.workers:
             output.show(table)
 
 
-def _change_state(place: str, name: str, state: str) -> None:
+def _change_state(place: str, name: str, state: CampaignState) -> None:
     open_desk(place).campaigns.set_state(name, state)
     Output().show(f"Campaign {plain(name)} is {state}.")
 
@@ -303,7 +299,7 @@ def units(
         {
             "kept": made.kept,
             "topics": {p.topic: [u.label for u in p.sampled] for p in made.pyramids},
-            "notes": [{"where": note.where, "what": note.what} for note in made.notes],
+            "notes": as_json(made.notes),
         }
     )
     output.warn(made.notes)
@@ -380,8 +376,6 @@ def rehearse(
 @campaign.command("forget-worker")
 def forget_worker(place: Place, worker: Worker, yes: Yes = False) -> None:
     """Remove a person: their ids and the link to their answers."""
-    from pyramidion.store import Workers
-
     ask(f"Forget {worker} for good?", yes)
-    Workers(open_desk(place).database).forget(worker)
+    open_desk(place).workers.forget(worker)
     Output().show(f"Forgot {plain(worker)}.")

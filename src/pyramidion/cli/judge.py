@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
+from pyramidion.cli.inputs import load_study, refuse_same
 from pyramidion.cli.options import From, Json, Lenient, Quiet
 from pyramidion.cli.output import Output, as_json, cell, counted, plain
 from pyramidion.errors import UsageError
@@ -65,7 +66,6 @@ def judge(
     goes on where it was.
     """
     from pyramidion.auto.judges import make_judge
-    from pyramidion.cli.main import load_study, refuse_same
     from pyramidion.cli.score import check_targets, show_table
     from pyramidion.workflows.judging import chosen_pyramid, judge_study
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +16,7 @@ import typer
 from rich.text import Text
 
 from pyramidion.cli import analyze, annotate, auto, campaign, judge, report, study
+from pyramidion.cli.inputs import load_study, refuse_same
 from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath
 from pyramidion.cli.output import Output, as_json, counted, held, plain
 from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError, UsageError
@@ -46,24 +46,6 @@ def _root(
     ] = False,
 ) -> None:
     pass
-
-
-def load_study(path: str, format: str | None, lenient: bool, output: Output) -> Any:
-    """Read a study or stop with every error; warnings are shown and do not stop anything."""
-    from pyramidion.workflows.studies import inspect
-
-    with output.busy(f"Reading {path}"):
-        loaded = inspect(path, format=format)
-    if loaded.errors and not lenient:
-        raise InputError(loaded.errors)
-    output.warn(loaded.problems)
-    return replace(loaded.study, notes=loaded.problems)
-
-
-def refuse_same(source: str, target: Path) -> None:
-    """No command may destroy what it reads."""
-    if target.exists() and Path(source).exists() and target.samefile(source):
-        raise UsageError(f"{target} is the study itself; choose another name for the result")
 
 
 @app.command()
@@ -250,7 +232,7 @@ app.add_typer(auto.auto, name="auto")
 def _fail(problems: tuple[Problem, ...] | None, message: str, code: int, json: bool) -> int:
     output = Output(json)
     if json:
-        listed = as_json(problems) if problems else [{"severity": "error", "where": "", "what": message}]
+        listed = as_json(problems or [Problem("", message)])
         output.result({"error": message.split("\n")[0], "problems": listed})
     elif problems:
         output.problems(problems)

@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 StudyPath = Annotated[str, typer.Argument(metavar="STUDY", help="A study in any readable format.")]
+Place = Annotated[str, typer.Argument(metavar="STUDY", help="A study database: a .db file or a PostgreSQL URL.")]
 From = Annotated[str | None, typer.Option("--from", help="Its format, where it is not recognised.")]
 Lenient = Annotated[bool, typer.Option("--lenient", help="Report errors in the data and go on.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

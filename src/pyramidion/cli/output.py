@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -106,6 +106,19 @@ class Output:
 
         return track(items, description=plain(what), total=total, console=self.err, transient=True)
 
+    @contextmanager
+    def progress(self, total: int, what: str) -> Iterator[Callable[[int], None]]:
+        """A bar that moves on by as much as is said; nothing where stderr is not a terminal."""
+        if self.quiet or not sys.stderr.isatty():
+            yield lambda _done: None
+            return
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=self.err, transient=True) as bar:
+            task = bar.add_task(plain(what), total=total)
+            yield lambda done: bar.update(task, advance=done)
+
 
 def counted(count: int, things: str) -> str:
     return f"{count} {things.removesuffix('s') if count == 1 else things}"
@@ -117,4 +130,4 @@ def held(counts: Mapping[str, int]) -> str:
 
 
 def as_json(problems: Iterable[Problem]) -> list[dict[str, str]]:
-    return [{"severity": p.severity, "where": p.where, "what": p.what} for p in problems]
+    return [problem.as_dict() for problem in problems]

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from pyramidion.cli.analyze.asking import Asked
+from pyramidion.cli.inputs import load_study, refuse_same
 from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath, grouped
 from pyramidion.cli.output import Output, plain
 from pyramidion.errors import UsageError
@@ -47,8 +48,6 @@ def report(
 
     With --figures or --latex the page is written only if -o names it.
     """
-    from pyramidion.cli.main import load_study, refuse_same
-
     out = Output(json, quiet)
     page = output or (None if figures or latex else Path("report.html"))
     for target in filter(None, (page, latex)):
@@ -145,7 +144,6 @@ def feedback(
 ) -> None:
     """A short page for the writer of each summary, an overview for the teacher, and a CSV for the grade book."""
     from pyramidion import report as rendering
-    from pyramidion.cli.main import load_study
 
     out = Output(json, quiet)
     study = load_study(path, format, lenient, out)

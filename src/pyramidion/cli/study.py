@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from pyramidion.cli.campaign import Place, open_desk
-from pyramidion.cli.options import From, Json, Lenient, Quiet
+from pyramidion.cli.inputs import load_study, open_desk
+from pyramidion.cli.options import From, Json, Lenient, Place, Quiet
 from pyramidion.cli.output import Output, cell, held, plain
 from pyramidion.errors import MissingExtraError
 
@@ -73,8 +73,6 @@ def import_(
     quiet: Quiet = False,
 ) -> None:
     """Put topics, references, peers and whatever else a study has into a study database."""
-    from pyramidion.cli.main import load_study
-
     output = Output(json, quiet)
     study = load_study(source, format, lenient, output)
     if judge is not None:

@@ -2,6 +2,7 @@
 
     judge (annotator, worker, rater, assessor), topic (document, ...), system, value (score, rating, present, answer),
     and a unit or an aspect where there is one; without either, the values rate one aspect named after their column.
+    other (opponent) is the second system where two were compared.
 
 The study that comes out has no texts: enough to ask about agreement and differences, not to score.
 """
@@ -12,10 +13,10 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from pyramidion.errors import InputError, Problems
-from pyramidion.formats.files import BadLineError, parse_object, read_header, read_lines, read_rows
+from pyramidion.formats.files import BadLineError, parse_object, read_header, read_lines, read_rows, write_rows
 from pyramidion.model import Aspect, ContentUnit, Judge, Judgment, Pyramid, Study, Topic
 from pyramidion.model.judgments import JudgmentsBuilder
 
@@ -25,9 +26,14 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "system": ("system", "systemid", "summarizer_id", "peer", "system_id", "model"),
     "value": ("value", "score", "rating", "present", "answer"),
     "unit": ("unit", "scu", "statement"),
+    "other": ("other", "opponent"),
     "aspect": ("aspect", "question", "scale"),
     "task": ("task", "hitid", "predicate"),
 }
+WRITTEN = (
+    *("campaign", "task", "topic", "system", "other", "unit", "aspect"),
+    *("worker", "value", "start", "submit", "seconds"),
+)
 NEEDED = ("judge", "topic", "system", "value")
 
 
@@ -59,7 +65,8 @@ def read_judgments(path: str | Path, *, lenient: bool = False) -> Study:
         judgment = _judgment(cells, where, problems)
         if judgment is None:
             continue
-        key = (judgment.topic, judgment.system, judgment.judge, judgment.unit, judgment.aspect, judgment.task)
+        about = (judgment.topic, judgment.system, judgment.other, judgment.unit, judgment.aspect)
+        key = (*about, judgment.judge, judgment.task)
         if key in seen:
             problems.error(where, f"the same judge answers the same question a second time (first: {seen[key]})")
             continue
@@ -86,6 +93,17 @@ def read_judgments(path: str | Path, *, lenient: bool = False) -> Study:
         aspects=tuple(Aspect(name, min(held), max(held)) for name, held in scales.items() if held),
         notes=tuple(problems),
     )
+
+
+def write_judgments(study: Study, file: IO[str], *, campaign: str = "") -> None:
+    """The judgments of a campaign, one a row, each with the times of its assignment. Safe to open in a spreadsheet."""
+    work = {(done.task, done.judge): done for done in study.assignments}
+    rows = []
+    for j in study.judgments:
+        done = work[j.task, j.judge]
+        about = (campaign, j.task, j.topic, j.system, j.other, j.unit, j.aspect, j.judge)
+        rows.append((*about, j.value, done.accepted, done.submitted, done.seconds))
+    write_rows(file, WRITTEN, rows)
 
 
 def _columns(names: list[str]) -> dict[str, str]:
@@ -126,7 +144,8 @@ def _judgment(cells: Mapping[str, Any], where: str, problems: Problems) -> Judgm
     task = held.get("task", "")
     unit = " ".join(filter(None, (task if columns.get("task") == "predicate" else "", held.get("unit", ""))))
     aspect = "" if unit else held.get("aspect", "") or columns["value"]
-    return Judgment(held["topic"], held["system"], held["judge"], value, unit=unit, aspect=aspect, task=task)
+    other = held.get("other", "")
+    return Judgment(held["topic"], held["system"], held["judge"], value, unit, aspect, task, other=other)
 
 
 def _text(value: Any) -> str:

@@ -50,7 +50,7 @@ def as_json(table: ScoreTable) -> dict[str, Any]:
     """A table as one JSON object, with its signature and notes."""
     return {
         "signature": str(table.signature),
-        "notes": [{"where": note.where, "what": note.what} for note in table.notes],
+        "notes": [note.as_dict() for note in table.notes],
         "scores": [score._asdict() for score in table],
     }
 
@@ -91,10 +91,14 @@ def _provenance(path: Path) -> tuple[Signature, tuple[Problem, ...]]:
         return imported
     try:
         held = json.loads(path.read_bytes())
-        notes = tuple(Problem(str(n["where"]), str(n["what"]), "warning") for n in held.get("notes", []))
-        return Signature.parse(held["signature"]), notes
+        return Signature.parse(held["signature"]), tuple(map(_note, held.get("notes", [])))
     except (ValueError, KeyError, TypeError, AttributeError):
         return imported
+
+
+def _note(held: dict[str, Any]) -> Problem:
+    """A note as it was written; the first versions did not write how severe it is."""
+    return Problem(str(held["where"]), str(held["what"]), "error" if held.get("severity") == "error" else "warning")
 
 
 def _unique(scores: Iterable[Score], where: str, problems: Problems) -> Iterator[Score]:

@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 from typing import Annotated, Any
-from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi import APIRouter, Depends
 from fastapi.responses import Response
 
 from pyramidion.store import Account, StoredAnnotation
 from pyramidion.web import annotate_views as views
 from pyramidion.web.annotate_print import printed
-from pyramidion.web.context import Context, Ctx, current_account
+from pyramidion.web.context import Context, Ctx, LoggedIn
 from pyramidion.web.pages import render
 
 router = APIRouter(prefix="/annotate", include_in_schema=False)
-
-
-def logged_in(request: Request, ctx: Ctx) -> Account:
-    """Whoever is logged in; everybody else logs in first and comes back."""
-    try:
-        return current_account(request, ctx)
-    except HTTPException:
-        asked = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
-        raise HTTPException(303, "log in first", {"Location": f"/login?next={quote(asked)}"}) from None
-
-
-LoggedIn = Annotated[Account, Depends(logged_in)]
 
 
 def annotation_of_page(id: int, ctx: Ctx, _: LoggedIn) -> StoredAnnotation:

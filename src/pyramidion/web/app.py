@@ -16,7 +16,7 @@ from sqlalchemy.exc import DataError
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
-from pyramidion.errors import InputError, PyramidionError, UnknownError
+from pyramidion.errors import InputError, Problem, PyramidionError, UnknownError
 from pyramidion.methods.annotate import RefusedError
 from pyramidion.web import annotate_api, annotate_pages, manager_api, pages, webhooks, worker_api
 from pyramidion.web.context import Context
@@ -77,7 +77,7 @@ def _explain_errors(app: FastAPI) -> None:
 
     def bad_input(_: Request, error: Exception) -> Response:
         assert isinstance(error, InputError)
-        return _error(422, str(error).split("\n")[0], [{"where": p.where, "what": p.what} for p in error.problems])
+        return _error(422, str(error).split("\n")[0], [problem.as_dict() for problem in error.problems])
 
     def refused(_: Request, error: Exception) -> Response:
         return _error(422, str(error))
@@ -91,7 +91,7 @@ def _explain_errors(app: FastAPI) -> None:
 
     def invalid(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        problems = [{"where": ".".join(map(str, e["loc"])), "what": e["msg"]} for e in error.errors()]
+        problems = [Problem(".".join(map(str, e["loc"])), e["msg"]).as_dict() for e in error.errors()]
         return _error(422, "the request is not valid", problems)
 
     def cannot_be_stored(_: Request, _error_of_database: Exception) -> Response:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import Depends, HTTPException, Request
 from sqlalchemy import func, select
@@ -15,7 +16,7 @@ from pyramidion.errors import InputError
 from pyramidion.model import Campaign, Study
 from pyramidion.platforms.local import read_worker
 from pyramidion.platforms.prolific import Webhooks
-from pyramidion.store import Account, Accounts, Assignments, Worker, Workers, schema
+from pyramidion.store import Account, Accounts, Worker, schema
 from pyramidion.web.security import Throttle
 from pyramidion.web.turns import Turns
 from pyramidion.workflows.annotate import AnnotationDesk
@@ -42,8 +43,6 @@ class Context:
         self.desk = desk
         self.base_url = base_url.rstrip("/")
         self.api_token = api_token
-        self.workers = Workers(desk.database)
-        self.assignments = Assignments(desk.database)
         self.accounts = Accounts(desk.database)
         self.secure_cookies = secure_cookies
         self.webhooks = Webhooks(webhook_secret) if webhook_secret else None
@@ -110,7 +109,7 @@ class Visit:
     id: str
 
     def worker(self) -> Worker:
-        found = self.ctx.workers.get(self.id)
+        found = self.ctx.desk.workers.get(self.id)
         if found is None:
             raise HTTPException(401, NOT_INVITED)
         return found
@@ -147,6 +146,15 @@ def current_account(request: Request, ctx: Ctx) -> Account:
     return account
 
 
+def logged_in(request: Request, ctx: Ctx) -> Account:
+    """For pages: whoever is logged in; everybody else logs in first and comes back."""
+    try:
+        return current_account(request, ctx)
+    except HTTPException:
+        asked = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
+        raise HTTPException(303, "log in first", {"Location": f"/login?next={quote(asked)}"}) from None
+
+
 def needs_role(*roles: str) -> Callable[..., Any]:
     """A dependency: logged in, with one of these roles and, for a change, the session's CSRF token."""
 
@@ -160,6 +168,7 @@ def needs_role(*roles: str) -> Callable[..., Any]:
     return check
 
 
+LoggedIn = Annotated[Account, Depends(logged_in)]
 Visitor = Annotated[Visit, Depends(visit)]
 OwnPage = Annotated[Visit, Depends(visit_of_own_page)]
 Viewer = Annotated[Account, Depends(needs_role("manager", "expert", "viewer"))]

@@ -13,7 +13,7 @@ from pyramidion.model import Settings
 from pyramidion.model.campaigns import KINDS, CampaignState, TaskKind
 from pyramidion.web.context import Ctx, Manager, Viewer
 from pyramidion.workflows.campaign import CROWD
-from pyramidion.workflows.decisions import decide, reopen
+from pyramidion.workflows.decisions import OfSubmission, decide, decide_submission
 from pyramidion.workflows.evaluate import score
 from pyramidion.workflows.inviting import invite_people
 from pyramidion.workflows.monitor import overview
@@ -46,7 +46,7 @@ class WorkerReview(BaseModel):
 
 
 class AssignmentReview(BaseModel):
-    action: Literal["approve", "reject", "reopen"]
+    action: OfSubmission
     reason: str = Field(min_length=1, max_length=2000)
 
 
@@ -102,15 +102,14 @@ def plan_campaign(body: PlanRequest, ctx: Ctx, _: Manager) -> dict[str, Any]:
         "tasks": len(made.tasks),
         "assignments": made.assignments,
         "cost": str(made.cost),
-        "notes": [{"where": note.where, "what": note.what} for note in made.notes],
+        "notes": [note.as_dict() for note in made.notes],
         "started": body.start,
     }
 
 
 @router.get("/campaigns/{name}")
 def watch(name: str, ctx: Ctx, _: Viewer) -> dict[str, Any]:
-    blocked = {worker.id: worker.blocked for worker in ctx.workers.all() if worker.blocked}
-    found = overview(ctx.desk, name, blocked)
+    found = overview(ctx.desk, name)
     mine = {worker.worker for worker in found.workers}
     reviews = [r for r in ctx.desk.reviews.all() if r.worker is None or r.worker in mine][-REVIEWS_SHOWN:]
     has_units = any(ctx.study().pyramid(topic, CROWD) for topic in found.by_topic)
@@ -181,10 +180,7 @@ def review_worker(worker: str, body: WorkerReview, ctx: Ctx, account: Manager) -
 def review_assignment(
     assignment: Annotated[int, Path(ge=1, le=2**53)], body: AssignmentReview, ctx: Ctx, account: Manager
 ) -> dict[str, Any]:
-    if body.action == "reopen":
-        reopen(ctx.desk, assignment, actor=account.name, reason=body.reason)
-    else:
-        ctx.desk.reviews.add(body.action, actor=account.name, reason=body.reason, assignment=assignment)
+    decide_submission(ctx.desk, body.action, assignment, actor=account.name, reason=body.reason)
     return {}
 
 
@@ -204,24 +200,20 @@ def make_units(name: str, body: UnitsRequest, ctx: Ctx, _: Manager) -> dict[str,
             }
             for p in made.pyramids
         ],
-        "notes": [{"where": note.where, "what": note.what} for note in made.notes],
+        "notes": [note.as_dict() for note in made.notes],
     }
 
 
 @router.get("/scores")
 def scores(ctx: Ctx, _: Viewer, method: Annotated[str, Query(max_length=40)] = "lite") -> dict[str, Any]:
     table = score(ctx.desk.study(), method)
-    excluded = [f"worker {worker}: excluded: {why}" for worker, why in ctx.desk.reviews.excluded().items()]
     rows = [
         {"system": system, **{m: table.per_system(m).get(system) for m in table.measures}}
         for system, _value in (table.ranking(table.measures[0]) if table.measures else [])
     ]
     return {
         "signature": str(table.signature),
-        "notes": [
-            *({"where": "", "what": line} for line in excluded),
-            *({"where": note.where, "what": note.what} for note in table.notes),
-        ],
+        "notes": [note.as_dict() for note in table.notes],
         "measures": list(table.measures),
         "systems": rows,
     }

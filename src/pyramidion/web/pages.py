@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import time
 from pathlib import Path
@@ -13,22 +12,20 @@ from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse,
 from jinja2 import Environment, FileSystemLoader, select_autoescape
 
 from pyramidion.errors import InputError, UsageError
-from pyramidion.formats.files import write_rows
-from pyramidion.model import Study
 from pyramidion.model.records import to_records
 from pyramidion.platforms.local import open_token, sign_worker
-from pyramidion.store import Account, StoredAnswer, Worker
+from pyramidion.store import Worker
 from pyramidion.web.context import (
     SESSION_COOKIE,
     WORKER_COOKIE,
     WORKER_SECONDS,
     Context,
     Ctx,
+    LoggedIn,
     Viewer,
     current_account,
 )
 from pyramidion.web.security import safe_path
-from pyramidion.workflows.campaign import with_answers
 from pyramidion.workflows.platforms import confirm_arrival, platform_of
 
 router = APIRouter(include_in_schema=False)
@@ -51,7 +48,7 @@ def join(token: str, ctx: Ctx) -> Response:
         ctx.desk.campaigns.get(campaign)
     except (InputError, UsageError):
         return PlainTextResponse("This invitation link is not valid. Ask whoever sent it for a new one.", 404)
-    return _welcome(ctx, ctx.workers.join("local", person), campaign)
+    return _welcome(ctx, ctx.desk.workers.join("local", person), campaign)
 
 
 @router.get("/enter/{campaign}")
@@ -64,7 +61,7 @@ def enter(campaign: str, request: Request, ctx: Ctx) -> Response:
         confirm_arrival(platform, arrival)
     except (InputError, UsageError) as error:
         return PlainTextResponse(str(error), 400)
-    return _welcome(ctx, ctx.workers.join(arrival.platform, arrival.external, arrival.session), campaign)
+    return _welcome(ctx, ctx.desk.workers.join(arrival.platform, arrival.external, arrival.session), campaign)
 
 
 def _welcome(ctx: Context, worker: Worker, campaign: str) -> Response:
@@ -132,26 +129,13 @@ def log_out(request: Request, ctx: Ctx, csrf: Annotated[str, Form(max_length=200
     return response
 
 
-def account_or_login(request: Request, ctx: Context) -> Account | Response:
-    try:
-        return current_account(request, ctx)
-    except HTTPException:
-        return RedirectResponse(f"/login?next={safe_path(request.url.path)}", 303)
-
-
 @router.get("/manage")
-def manage(request: Request, ctx: Ctx) -> Response:
-    account = account_or_login(request, ctx)
-    if isinstance(account, Response):
-        return account
+def manage(ctx: Ctx, account: LoggedIn) -> Response:
     return render("manage.html", account=account, csrf=account.csrf, title=ctx.study().title)
 
 
 @router.get("/manage/campaigns/{name}")
-def campaign_page(name: str, request: Request, ctx: Ctx) -> Response:
-    account = account_or_login(request, ctx)
-    if isinstance(account, Response):
-        return account
+def campaign_page(name: str, ctx: Ctx, account: LoggedIn) -> Response:
     return render("campaign.html", account=account, csrf=account.csrf, campaign=ctx.desk.campaigns.get(name).name)
 
 
@@ -161,45 +145,14 @@ def campaign_page(name: str, request: Request, ctx: Ctx) -> Response:
 @router.get("/manage/campaigns/{name}/export.csv")
 def export_csv(name: str, ctx: Ctx, _: Viewer) -> Response:
     """One row an answer: worker, start, submit, duration. Safe to open in a spreadsheet."""
-    study = with_answers(Study(), _counted(ctx, name))
-    work = {(a.task, a.judge): a for a in study.assignments}
-    header = (
-        "campaign",
-        "task",
-        "topic",
-        "system",
-        "other",
-        "unit",
-        "aspect",
-        "worker",
-        "value",
-        "start",
-        "submit",
-        "seconds",
-    )
-    rows = []
-    for j in study.judgments:
-        done = work[j.task, j.judge]
-        about = (name, j.task, j.topic, j.system, j.other, j.unit, j.aspect, j.judge)
-        rows.append((*about, j.value, done.accepted, done.submitted, done.seconds))
-    file = io.StringIO()
-    write_rows(file, header, rows)
-    return _download(file.getvalue(), "text/csv; charset=utf-8", f"{name}.csv")
+    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+    return Response(ctx.desk.answers_table(name), media_type="text/csv; charset=utf-8", headers=headers)
 
 
 @router.get("/manage/campaigns/{name}/export.jsonl")
 def export_jsonl(name: str, ctx: Ctx, _: Viewer) -> Response:
     """The study with this campaign's answers, as every command reads it."""
-    study = with_answers(ctx.desk.studies.load(), _counted(ctx, name))
+    study = ctx.desk.study_of(name)
     lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in to_records(study))
     headers = {"Content-Disposition": f'attachment; filename="{name}.jsonl"'}
     return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
-
-
-def _counted(ctx: Context, name: str) -> list[StoredAnswer]:
-    ctx.desk.campaigns.get(name)
-    return [answer for answer in ctx.desk.campaigns.answers(name) if answer.counted]
-
-
-def _download(text: str, media_type: str, name: str) -> Response:
-    return Response(text, media_type=media_type, headers={"Content-Disposition": f'attachment; filename="{name}"'})

@@ -67,10 +67,10 @@ def _next_work(ctx: Context, worker: Worker, campaign: str) -> dict[str, Any]:
     if worker.blocked:
         return {"state": "blocked"}
     if found.settings.check:
-        tries, passed = ctx.workers.check_state(campaign, worker.id)
+        tries, passed = ctx.desk.workers.check_state(campaign, worker.id)
         if not passed:
             return _check_state(found, tries)
-    lease = ctx.assignments.lease(campaign, worker.id)
+    lease = ctx.desk.assignments.lease(campaign, worker.id)
     if lease is None:
         return _nothing_left(ctx, ctx.desk.campaigns.get(campaign))
     return {
@@ -107,7 +107,7 @@ def _nothing_left(ctx: Context, campaign: Campaign) -> dict[str, Any]:
 def _progress(ctx: Context, campaign: Campaign, worker: Worker) -> dict[str, int] | None:
     if not campaign.settings.show_progress:
         return None
-    return {"done": ctx.assignments.done_by(campaign.name, worker.id)}
+    return {"done": ctx.desk.assignments.done_by(campaign.name, worker.id)}
 
 
 @router.post("/api/work/{campaign}/check")
@@ -117,14 +117,14 @@ def answer_check(campaign: str, body: CheckAnswers, visit: OwnPage) -> dict[str,
     found = ctx.campaign(campaign)
     right = right_answers(found.kind)
     wrong = [question for question, answer in right.items() if body.answers.get(question) != answer]
-    tries, passed = ctx.workers.record_check(campaign, worker.id, not wrong)
+    tries, passed = ctx.desk.workers.record_check(campaign, worker.id, not wrong)
     return {"passed": passed, "tries_left": max(0, CHECK_TRIES - tries), "wrong": [] if passed else wrong}
 
 
 @router.put("/api/assignments/{assignment}/draft")
 async def save_draft(assignment: AssignmentId, body: Draft, visit: OwnPage) -> JSONResponse:
     def save() -> float | None:
-        return visit.ctx.assignments.save_draft(assignment, visit.welcome_worker().id, body.draft)
+        return visit.ctx.desk.assignments.save_draft(assignment, visit.welcome_worker().id, body.draft)
 
     return JSONResponse({"expires": await visit.ctx.turns.take(save)})
 
@@ -137,16 +137,16 @@ async def submit(assignment: AssignmentId, body: Submission, visit: OwnPage) -> 
 
 
 def _submit(ctx: Context, worker: Worker, assignment: int, body: Submission) -> Receipt:
-    found = ctx.assignments.of_worker(assignment, worker.id)
+    found = ctx.desk.assignments.of_worker(assignment, worker.id)
     if found is None:
         raise SubmissionConflictError("this is not your task")
     page = task_page(ctx.study(), ctx.campaign(found.campaign), found.task, found.gold)
-    return ctx.assignments.submit(assignment, worker.id, body.key, check_answer(page, body.answer))
+    return ctx.desk.assignments.submit(assignment, worker.id, body.key, check_answer(page, body.answer))
 
 
 @router.post("/api/assignments/{assignment}/return")
 async def give_back(assignment: AssignmentId, visit: OwnPage) -> JSONResponse:
-    await visit.ctx.turns.take(lambda: visit.ctx.assignments.give_back(assignment, visit.worker().id))
+    await visit.ctx.turns.take(lambda: visit.ctx.desk.assignments.give_back(assignment, visit.worker().id))
     return JSONResponse({})
 
 

@@ -6,6 +6,7 @@ worker, a cell - is listed with its reason.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from pyramidion.errors import InputError, Problem, UsageError
+from pyramidion.formats.judgment_tables import write_judgments
 from pyramidion.methods.sampling import sample_units, split_into_groups
 from pyramidion.methods.statements import filter_statements
 from pyramidion.model import (
@@ -29,7 +31,7 @@ from pyramidion.model import (
     Settings,
     Study,
 )
-from pyramidion.store import Campaigns, Database, Reviews, StoredAnswer, Studies, Workers
+from pyramidion.store import Assignments, Campaigns, Database, Reviews, StoredAnswer, Studies, Workers
 from pyramidion.workflows.planning import ATTENTION, Plan
 from pyramidion.workflows.pseudonyms import with_pseudonyms
 
@@ -59,6 +61,8 @@ class Desk:
         self.studies = Studies(database)
         self.campaigns = Campaigns(database)
         self.reviews = Reviews(database)
+        self.workers = Workers(database)
+        self.assignments = Assignments(database)
 
     @classmethod
     def open(cls, place: str | Path) -> Desk:
@@ -70,8 +74,8 @@ class Desk:
         Crowd workers get pseudonyms; see pyramidion.workflows.pseudonyms.
         """
         held = self.studies.load()
-        pseudonym = Workers(self.database).pseudonym
-        new = without_known(with_pseudonyms(study, lambda id: pseudonym("imported", id)), held)
+        renamed = with_pseudonyms(study, lambda id: self.workers.pseudonym("imported", id))
+        new = without_known(renamed, held)
         problems = [p for p in joined(held, new).problems() if p.severity == "error"]
         if problems:
             raise InputError(problems)
@@ -83,21 +87,17 @@ class Desk:
             self.studies.add(Study(aspects=plan.aspects))
         self.campaigns.add(plan.campaign, plan.tasks, plan.gold)
 
-    def make_units(self, campaign: str, *, settings: Settings | None = None, seed: int = 0) -> UnitsMade:
+    def make_units(self, campaign: str, *, seed: int = 0) -> UnitsMade:
         """Turn what workers wrote into a crowd pyramid per topic: filter, sample, group. Nothing is stored."""
         found = self.campaigns.get(campaign)
         if found.kind != "write":
             raise UsageError(f"campaign {campaign} is of kind {found.kind}; units come from writing")
-        written = [answer for answer in self.campaigns.answers(campaign) if answer.counted]
+        written = self._counted(campaign)
         if not written:
             raise UsageError(f"nobody has written anything for campaign {campaign} yet")
-        return units_from(
-            self.studies.load(),
-            written,
-            settings or found.settings,
-            np.random.default_rng(seed),
-            set(self.reviews.excluded()),
-        )
+        kept, left_out = self._without_excluded(written)
+        made = units_from(self.studies.load(), kept, found.settings, np.random.default_rng(seed))
+        return replace(made, notes=(*left_out, *made.notes))
 
     def store_units(self, made: UnitsMade) -> None:
         held = self.studies.load()
@@ -107,10 +107,34 @@ class Desk:
         self.studies.add(Study(pyramids=made.pyramids))
 
     def study(self, *, keep_excluded: bool = False) -> Study:
-        """The study with everything the campaigns have collected, as every method and format reads it."""
-        excluded = frozenset() if keep_excluded else frozenset(self.reviews.excluded())
-        answers = [a for a in self.campaigns.answers() if a.counted and a.worker not in excluded]
-        return with_answers(self.studies.load(), answers)
+        """The study with everything the campaigns have collected, as every method and format reads it.
+
+        Answers of excluded workers are left out, and its notes say so.
+        """
+        answers = [answer for answer in self.campaigns.answers() if answer.counted]
+        kept, left_out = (answers, ()) if keep_excluded else self._without_excluded(answers)
+        return replace(with_answers(self.studies.load(), kept), notes=left_out)
+
+    def study_of(self, campaign: str) -> Study:
+        """The study with the answers to one campaign, whoever gave them."""
+        return with_answers(self.studies.load(), self._counted(campaign))
+
+    def answers_table(self, campaign: str) -> str:
+        """The answers to one campaign as CSV, which can be read again as a table of judgments."""
+        file = io.StringIO()
+        write_judgments(with_answers(Study(), self._counted(campaign)), file, campaign=campaign)
+        return file.getvalue()
+
+    def _counted(self, campaign: str) -> list[StoredAnswer]:
+        self.campaigns.get(campaign)  # or UnknownError
+        return [answer for answer in self.campaigns.answers(campaign) if answer.counted]
+
+    def _without_excluded(self, answers: list[StoredAnswer]) -> tuple[list[StoredAnswer], tuple[Problem, ...]]:
+        """The answers that managers want to count, and a note for each worker whose answers are not among them."""
+        excluded = self.reviews.excluded()
+        kept = [answer for answer in answers if answer.worker not in excluded]
+        out = sorted({answer.worker for answer in answers} & set(excluded))
+        return kept, tuple(Problem(f"worker {worker}", f"left out: {excluded[worker]}", "warning") for worker in out)
 
 
 def without_known(study: Study, held: Study) -> Study:
@@ -197,15 +221,11 @@ def units_from(
     answers: Iterable[StoredAnswer],
     settings: Settings,
     rng: np.random.Generator,
-    excluded: Iterable[str] = (),
 ) -> UnitsMade:
     """One crowd pyramid per topic from written statements; every statement left out is in the notes."""
     notes: list[Problem] = []
     written: dict[str, list[ContentUnit]] = {}
     for answer in sorted(answers, key=lambda a: (a.task.topic, a.task.references, a.worker)):
-        if answer.worker in set(excluded):
-            notes.append(Problem(f"worker {answer.worker}", "excluded, so are their statements", "warning"))
-            continue
         of_topic = written.setdefault(answer.task.topic, [])
         for text in (answer.answer or {}).get("statements", []):
             contributor = Contributor(answer.task.references[0])

@@ -30,11 +30,11 @@ def read(place: str | Path, problems: Problems) -> Study:
         raise MissingExtraError("A study database", "server") from None
     desk = Desk.open(place)
     try:
-        for worker, reason in sorted(desk.reviews.excluded().items()):
-            problems.warning(f"worker {worker}", f"left out: {reason}")
-        return desk.study()
+        study = desk.study()
     finally:
         desk.database.close()
+    problems.extend(study.notes)
+    return study
 
 
 FORMAT = Format(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
-from pyramidion.store import Assignments, Workers
 from pyramidion.store.reviews import Action
 from pyramidion.workflows.campaign import Desk
 from pyramidion.workflows.monitor import overview
+
+OfSubmission = Literal["approve", "reject", "reopen"]
 
 
 def decide(
@@ -25,12 +26,11 @@ def decide(
     """
     about: dict[str, Any] = {"actor": actor, "reason": reason, "worker": worker}
     desk.reviews.add(cast(Action, action), **about, amount=amount)
-    workers = Workers(desk.database)
     if action == "block":
-        workers.set_blocked(worker, reason)
-        Assignments(desk.database).release_worker(worker)
+        desk.workers.set_blocked(worker, reason)
+        desk.assignments.release_worker(worker)
     elif action == "unblock":
-        workers.set_blocked(worker, None)
+        desk.workers.set_blocked(worker, None)
     elif action in {"approve", "reject"}:
         decided = desk.reviews.decisions()
         given = [a for a in desk.campaigns.answers(campaign) if a.worker == worker and a.state == "submitted"]
@@ -57,7 +57,11 @@ def approve_unflagged(desk: Desk, campaign: str, *, actor: str, reason: str) -> 
     return Approved(good, sum(done), tuple(one.worker for one in found if one.worker not in good))
 
 
-def reopen(desk: Desk, assignment: int, *, actor: str, reason: str) -> None:
-    """Ask somebody else to do a task again; the answer that was given is kept, but no longer counted."""
-    Assignments(desk.database).reopen(assignment)
-    desk.reviews.add("reopen", actor=actor, reason=reason, assignment=assignment)
+def decide_submission(desk: Desk, action: OfSubmission, assignment: int, *, actor: str, reason: str) -> None:
+    """Record a decision about one submission.
+
+    To reopen is to ask somebody else to do the task again; the answer that was given is kept, but no longer counted.
+    """
+    if action == "reopen":
+        desk.assignments.reopen(assignment)
+    desk.reviews.add(action, actor=actor, reason=reason, assignment=assignment)

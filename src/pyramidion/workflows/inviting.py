@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from pyramidion.errors import UsageError
 from pyramidion.platforms.local import Local, invite, person_of
-from pyramidion.store import Workers
 from pyramidion.workflows.campaign import Desk
 
 
@@ -28,11 +27,11 @@ def invite_people(desk: Desk, campaign: str, names: Iterable[str], base_url: str
     """
     if desk.campaigns.get(campaign).state == "closed":
         raise UsageError(f"campaign {campaign} is closed, so nobody would get a task")
-    secret, workers = desk.database.secret, Workers(desk.database)
+    secret = desk.database.secret
     found = []
     for name in names:
         person = person_of(secret, name) if name else ""
-        worker = workers.pseudonym(Local.name, person) if name else ""
+        worker = desk.workers.pseudonym(Local.name, person) if name else ""
         found.append(Invited(name, worker, f"{base_url.rstrip('/')}/join/{invite(secret, campaign, person)}"))
     return found
 

@@ -70,7 +70,7 @@ class Overview:
         }
 
 
-def overview(desk: Desk, name: str, blocked: dict[str, str] | None = None) -> Overview:
+def overview(desk: Desk, name: str) -> Overview:
     """Everything a manager wants to see about one campaign, now."""
     campaign = desk.campaigns.get(name)
     answers = desk.campaigns.answers(name)
@@ -86,13 +86,14 @@ def overview(desk: Desk, name: str, blocked: dict[str, str] | None = None) -> Ov
         min_agreement=campaign.settings.min_agreement,
         min_seconds=campaign.settings.min_seconds,
     )
+    blocked = {worker.id: worker.blocked for worker in desk.workers.all() if worker.blocked}
     settings = campaign.settings
     return Overview(
         campaign=campaign,
         progress=desk.campaigns.progress(name),
         by_topic=_tally([(t.task.topic, t.wanted) for t in tasks], [a.task.topic for a in counted]),
         by_system=_tally([(t.task.system or "-", t.wanted) for t in tasks], [a.task.system or "-" for a in counted]),
-        workers=_workers(submitted, agreement, flags, desk.reviews.excluded(), blocked or {}),
+        workers=_workers(submitted, agreement, flags, desk.reviews.excluded(), blocked),
         alpha=_alpha(judgments) if campaign.kind in {"judge", "rate"} else None,
         seconds=[answer.seconds for answer in submitted if answer.seconds is not None],
         cost=campaign_cost(len(submitted), pay=str(settings.pay), fee=str(settings.fee), currency=settings.currency),

@@ -13,7 +13,6 @@ from pyramidion.platforms.local import Local
 from pyramidion.platforms.prolific import Client, Prolific
 from pyramidion.platforms.prolific.platform import reconcile
 from pyramidion.platforms.simulated import Simulated
-from pyramidion.store import Assignments, Workers
 from pyramidion.workflows.campaign import Desk
 
 NAMES = ("local", "prolific", "connect", "simulated")
@@ -43,14 +42,14 @@ def pay_decisions(desk: Desk, campaign: str, platform: Platform) -> list[str]:
     A worker's session there is approved once all their work here is approved, rejected if any of it is. What is owed
     to a worker is the bonuses decided less those paid, so doing it again pays nothing twice.
     """
-    decisions, workers = desk.reviews.decisions(), Workers(desk.database)
+    decisions = desk.reviews.decisions()
     by_worker: dict[str, list[str]] = {}
     for answer in desk.campaigns.answers(campaign):
         if answer.state == "submitted":
             by_worker.setdefault(answer.worker, []).append(decisions.get(answer.id, ""))
     done = []
     for worker, decided in sorted(by_worker.items()):
-        identity = workers.identity(worker)
+        identity = desk.workers.identity(worker)
         if identity is None or not identity.session or "" in decided:
             continue
         if "reject" in decided:
@@ -84,14 +83,10 @@ def confirm_arrival(platform: Platform, arrival: Arrival) -> None:
 
 def release_who_left(desk: Desk, platform: Platform) -> int:
     """Poll the platform: whoever returned or timed out there gives their places back here."""
-    left = set(reconcile(platform.states()))
-    return sum(_release(desk, session) for session in sorted(left))
-
-
-def _release(desk: Desk, session: str) -> int:
-    worker = Workers(desk.database).of_session(session)
-    return Assignments(desk.database).release_worker(worker) if worker else 0
+    return release_sessions(desk, reconcile(platform.states()))
 
 
 def release_sessions(desk: Desk, sessions: Iterable[str]) -> int:
-    return sum(_release(desk, session) for session in sessions)
+    """Free the places of whoever these sessions belong to; returns how many there were."""
+    left = map(desk.workers.of_session, sessions)
+    return sum(desk.assignments.release_worker(worker) for worker in left if worker)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pyramidion.errors import UsageError
 from pyramidion.platforms.simulated import Rehearsal, crowd, rehearse
-from pyramidion.store import Assignments, Workers
+from pyramidion.store import Assignments
 from pyramidion.workflows.campaign import Desk
 from pyramidion.workflows.tasks import check_answer, task_page
 
@@ -22,12 +22,11 @@ class _InProcess:
         self._desk = desk
         self._campaign = desk.campaigns.get(campaign)
         self._assignments = Assignments(desk.database, lambda: self.now)
-        self._workers = Workers(desk.database)
         self._study = desk.studies.load()
         self._pages: dict[int, dict[str, Any]] = {}
 
     def _id(self, worker: str) -> str:
-        return self._workers.join("simulated", worker).id
+        return self._desk.workers.join("simulated", worker).id
 
     def next_task(self, worker: str, /) -> tuple[int, dict[str, Any]] | None:
         lease = self._assignments.lease(self._campaign.name, self._id(worker))

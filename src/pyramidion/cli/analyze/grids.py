@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from pyramidion.cli.analyze.asking import Asked, question
-from pyramidion.cli.auto import Embedder, Jobs, Matcher, Partitioner, Segmenter, Similarity, progress
+from pyramidion.cli.auto import Embedder, Jobs, Matcher, Partitioner, Segmenter, Similarity
 from pyramidion.cli.options import StudyPath
 from pyramidion.errors import UsageError
 
@@ -66,7 +66,7 @@ def grid(
     total = len(grid_jobs(study))
     for values in wanted.values():
         total *= len(set(values))
-    with progress(asked.out, total, "Scoring settings") as advance:
+    with asked.out.progress(total, "Scoring settings") as advance:
         scored = score_grid(study, choices, wanted, measure=measure, folder=keep, processes=jobs, advance=advance)
     chosen: Any = kind
     asked.answer(lambda: grid_search(scored, table, gold_measure=gold_measure, by=by, kind=chosen, axes=two))

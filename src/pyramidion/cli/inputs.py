@@ -1,0 +1,38 @@
+"""What commands read: a study in any format, or a study database to work on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyramidion.cli.output import Output
+from pyramidion.errors import MissingExtraError, UsageError
+
+if TYPE_CHECKING:
+    from pyramidion.model import Study
+    from pyramidion.workflows.campaign import Desk
+
+
+def load_study(path: str, format: str | None, lenient: bool, output: Output) -> Study:
+    """Read a study or stop with every error; warnings are shown and do not stop anything."""
+    from pyramidion.workflows.studies import load
+
+    with output.busy(f"Reading {path}"):
+        study = load(path, format=format, lenient=lenient)
+    output.warn(study.notes)
+    return study
+
+
+def refuse_same(source: str, target: Path) -> None:
+    """No command may destroy what it reads."""
+    if target.exists() and Path(source).exists() and target.samefile(source):
+        raise UsageError(f"{target} is the study itself; choose another name for the result")
+
+
+def open_desk(place: str) -> Desk:
+    """The study database at a place, which is not made if it is not there."""
+    try:
+        from pyramidion.workflows.campaign import Desk
+    except ImportError:
+        raise MissingExtraError("Running campaigns", "server") from None
+    return Desk.open(place)
