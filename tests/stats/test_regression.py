@@ -88,3 +88,10 @@ def test_where_nothing_varies_nothing_weighs() -> None:
     assert (constant.weights.tolist(), constant.intercept) == ([0, 0], 3)
     untargeted = canonical(target[:, None], np.ones(4))
     assert (untargeted.weights.tolist(), untargeted.intercept) == ([0], 1)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e12])
+def test_units_of_features_never_matter(unit: float) -> None:
+    x, y = noisy(5)
+    for fit in (least_squares, canonical):
+        assert fit(x * unit, y).weights * unit == pytest.approx(fit(x, y).weights)
