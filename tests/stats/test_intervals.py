@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyramidion.stats.intervals import Interval, blocks, percentile_interval, resampling_weights, weighted_means
+from pyramidion.stats.intervals import (
+    Interval,
+    blocks,
+    divided,
+    percentile_interval,
+    resampling_weights,
+    weighted_means,
+)
 
 NAN = float("nan")
 
@@ -32,6 +39,11 @@ def test_means_of_a_table_with_holes() -> None:
     # Rows weigh 1, 2, 0: (1 + 2 * 4) / 3 in the first column, 3 in the second, nothing in the third.
     cells = np.array([[1.0, 3.0, NAN], [4.0, NAN, NAN], [9.0, 9.0, 9.0]])
     assert weighted_means(np.array([[1.0, 2.0, 0.0]]), cells) == pytest.approx(np.array([[3, 3, NAN]]), nan_ok=True)
+
+
+def test_nothing_is_divided_by_nothing() -> None:
+    found = divided(np.array([1.0, 1.0, 0.0]), np.array([4, 0, 0]))
+    assert found == pytest.approx([0.25, NAN, NAN], nan_ok=True)
 
 
 def test_a_resample_draws_as_many_as_there_are() -> None:
