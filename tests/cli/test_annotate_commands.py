@@ -45,6 +45,7 @@ def test_annotations_are_listed_exported_and_stored(tmp_path: Path) -> None:
     refused(run("annotate", "export", place, tmp_path / f"{TOPIC}.pyr", "--id", 8), 2, "--force replaces it")
     assert (tmp_path / f"{TOPIC}.pyr").read_bytes() == (tmp_path / "out" / f"{TOPIC}.pyr").read_bytes()
 
+    assert pyr.load(tmp_path / "out").pyramid_names == ("expert",)
     assert "Stored 1: topic drought-plan, pyramid, anna." in run("annotate", "store", place, "--name", "anna").stdout
     assert json.loads(run("annotate", "store", place, "--id", 8, "--json").stdout) == {"stored": [8]}
     study = pyr.load(place)

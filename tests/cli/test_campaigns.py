@@ -80,7 +80,7 @@ def test_wrong_settings_are_explained(tmp_path: Path) -> None:
     refused(run(*plan, "check=perhaps"), 2, "say yes or no")
     refused(run(*plan, "completion_url=javascript:alert(1)"), 2, "completion URL must be a full web address")
     refused(run("campaign", "plan", place, "guess", "--yes"), 2, "write, judge, rate, compare")
-    refused(run("campaign", "plan", tmp_path / "example.jsonl", "judge"), 2, "is not a study database")
+    refused(run("campaign", "plan", tmp_path / "example.jsonl", "judge"), 2, "file is not a database")
     refused(run("serve", tmp_path / "nothing.db"), 2, "pyramidion init")
 
 

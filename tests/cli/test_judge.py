@@ -149,11 +149,12 @@ def test_a_judged_file_can_be_judged_again_and_goes_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("[1]", "is no JSON object"),
+        ("[1]", "is not a JSON object"),
         ('{"units": [], "summary": "a"}', '"units" must be a list of texts'),
         ('{"units": ["a"], "summary": 3}', '"summary" must be a text'),
-        ("[" * 100_000, "is no JSON object"),
-        ('{"units": ["\\ud800"], "summary": "a"}', "holds half a character"),
+        ("[" * 100_000, "is nested too deeply"),
+        ('{"units": ["\\ud800"], "summary": "a"}', "holds half of a surrogate pair"),
+        ('{"units": ["a"], "summary": "a", "score": NaN}', "NaN is not a value"),
     ],
 )
 def test_a_bad_line_is_named(line: str, said: str, tmp_path: Path) -> None:

@@ -15,11 +15,12 @@ from pyramidion.formats.base import losses, parts
 from pyramidion.workflows.studies import inspect, save
 
 NAMES = plugins.names("formats")
+ONE_FILE = {"jsonl", "sacrerouge"}
 WRITABLE = [name for name in NAMES if formats.get(name).write]
 
 
 def written(study: pyr.Study, name: str, folder: Path) -> Path:
-    path = folder / ("study.jsonl" if formats.get(name).container == "file" else "study")
+    path = folder / ("study.jsonl" if name in ONE_FILE else "study")
     save(study, path, format=name)
     return path
 

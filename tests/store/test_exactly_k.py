@@ -24,12 +24,12 @@ MINUTES = 10.0
 class RacyAssignments(Assignments):
     """Gives out a place without looking at who else is working on the task: what a missing lock amounts to."""
 
-    def _candidates(self, campaign: Any, worker: str, now: float) -> Select[Any]:
+    def _candidates(self, campaign: int, worker: str, now: float) -> Select[Any]:
         t, a = schema.tasks.c, schema.assignments.c
         mine = select(a.task_id).where(a.worker_id == worker)
-        return select(schema.tasks).where(t.campaign_id == campaign.id, t.full.is_(False), t.id.not_in(mine)).limit(1)
+        return select(schema.tasks).where(t.campaign_id == campaign, t.full.is_(False), t.id.not_in(mine)).limit(1)
 
-    def _free_task(self, connection: Any, campaign: Any, worker: str, now: float) -> Any:
+    def _free_task(self, connection: Any, campaign: int, worker: str, now: float, *, apart: bool) -> Any:
         return connection.execute(self._candidates(campaign, worker, now)).first()
 
 

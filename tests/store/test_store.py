@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import update
 
 import pyramidion as pyr
 from pyramidion.model import Campaign, Settings, Task
@@ -19,6 +20,7 @@ from pyramidion.store import (
     Studies,
     SubmissionConflictError,
     Workers,
+    schema,
 )
 
 
@@ -61,8 +63,15 @@ def test_a_database_is_made_once_and_opened_later(place: str) -> None:
 
 def test_only_study_databases_open(tmp_path) -> None:  # type: ignore[no-untyped-def]
     (tmp_path / "x.db").write_text("not a database")
-    with pytest.raises(pyr.UsageError, match="pyramidion init"):
+    with pytest.raises(pyr.UsageError, match="file is not a database"):
         Database.open(tmp_path / "x.db")
+    assert (tmp_path / "x.db").read_text() == "not a database"
+    (tmp_path / "empty.db").touch()
+    for name in ("empty.db", "missing.db"):
+        with pytest.raises(pyr.UsageError, match="pyramidion init"):
+            Database.open(tmp_path / name)
+    assert not (tmp_path / "empty.db").read_bytes()
+    assert not (tmp_path / "missing.db").exists()
     with pytest.raises(pyr.UsageError, match="cannot be opened"):
         Database.open("postgresql://nobody@127.0.0.1:1/nothing")
 
@@ -208,6 +217,32 @@ def test_writers_do_not_judge_their_own_topics(database: Database) -> None:
     assert judged is not None
     assert anyhow is not None
     assert (written.task.topic, judged.task.topic, anyhow.task.topic) == ("t0", "t1", "t0")
+
+
+def test_a_campaign_from_before_a_setting_has_its_default(database: Database) -> None:
+    campaign(database, tasks=2, workers=1)
+    kept = {"workers": 1, "check": False}
+    with database.write() as connection:
+        connection.execute(update(schema.campaigns).values(settings=kept))
+    clock = Clock()
+    assignments = Assignments(database, clock)
+    a = worker(database, "a")
+    lease = assignments.lease("judge", a)
+    assert lease is not None
+    assert lease.expires == clock.now + 60 * Settings().lease_minutes
+    clock.now += 60
+    assert assignments.save_draft(lease.id, a, {}) == clock.now + 60 * Settings().lease_minutes
+    assert assignments.submit(lease.id, a, "k", {}).counted
+    assert assignments.lease("judge", a) is not None
+
+
+def test_the_newest_record_tells_that_something_was_added(database: Database, example: pyr.Study) -> None:
+    studies = Studies(database)
+    assert studies.newest() == 0
+    studies.add(pyr.Study(topics=example.topics[:1]))
+    first = studies.newest()
+    studies.add(pyr.Study(topics=example.topics[1:2]))
+    assert 0 < first < studies.newest()
 
 
 def test_a_worker_can_be_limited(database: Database) -> None:

@@ -13,9 +13,10 @@ import pyramidion as pyr
 from pyramidion.methods.annotate import ConflictError, Redo, RefusedError, Undo
 from pyramidion.methods.annotate import commands as do
 from pyramidion.methods.annotate.compare import MatchPair, UnitPair
+from pyramidion.methods.pyramid import PeerScore
 from pyramidion.model import UNMATCHED, ContentUnit, Contributor, Judgment, Judgments, Pyramid, Span, Study
 from pyramidion.store import Database
-from pyramidion.workflows.annotate import AnnotationDesk, Proposal
+from pyramidion.workflows.annotate import AnnotationDesk, Proposal, peer_score
 from pyramidion.workflows.annotation_imports import import_of_judgments, import_of_pyramid
 
 TOPIC = "drought-plan"
@@ -33,6 +34,10 @@ def desk(place: Path, example: Study) -> Iterator[AnnotationDesk]:
     database = Database.open(place)
     yield AnnotationDesk(database, lambda: example)
     database.close()
+
+
+def score_of(desk: AnnotationDesk, id: int) -> PeerScore:
+    return peer_score(desk.peer_of(id), desk.pyramid_of(id))
 
 
 def expert(study: Study) -> Pyramid:
@@ -79,7 +84,7 @@ def test_an_annotated_peer_scores_as_the_study_does(desk: AnnotationDesk, exampl
     for peer in peers:
         about = {"name": "anna", "owner": "anna", "pyramid": "expert", "start": annotator(example)}
         ids.append(desk.begin_peer(TOPIC, peer.system, **about).id)  # type: ignore[arg-type]
-        score = desk.score(ids[-1])
+        score = score_of(desk, ids[-1])
         for measure in ("original", "modified", "comprehensive"):
             assert getattr(score, measure) == table.value(peer.system, measure, TOPIC)
     study = desk.study_of(ids)
@@ -104,7 +109,7 @@ def test_annotations_go_out_and_come_in_as_pyr_and_pan(desk: AnnotationDesk, exa
     labelled = [[(u.label, u.contributors) for u in d.pyramid_of(i[0]).units] for d, i in ((desk, ids), (other, again))]
     assert labelled[0] == labelled[1]
     for before, after in zip(ids[1:], again[1:], strict=True):
-        assert desk.score(before).comprehensive == other.score(after).comprehensive
+        assert score_of(desk, before).comprehensive == score_of(other, after).comprehensive
         assert [m.spans for m in desk.peer_of(before).matches] == [m.spans for m in other.peer_of(after).matches]
     other.store._database.close()
 
@@ -112,11 +117,11 @@ def test_annotations_go_out_and_come_in_as_pyr_and_pan(desk: AnnotationDesk, exa
 def test_scores_follow_every_match(desk: AnnotationDesk, example: Study) -> None:
     """Weights of the pyramid: u01 has four contributors; a repeated mention counts in X and not in D."""
     id = desk.begin_peer(TOPIC, "lead", name="anna", owner="anna", pyramid="expert").id
-    assert (desk.score(id).raw, desk.score(id).size) == (0, 0)
+    assert (score_of(desk, id).raw, score_of(desk, id).size) == (0, 0)
     desk.apply(id, do.MatchUnit("u01", (Span(0, 10),)), author="anna", base=0)
     desk.apply(id, do.MatchUnit("u01", (Span(20, 30),)), author="anna", base=1)
     desk.apply(id, do.MarkUnmatched((Span(30, 40),)), author="anna", base=2)
-    score = desk.score(id)
+    score = score_of(desk, id)
     assert (score.raw, score.matched, score.repeated, score.unmatched, score.size) == (4, 1, 1, 1, 3)
     best = expert(example).best_weights()
     assert score.original == 4 / best[3]
@@ -139,7 +144,7 @@ def test_two_processes_edit_one_pyramid_and_nothing_is_lost(place: Path, example
     with pytest.raises(ConflictError, match="changed meanwhile: ben renamed unit x to “ben's”") as caught:
         desks["anna"].apply(id, do.RenameUnit("x", "anna's"), author="anna", base=1)
     assert caught.value.events == (renamed,)
-    assert desks["anna"].since(id, 1) == [renamed]
+    assert desks["anna"].open(id).events[1:] == (renamed,)
     together = threading.Barrier(2)
 
     def work(author: str) -> None:
@@ -168,11 +173,11 @@ def test_a_peer_follows_the_pyramid_that_is_being_built(desk: AnnotationDesk) ->
     desk.apply(pyramid, do.AddUnit("x", "x", word), author="anna", base=0)
     peer = desk.begin_peer(TOPIC, "lead", name="anna", owner="anna", pyramid=pyramid).id
     desk.apply(peer, do.MatchUnit("x", (Span(0, 4),)), author="anna", base=0)
-    assert desk.score(peer).raw == 1
+    assert score_of(desk, peer).raw == 1
     desk.apply(pyramid, do.AddContributor("x", "B", (Span(0, 4),)), author="anna", base=1)
-    assert desk.score(peer).raw == 2
+    assert score_of(desk, peer).raw == 2
     desk.apply(pyramid, do.DeleteUnit("x"), author="anna", base=2)
-    assert desk.score(peer).raw == 0
+    assert score_of(desk, peer).raw == 0
     assert [match.unit for match in desk.peer_of(peer).lost(desk.pyramid_of(peer))] == ["x"]
     with pytest.raises(RefusedError, match="there is no unit 'x'"):
         desk.apply(peer, do.MatchUnit("x", (Span(5, 8),)), author="anna", base=1)
@@ -275,10 +280,10 @@ def test_the_desk_follows_the_study(place: Path, example: Study) -> None:
     held = example
     peer = desk.begin_peer(TOPIC, "lead", name="anna", owner="anna", pyramid="expert").id
     desk.apply(peer, do.MatchUnit("u01", (Span(0, 4),)), author="anna", base=0)
-    assert desk.score(peer).raw == 4
+    assert score_of(desk, peer).raw == 4
     assert [unit.id for unit in desk.pyramid_of(own).units] == ["x"]
     lighter = tuple(replace(u, contributors=u.contributors[:1]) for u in expert(example).units)
     others = tuple(p for p in example.pyramids if p != expert(example))
     held = replace(example, pyramids=(*others, replace(expert(example), units=lighter)))
-    assert desk.score(peer).raw == 1
+    assert score_of(desk, peer).raw == 1
     desk.store._database.close()

@@ -11,7 +11,7 @@ import typer
 from pyramidion.cli.inputs import open_desk
 from pyramidion.cli.options import Json, Place, Quiet
 from pyramidion.cli.output import Output, as_json, cell, plain
-from pyramidion.errors import InputError, UsageError
+from pyramidion.errors import UsageError
 
 annotate = typer.Typer(
     no_args_is_help=True,
@@ -53,22 +53,7 @@ def list_(
 
     output = Output(json, quiet)
     _, annotations = _open(place)
-    activity = annotations.store.activity()
-    rows = [
-        {
-            "id": stored.id,
-            "topic": stored.topic,
-            "kind": stored.kind,
-            "system": stored.system,
-            "name": stored.name,
-            "owner": stored.owner,
-            "shared": stored.shared,
-            "changes": activity[stored.id].changes if stored.id in activity else 0,
-            "last": activity[stored.id].last if stored.id in activity else None,
-            "stored": stored.stored,
-        }
-        for stored in _chosen(annotations, ids, name, topic)
-    ]
+    rows = annotations.listed(_chosen(annotations, ids, name, topic))
     output.result(rows)
     if not rows:
         output.show("No annotations yet. Experts begin them at /annotate of the server.")
@@ -98,6 +83,7 @@ def export(
     quiet: Quiet = False,
 ) -> None:
     """Write annotations as a study of their own, in any format. A topic can have one pyramid here: --name chooses."""
+    from pyramidion.workflows.annotation_exports import study_for
     from pyramidion.workflows.studies import guess_format, save
 
     output = Output(json, quiet)
@@ -107,11 +93,8 @@ def export(
     chosen = _chosen(annotations, ids, name, topic)
     if not chosen:
         raise UsageError("no annotation is chosen; `pyramidion annotate list` shows them")
-    study = annotations.study_of([stored.id for stored in chosen])
-    if errors := [problem for problem in study.problems() if problem.severity == "error"]:
-        raise InputError(errors)
     format = to or guess_format(target)
-    lost = save(study, target, format=format)
+    lost = save(study_for(annotations, [stored.id for stored in chosen], format), target, format=format)
     output.result({"written": str(target), "format": format, "annotations": len(chosen), "notes": as_json(lost)})
     output.warn(lost)
     output.show(f"Wrote {len(chosen)} annotations to {plain(str(target))} ({format}).")

@@ -12,6 +12,7 @@ from pyramidion.cli.inputs import open_desk
 from pyramidion.cli.options import Json, Place, Quiet
 from pyramidion.cli.output import Output, as_json, cell, plain
 from pyramidion.errors import UsageError
+from pyramidion.workflows.serving import TOKEN
 
 if TYPE_CHECKING:
     from pyramidion.model.campaigns import CampaignState
@@ -330,7 +331,7 @@ def export(
 def pay(
     place: Place,
     name: Name,
-    token: Annotated[str, typer.Option(envvar="PROLIFIC_TOKEN", help="The platform's API token.")],
+    token: Annotated[str, typer.Option(envvar=TOKEN, help="The platform's API token.")],
     json: Json = False,
 ) -> None:
     """Carry approvals and rejections over to the platform, and free the places of people who left it."""

@@ -11,6 +11,7 @@ from pyramidion.cli.inputs import load_study, open_desk
 from pyramidion.cli.options import From, Json, Lenient, Place, Quiet
 from pyramidion.cli.output import Output, cell, held, plain
 from pyramidion.errors import MissingExtraError
+from pyramidion.workflows.serving import APPLICATION, BASE_URL, PLACE, WEBHOOK
 
 
 def init(
@@ -96,16 +97,12 @@ def serve(
     base_url: Annotated[
         str, typer.Option(help="How people reach the server, for links. [default: http://HOST:PORT]")
     ] = "",
-    webhook_secret: Annotated[
-        str, typer.Option(envvar="PYRAMIDION_PROLIFIC_WEBHOOK_SECRET", help="Prolific's webhook secret.")
-    ] = "",
+    webhook_secret: Annotated[str, typer.Option(envvar=WEBHOOK, help="Prolific's webhook secret.")] = "",
 ) -> None:
     """Serve the worker and manager pages of a study database."""
     desk = open_desk(place)  # errors now, not in a child process
     desk.database.close()
     import uvicorn
-
-    from pyramidion.workflows.serving import APPLICATION, BASE_URL, PLACE, WEBHOOK
 
     url = base_url or f"http://{host}:{port}"
     os.environ.update({PLACE: place, BASE_URL: url, WEBHOOK: webhook_secret})

@@ -18,7 +18,7 @@ class Format:
     """A file format. Readers add what is wrong to the problems and go on; writers write where they are told.
 
     ``holds`` names the parts of a study that survive a round trip (keys of ``parts``); everything else is
-    reported as lost by whoever converts. ``container`` says whether it writes one file or a folder.
+    reported as lost by whoever converts.
     """
 
     name: str
@@ -27,7 +27,6 @@ class Format:
     read: Reader
     write: Writer | None = None
     holds: frozenset[str] = frozenset()
-    container: str = "file"  # or "folder"
 
 
 def parts(study: Study) -> dict[str, int]:

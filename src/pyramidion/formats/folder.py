@@ -117,5 +117,4 @@ FORMAT = Format(
     read=read,
     write=write,
     holds=frozenset({"topic titles", "documents", "references", "peers"}),
-    container="folder",
 )

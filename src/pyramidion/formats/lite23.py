@@ -363,5 +363,4 @@ FORMAT = Format(
     read=read,
     write=write,
     holds=frozenset({"documents", "references", "peers", "pyramids", "unit judgments"}),
-    container="folder",
 )

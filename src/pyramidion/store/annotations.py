@@ -47,8 +47,8 @@ class StoredEvent:
 class Activity(NamedTuple):
     """How many events an annotation has, and when the last one was."""
 
-    changes: int
-    last: float
+    changes: int = 0
+    last: float | None = None
 
 
 class BehindError(PyramidionError):

@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, select, update
 
 from pyramidion.errors import PyramidionError, UnknownError
-from pyramidion.model import Task
+from pyramidion.model import Settings, Task
 from pyramidion.store import queries, schema
 from pyramidion.store.campaigns import StoredAnswer, answer_of, find_campaign, task_of
 from pyramidion.store.database import Database
@@ -61,44 +61,50 @@ class Assignments:
             if not self._database.sqlite:  # where one writer is let in at a time anyway
                 connection.execute(queries.LOCK_WORKER, {"worker": worker})  # several tabs ask one after the other
             found = find_campaign(connection, campaign)
+            settings = Settings(**found.settings)  # which has what was not yet a setting when the campaign began
             now = self.clock()
-            open_lease = self._open_lease(connection, found, worker, now)
+            renewed = now + 60 * settings.lease_minutes
+            open_lease = self._open_lease(connection, found.id, worker, now, renewed)
             if open_lease is not None:
                 return open_lease
-            if found.state != "running" or self._has_done_enough(connection, found, worker):
+            if found.state != "running" or self._has_done_enough(
+                connection, campaign, worker, settings.most_per_worker
+            ):
                 return None
-            task = self._free_task(connection, found, worker, now)
+            apart = found.kind == "judge" and settings.separate_writers
+            task = self._free_task(connection, found.id, worker, now, apart=apart)
             if task is None:
                 return None
-            expires = now + 60 * found.settings["lease_minutes"]
-            row = {"task_id": task.id, "worker_id": worker, "state": "leased", "leased": now, "expires": expires}
+            row = {"task_id": task.id, "worker_id": worker, "state": "leased", "leased": now, "expires": renewed}
             made = connection.execute(queries.NEW_LEASE, row).scalar_one()
-            return Lease(made, task_of(task.body), expires, gold=task.gold)
+            return Lease(made, task_of(task.body), renewed, gold=task.gold)
 
-    def _open_lease(self, connection: Connection, campaign: Row[Any], worker: str, now: float) -> Lease | None:
+    def _open_lease(
+        self, connection: Connection, campaign: int, worker: str, now: float, renewed: float
+    ) -> Lease | None:
         """A reload gives the same open task back with its draft; an expired one too, while its place is free."""
-        open_leases = connection.execute(queries.OPEN_LEASES, {"worker": worker, "campaign": campaign.id})
+        open_leases = connection.execute(queries.OPEN_LEASES, {"worker": worker, "campaign": campaign})
         for row in open_leases.all():
             expires = row.expires
             if expires <= now:
                 self._lock_task(connection, row.task_id)
                 if not self._has_place(connection, row, now):
                     continue
-                expires = now + 60 * campaign.settings["lease_minutes"]
+                expires = renewed
                 connection.execute(queries.RENEW, {"assignment": row.id, "new_expires": expires})
             return Lease(row.id, task_of(row.body), expires, row.draft, row.gold)
         return None
 
-    def _has_done_enough(self, connection: Connection, campaign: Row[Any], worker: str) -> bool:
-        most = campaign.settings["most_per_worker"]
-        of_worker = {"worker": worker, "campaign_name": campaign.name}
+    def _has_done_enough(self, connection: Connection, campaign: str, worker: str, most: int) -> bool:
+        of_worker = {"worker": worker, "campaign_name": campaign}
         return bool(most) and bool(connection.execute(queries.DONE, of_worker).scalar_one() >= most)
 
-    def _free_task(self, connection: Connection, campaign: Row[Any], worker: str, now: float) -> Row[Any] | None:
-        apart = campaign.kind == "judge" and campaign.settings["separate_writers"]
+    def _free_task(
+        self, connection: Connection, campaign: int, worker: str, now: float, *, apart: bool
+    ) -> Row[Any] | None:
         query = queries.FREE_TASK_APART if apart else queries.FREE_TASK
         for _ in range(TRIES):
-            task = connection.execute(query, {"worker": worker, "campaign": campaign.id, "now": now}).first()
+            task = connection.execute(query, {"worker": worker, "campaign": campaign, "now": now}).first()
             # On PostgreSQL the count was taken before the row was locked: look again, now that nobody can add to it.
             if task is None or self._database.sqlite or self._taken(connection, task.id, now) < task.wanted:
                 return task
@@ -115,7 +121,7 @@ class Assignments:
                 return None
             now = self.clock()
             kept = row.expires > now or self._has_place(connection, row, now)
-            expires = now + 60 * row.settings["lease_minutes"] if kept else row.expires
+            expires = now + 60 * Settings(**row.settings).lease_minutes if kept else row.expires
             values = {"assignment": assignment, "new_draft": draft, "new_expires": expires}
             connection.execute(queries.SAVE_DRAFT, values)
             return expires if kept else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 from sqlalchemy import Connection, Row, func, insert, select, update
@@ -107,13 +107,6 @@ class Campaigns:
             if found.state == "closed":
                 raise UsageError(f"campaign {name} is closed for good")
             connection.execute(update(schema.campaigns).filter_by(id=found.id).values(state=state))
-
-    def configure(self, name: str, **changed: Any) -> None:
-        """Change settings of a campaign that only concern how it is run."""
-        with self._database.write() as connection:
-            found = find_campaign(connection, name)
-            settings = replace(_campaign(found).settings, **changed)
-            connection.execute(update(schema.campaigns).filter_by(id=found.id).values(settings=settings.as_dict()))
 
     def tasks(self, name: str) -> list[StoredTask]:
         with self._database.read() as connection:

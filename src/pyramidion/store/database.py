@@ -26,29 +26,17 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy.exc import ArgumentError, DatabaseError
 
 from pyramidion.errors import PyramidionError, UsageError
 from pyramidion.store import schema
 from pyramidion.store.migrations import migrate
 
-SQLITE_HEADER = b"SQLite format 3\x00"
 BUSY_SECONDS = 30
 THREADS = 40
 """How many a server process has; each finds an open connection, since opening one costs more than using it."""
 POSTGRES_CONNECTIONS = 10
 """For each process: PostgreSQL takes 100 in all unless told otherwise, and threads that wait in line lose nothing."""
-
-
-def is_database(place: str | Path) -> bool:
-    """Whether a place is a PostgreSQL URL or an SQLite file."""
-    if isinstance(place, str) and "://" in place:
-        return place.startswith(("postgresql", "postgres", "sqlite"))
-    path = Path(place)
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(16) == SQLITE_HEADER
 
 
 class BrokenBatchError(PyramidionError):
@@ -87,7 +75,8 @@ class Database:
     @classmethod
     def open(cls, place: str | Path) -> Database:
         """Open a study database and bring its tables up to date."""
-        if "://" not in str(place) and not is_database(place):
+        path = Path(place)
+        if "://" not in str(place) and not (path.is_file() and path.stat().st_size):  # SQLite would make one there
             raise UsageError(f"{place} is not a study database; make one with: pyramidion init {place}")
         engine = _engine(place)
         with _transaction(engine, write=True) as connection:
@@ -187,7 +176,7 @@ def _engine(place: str | Path) -> Engine:
         engine = create_engine(url, pool_size=POSTGRES_CONNECTIONS, max_overflow=0, pool_pre_ping=True)
     try:
         engine.connect().close()
-    except OperationalError as error:
+    except DatabaseError as error:
         raise UsageError(f"{_shown(place)} cannot be opened: {str(error.orig).splitlines()[0]}") from None
     return engine
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import delete, insert, select, text
+from sqlalchemy import delete, func, insert, select, text
 
 from pyramidion.model import Study
 from pyramidion.model.records import Collector, to_records
@@ -31,6 +31,11 @@ class Studies:
         collector.add({"type": "study", "version": 1, "title": self._database.meta.get("title", "")})
         return collector.study()
 
+    def newest(self) -> int:
+        """The id of the record added last, or 0: it tells whether anything was added since."""
+        found = self._database.first(select(func.max(schema.records.c.id)), {})
+        return (found[0] if found else None) or 0
+
     def add(self, study: Study) -> int:
         """Append everything in a study; the caller has checked that it fits what is there. One transaction."""
         now = time.time()
@@ -52,8 +57,8 @@ class Studies:
                     connection.execute(text(f"LOCK TABLE {schema.records.name} IN SHARE ROW EXCLUSIVE MODE"))
             yield
 
-    def put(self, study: Study, *, instead_of: Callable[[dict[str, Any]], bool], topic: str) -> int:
-        """Inside ``changing``: add a study, then take out the records of a topic that it stands for. Returns how many.
+    def put(self, study: Study, *, instead_of: Callable[[dict[str, Any]], bool], topic: str) -> None:
+        """Inside ``changing``: add a study, then take out the records of a topic that it stands for.
 
         In this order, since the newest id tells other processes that something changed.
         """
@@ -64,7 +69,6 @@ class Studies:
             self.add(study)
             for first in range(0, len(old), BATCH):
                 connection.execute(delete(schema.records).where(r.id.in_(old[first : first + BATCH])))
-        return len(old)
 
 
 def _batches(records: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:

@@ -84,19 +84,11 @@ def check_editor(stored: StoredAnnotation, account: Account) -> None:
 @router.get("")
 def overview(ctx: Ctx, account: Viewer) -> Response:
     desk = ctx.annotations
-    activity = desk.store.activity()
     return reply(
         {
             "me": {"name": account.name, "role": account.role, "may_edit": account.role in views.EDITORS},
             "topics": views.topics(desk.study),
-            "annotations": [
-                {
-                    **views.head(stored),
-                    "changes": activity[stored.id].changes if stored.id in activity else 0,
-                    "last": activity[stored.id].last if stored.id in activity else None,
-                }
-                for stored in desk.store.all()
-            ],
+            "annotations": list(map(views.with_url, desk.listed(desk.store.all()))),
         }
     )
 

@@ -6,6 +6,7 @@ Spans are [start, end] and count Unicode code points; weights are derived.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from pyramidion.methods.annotate import Annotation, Event, Mark, Match, PeerAnnotation, describe
@@ -44,19 +45,11 @@ def topics(study: Study) -> list[dict[str, Any]]:
 
 
 def head(stored: StoredAnnotation) -> dict[str, Any]:
-    return {
-        "id": stored.id,
-        "topic": stored.topic,
-        "kind": stored.kind,
-        "system": stored.system,
-        "name": stored.name,
-        "owner": stored.owner,
-        "shared": stored.shared,
-        "pyramid": stored.pyramid,
-        "pyramid_id": stored.pyramid_id,
-        "url": f"/annotate/{stored.id}",
-        "stored": stored.stored,
-    }
+    return with_url(asdict(stored))
+
+
+def with_url(row: dict[str, Any]) -> dict[str, Any]:
+    return {**row, "url": f"/annotate/{row['id']}"}
 
 
 def event(found: Event) -> dict[str, Any]:

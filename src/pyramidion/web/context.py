@@ -10,13 +10,12 @@ from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import Depends, HTTPException, Request
-from sqlalchemy import func, select
 
 from pyramidion.errors import InputError
 from pyramidion.model import Campaign, Study
 from pyramidion.platforms.local import read_worker
 from pyramidion.platforms.prolific import Webhooks
-from pyramidion.store import Account, Accounts, Worker, schema
+from pyramidion.store import Account, Accounts, Worker
 from pyramidion.web.security import Throttle
 from pyramidion.web.turns import Turns
 from pyramidion.workflows.annotate import AnnotationDesk
@@ -65,8 +64,7 @@ class Context:
         now = time.monotonic()
         with self._lock:
             if self._study is None or now - self._checked > REFRESH_SECONDS:
-                with self.desk.database.read() as connection:
-                    newest = connection.execute(select(func.max(schema.records.c.id))).scalar() or 0
+                newest = self.desk.studies.newest()
                 if self._study is None or newest != self._newest:
                     self._study = self.desk.studies.load()
                 self._newest, self._checked = newest, now

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -12,6 +11,8 @@ MAX_BODY = 256 * 1024
 """The largest answer (8 statements, pasted texts, a comment) is far smaller."""
 MAX_IMPORT = 4 * 1024 * 1024
 """A .pan file, with its copy of the pyramid; the largest of DUC has a tenth of that."""
+TRIES, WINDOW_SECONDS = 8, 60.0
+"""How often a password may be tried, and for how long these tries count."""
 
 CSP = "; ".join(
     [
@@ -100,19 +101,18 @@ async def _refuse(send: Send) -> None:
 class Throttle:
     """At most so many tries in a window, by key: slows down password guessing on one process."""
 
-    def __init__(self, tries: int = 8, seconds: float = 60.0, clock: Callable[[], float] = time.monotonic) -> None:
-        self._tries, self._seconds, self._clock = tries, seconds, clock
+    def __init__(self) -> None:
         self._seen: dict[str, deque[float]] = defaultdict(deque)
 
     def allows(self, key: str) -> bool:
-        now = self._clock()
+        now = time.monotonic()
         if len(self._seen) > 10_000:  # an attacker must not fill the memory with keys
             self._seen.clear()
         seen = self._seen[key]
-        while seen and seen[0] < now - self._seconds:
+        while seen and seen[0] < now - WINDOW_SECONDS:
             seen.popleft()
         seen.append(now)
-        return len(seen) <= self._tries
+        return len(seen) <= TRIES
 
 
 def safe_path(target: str) -> str:

@@ -1,4 +1,4 @@
-"""Expert annotation over a study database: begin, change, watch, score, import, compare, adjudicate.
+"""Expert annotation over a study database: begin, change, watch, import, compare, adjudicate.
 
 Several processes may change one annotation. Each validates a command against the events it has read and appends the
 event under the next number; if somebody else took that number, it reads on, and the command is rebased or refused.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pyramidion.errors import UnknownError, UsageError
 from pyramidion.methods.annotate import Annotation, Command, Event, PeerAnnotation, RefusedError, Subject
@@ -23,6 +23,7 @@ from pyramidion.methods.autoannotate import autoannotate
 from pyramidion.methods.pyramid import PeerScore
 from pyramidion.model import UNMATCHED, Judge, Judgment, Judgments, Pyramid, Span, Study
 from pyramidion.store import Annotations, BehindError, Database, StoredAnnotation, StoredEvent
+from pyramidion.store.annotations import Activity
 from pyramidion.workflows.annotation_imports import import_of_judgments, import_of_pyramid
 
 TRIES = 50
@@ -47,6 +48,11 @@ def peer_score(peer: PeerAnnotation, pyramid: Pyramid) -> PeerScore:
     return PeerScore(pyramid, peer.expressed(), unmatched=len(peer.marks))
 
 
+def is_on(units: Collection[str], unit: str, aspect: str) -> bool:
+    """Whether an answer is part of a peer's annotation with these units: about one of them, or unmatched content."""
+    return unit in units or aspect == UNMATCHED
+
+
 class AnnotationDesk:
     """Everything that can be done with the annotations of a study, for pages and scripts alike.
 
@@ -54,10 +60,9 @@ class AnnotationDesk:
     meanwhile: whoever makes a desk says where to find it as it is now.
     """
 
-    def __init__(self, database: Database, study: Callable[[], Study], clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, database: Database, study: Callable[[], Study]) -> None:
         self._study = study
-        self.store = Annotations(database, clock)
-        self.clock = clock
+        self.store = Annotations(database)
         self._known: dict[int, Annotation] = {}
         self._turn = threading.Lock()
 
@@ -79,7 +84,7 @@ class AnnotationDesk:
         if not sources:
             raise UsageError(f"topic {topic!r} has no references to build a pyramid from")
         subject = Subject.of_pyramid(topic, self._references(topic, sources), name)
-        events = _first(subject, import_of_pyramid(start) if start and start.units else None, owner, self.clock())
+        events = _first(subject, import_of_pyramid(start) if start and start.units else None, owner, time.time())
         return self.store.add(topic, "pyramid", name=name, owner=owner, shared=shared, sources=sources, events=events)
 
     def begin_peer(
@@ -106,10 +111,9 @@ class AnnotationDesk:
         if isinstance(start, PeerAnnotation):
             first = ImportMatches(start.matches, start.marks)
         elif start is not None:
-            of_units = {unit.id for unit in units.units}
             about = [j for j in start if (j.topic, j.system) == (topic, system)]
-            first = import_of_judgments(j for j in about if j.unit in of_units or j.aspect == UNMATCHED)
-        events = _first(subject, first if first and (first.matches or first.marks) else None, owner, self.clock())
+            first = import_of_judgments(_on(units, about))
+        events = _first(subject, first if first and (first.matches or first.marks) else None, owner, time.time())
         by_name, by_id = (pyramid, None) if isinstance(pyramid, str) else ("", pyramid)
         return self.store.add(
             topic,
@@ -146,9 +150,10 @@ class AnnotationDesk:
         """How many events the pyramid has that a peer is matched to, where it is one being annotated."""
         return None if stored.pyramid_id is None else self.store.version(stored.pyramid_id)
 
-    def since(self, id: int, version: int) -> list[Event]:
-        """What is new to somebody who has seen a version: for live pages."""
-        return [_event(event) for event in self.store.since(id, version)]
+    def listed(self, chosen: Iterable[StoredAnnotation]) -> list[dict[str, Any]]:
+        """Annotations as plain values, with how many changes each has and when the last was made."""
+        activity = self.store.activity()
+        return [{**asdict(stored), **activity.get(stored.id, Activity())._asdict()} for stored in chosen]
 
     def apply(self, id: int, command: Command, *, author: str, base: int) -> Event:
         """Accept a command made against a version; RefusedError or ConflictError say why not."""
@@ -156,7 +161,7 @@ class AnnotationDesk:
         if not may_change(stored, author):
             raise RefusedError(f"this is {stored.owner}'s own annotation; {author} may begin another")
         for _ in range(TRIES):
-            event = self.open(id).accept(command, author=author, base=base, at=self.clock())
+            event = self.open(id).accept(command, author=author, base=base, at=time.time())
             try:
                 self.store.append(id, _stored(event))
             except BehindError:
@@ -182,10 +187,6 @@ class AnnotationDesk:
         pyramid, study = self.pyramid_of(id), self.study
         found = (study.summary(pyramid.topic, name, "reference") for name in pyramid.references)
         return {summary.system: summary.text for summary in found if summary is not None}
-
-    def score(self, id: int) -> PeerScore:
-        """Every score of the peer as annotated so far, with its parts."""
-        return peer_score(self.peer_of(id), self.pyramid_of(id))
 
     def study_of(self, ids: Sequence[int]) -> Study:
         """A study of these annotations alone - texts, pyramids, judgments - to be scored or saved in any format.
@@ -281,9 +282,8 @@ class AnnotationDesk:
         return summary.text
 
     def _judgments(self, topic: str, system: str, judge: str, pyramid: Pyramid) -> list[Judgment]:
-        units = {unit.id for unit in pyramid.units}
         about = (j for j in self.study.judgments if (j.topic, j.system, j.judge) == (topic, system, judge))
-        found = [j for j in about if j.unit in units or j.aspect == UNMATCHED]
+        found = _on(pyramid, about)
         if not found:
             raise UsageError(f"topic {topic!r}: nothing is judged by {judge!r} about peer {system!r} on this pyramid")
         return found
@@ -315,6 +315,11 @@ def _stored(event: Event) -> StoredEvent:
 
 def _event(stored: StoredEvent) -> Event:
     return read_event(stored.body)
+
+
+def _on(pyramid: Pyramid, judgments: Iterable[Judgment]) -> list[Judgment]:
+    units = {unit.id for unit in pyramid.units}
+    return [j for j in judgments if is_on(units, j.unit, j.aspect)]
 
 
 def _check_name(name: str) -> None:

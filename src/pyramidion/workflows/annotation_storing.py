@@ -15,9 +15,9 @@ from typing import Any
 
 from pyramidion.errors import InputError, UsageError
 from pyramidion.methods.annotate.commands import ImportMatches, ImportPyramid
-from pyramidion.model import UNMATCHED, Judge, Judgment, Judgments, Pyramid, Study
+from pyramidion.model import Judge, Judgment, Judgments, Pyramid, Study
 from pyramidion.store import StoredAnnotation, Studies
-from pyramidion.workflows.annotate import AnnotationDesk
+from pyramidion.workflows.annotate import AnnotationDesk, is_on
 from pyramidion.workflows.annotation_imports import import_of_judgments, import_of_pyramid
 
 
@@ -101,7 +101,7 @@ class _Placed:
     def _is_about(self, peer: StoredAnnotation, system: str, judge: str, unit: str, aspect: str) -> bool:
         if (system, judge) != (peer.system, peer.name):
             return False
-        return aspect == UNMATCHED or unit in self._units(peer)
+        return is_on(self._units(peer), unit, aspect)
 
     def _units(self, peer: StoredAnnotation) -> frozenset[str]:
         """The ids of the peer's units in the study, as they are and as they will be."""

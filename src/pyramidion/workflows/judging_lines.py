@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from pyramidion.auto.judges import PresenceJudge, cut
 from pyramidion.auto.judges.base import Part
 from pyramidion.errors import InputError, Problems, UsageError
-from pyramidion.formats.files import read_lines
+from pyramidion.formats.files import BadLineError, parse_object, read_lines
 from pyramidion.workflows.judging import answered
 
 DIGITS = 6
@@ -99,19 +98,14 @@ def _parts(lines: Iterable[Line]) -> Iterator[tuple[Line, Part]]:
 
 
 def _content(text: str, where: str, problems: Problems) -> Line:
-    content: Any = None
-    with suppress(ValueError, RecursionError):
-        content = json.loads(text)
-    if not isinstance(content, dict):
-        problems.error(where, "is no JSON object")
+    try:
+        content = parse_object(text)
+    except BadLineError as error:
+        problems.error(where, str(error))
         return {}
     units, summary = content.get("units"), content.get("summary")
     if not isinstance(units, list) or not units or not all(isinstance(unit, str) for unit in units):
         problems.error(where, '"units" must be a list of texts, at least one')
     if not isinstance(summary, str):
         problems.error(where, '"summary" must be a text')
-    try:
-        json.dumps(content, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        problems.error(where, "holds half a character, which is no text")
     return content

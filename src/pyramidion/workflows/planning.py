@@ -13,6 +13,7 @@ import numpy as np
 from pyramidion.errors import InputError, Problem, Problems, UnknownError, UsageError, check_choice
 from pyramidion.methods.cost import Cost, campaign_cost
 from pyramidion.methods.sampling import sample_units, split_into_groups
+from pyramidion.methods.sentences import sentence_spans
 from pyramidion.model import Aspect, Campaign, ContentUnit, Pyramid, Settings, Study, Summary, Task
 from pyramidion.model.campaigns import KINDS, TaskKind
 
@@ -232,7 +233,8 @@ def _gold(study: Study, tasks: Sequence[Task], settings: Settings, rng: Any) -> 
 def _attention(study: Study, task: Task, rng: Any) -> dict[str, Any] | None:
     elsewhere = [u.label for p in study.pyramids if p.topic != task.topic for u in p.units]
     peer = study.summary(task.topic, task.system)
-    sentences = [s for s in re.split(r"(?<=[.!?])\s+", peer.text) if len(s.split()) > 3] if peer else []
+    found = [span.of(peer.text) for span in sentence_spans(peer.text)] if peer else []
+    sentences = [sentence for sentence in found if len(sentence.split()) > 3]
     position = int(rng.integers(0, len(task.units) + 1))
     if sentences and (not elsewhere or rng.integers(2)):
         return {"label": sentences[int(rng.integers(len(sentences)))], "value": 1, "position": position}

@@ -31,5 +31,4 @@ FORMAT = Format(
             "evidence",
         }
     ),
-    container="folder",
 )

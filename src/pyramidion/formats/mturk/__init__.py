@@ -37,5 +37,4 @@ FORMAT = Format(
             "assignments",
         }
     ),
-    container="folder",
 )

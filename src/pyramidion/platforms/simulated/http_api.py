@@ -11,6 +11,7 @@ from pyramidion.platforms.base import PlatformError, check_web_address, load_htt
 
 HEADERS = {"X-Requested-With": "pyramidion", "Accept": "application/json"}
 MAX_SHOWN = 300
+TIMEOUT_SECONDS = 30.0
 
 
 class HttpApi:
@@ -27,7 +28,6 @@ class HttpApi:
         links: Mapping[str, str],
         *,
         check: Mapping[str, Any] | None = None,
-        timeout: float = 30.0,
     ) -> None:
         httpx = load_httpx("Rehearsing against a server")
         self._httpx = httpx
@@ -35,7 +35,6 @@ class HttpApi:
         self._campaign = campaign
         self._links = links
         self._check = check
-        self._timeout = timeout
         self._transport = httpx.HTTPTransport()
         self._clients: dict[str, Any] = {}
 
@@ -87,7 +86,7 @@ class HttpApi:
             raise UsageError(f"worker {worker} has no invitation")
         # One pool of connections for all: a client of its own per worker, with its own certificates, is slow to make.
         client = self._httpx.Client(
-            transport=self._transport, base_url=self._base, headers=HEADERS, timeout=self._timeout
+            transport=self._transport, base_url=self._base, headers=HEADERS, timeout=TIMEOUT_SECONDS
         )
         self._send(client, "GET", f"/join/{quote(self._links[worker], safe='')}")
         self._clients[worker] = client
