@@ -93,6 +93,7 @@ def test_from_references_to_scores(beginning: Site, visitors: Visitors) -> None:
         expect(worker.get_by_role("heading", name="All done. Thank you!")).to_be_visible()
 
     exclude_the_contrary_one(manager)
+    approve_the_others(manager)
     look_at_scores(manager)
 
 
@@ -184,14 +185,44 @@ def exclude_the_contrary_one(manager: Page) -> None:
     expect(decisions.filter(has_text="mona").filter(has_text="excluded")).to_contain_text("says the opposite")
 
 
+def approve_the_others(manager: Page) -> None:
+    manager.get_by_role("button", name="Approve all without a flag").click()
+    dialog = manager.get_by_role("dialog")
+    dialog.get_by_role("button", name="good work").click()
+    dialog.get_by_role("button", name="Approve", exact=True).click()
+    expect(manager.locator("#toast")).to_have_text("8 answers of 4 workers approved, 1 worker left to decide.")
+    expect(dialog).to_have_count(0)
+    decisions = manager.get_by_role("table", name="Decisions").get_by_role("row")
+    expect(decisions.filter(has_text="approved").filter(has_text="good work")).to_have_count(4 + 8)
+
+
 def look_at_scores(manager: Page) -> None:
     manager.get_by_role("link", name="Scores").click()
     table = manager.get_by_role("table", name="Systems by lite")
     expect(table.get_by_role("row").nth(1)).to_contain_text(re.compile(r"1\s*extract\s*0\.714"))
     expect(table.get_by_role("row").nth(2)).to_contain_text(re.compile(r"2\s*vague\s*0\.429"))
     notes = manager.get_by_role("listitem").filter(has_text="says the opposite of everybody")
-    expect(notes).to_contain_text(re.compile(r"worker w\w+: excluded"))
+    expect(notes).to_contain_text(re.compile(r"worker w\w+"))
+    expect(notes).to_contain_text("left out: says the opposite of everybody")
     expect(manager.get_by_text("judges:crowd")).to_be_visible()
+
+
+def test_people_are_invited_by_name(with_units: Site, visitors: Visitors) -> None:
+    with_units.start("judge", "by-name", check=False, workers=2)
+    manager = visitors.new()
+    log_in(manager, with_units)
+    manager.get_by_label("Campaign", exact=True).select_option("by-name")
+    manager.get_by_label("For", exact=True).select_option("People by name")
+    expect(manager.get_by_label("How many")).to_be_hidden()
+    manager.get_by_label("Names", exact=True).fill("Ann Ash\n\n Ben \n")
+    manager.get_by_role("button", name="Make links").click()
+    made = manager.get_by_label("2 links for by-name")
+    expect(made).to_have_value(re.compile(r"\tAnn Ash\n.*\tBen$"))
+    worker, link, _ = made.input_value().split("\n")[0].split("\t")
+    page = visitors.new()
+    page.goto(link)
+    expect(counter(page)).to_have_text("0 of 5 answered")
+    assert with_units.desk.workers.get(worker) is not None
 
 
 # -- what may go wrong ---------------------------------------------------------------------------------------

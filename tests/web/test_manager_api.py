@@ -147,6 +147,7 @@ CHANGES: list[tuple[str, dict[str, Any]]] = [
     ("/api/manage/workers/w1/review", {"action": "block", "reason": "r"}),
     ("/api/manage/assignments/1/review", {"action": "reopen", "reason": "r"}),
     ("/api/manage/campaigns/{}/units", {"store": True}),
+    ("/api/manage/campaigns/{}/approval", {"reason": "r"}),
     ("/api/manage/invitations", {"campaign": "{}", "count": 1}),
 ]
 VIEWS = [
@@ -394,9 +395,51 @@ def test_invitations_are_personal(site: Site) -> None:
         client = browser(site.url)
         assert client.get(link).status_code == 303
         assert client.get(f"/api/work/{campaign}").json()["state"] == "task"
-    for body in ({"campaign": campaign, "count": 0}, {"campaign": campaign, "count": 1001}, {"count": 1}):
+    for body in (
+        {"campaign": campaign},
+        {"campaign": campaign, "count": 0},
+        {"campaign": campaign, "count": 1001},
+        {"campaign": campaign, "people": [" "]},
+        {"campaign": campaign, "people": ["Ann"], "count": 1},
+        {"campaign": campaign, "people": ["x" * 201]},
+        {"count": 1},
+    ):
         assert boss.post("/api/manage/invitations", json=body).status_code == 422
     assert boss.post("/api/manage/invitations", json={"campaign": "nowhere", "count": 1}).status_code == 404
+
+
+def test_people_invited_by_name_are_themselves_whenever_they_are_invited(site: Site) -> None:
+    campaign = site.campaign("compare", workers=3)
+    boss = site.account()
+
+    def invite(*people: str) -> list[dict[str, str]]:
+        response = boss.post("/api/manage/invitations", json={"campaign": campaign, "people": people})
+        assert response.status_code == 200, response.text
+        assert response.json()["links"] == [one["link"] for one in response.json()["people"]]
+        return list(response.json()["people"])
+
+    ann, ben = invite(" Ann ", "Ben", "", "Ann")
+    assert (ann["name"], ben["name"]) == ("Ann", "Ben")
+    assert invite("Ben") == [ben]
+    assert browser(site.url).get(ann["link"]).status_code == 303
+    assert site.desk.workers.get(ann["worker"]) is not None
+    assert site.desk.workers.get(ben["worker"]) is None
+
+
+def test_everybody_without_a_flag_is_approved_at_once(site: Site) -> None:
+    campaign = site.campaign(min_seconds=0.0)
+    for value in (1, 1, 0):  # the third agrees with nobody
+        done_task(site, campaign, value)
+    boss = site.account()
+    found = boss.get(f"/api/manage/campaigns/{campaign}").json()["workers"]
+    flagged = [worker["worker"] for worker in found if worker["flags"]]
+    assert 0 < len(flagged) < len(found)
+    response = boss.post(f"/api/manage/campaigns/{campaign}/approval", json={"reason": "good work"})
+    assert response.json()["left"] == flagged
+    assert response.json()["submissions"] == len(response.json()["workers"]) == len(found) - len(flagged)
+    answers = boss.get(f"/api/manage/campaigns/{campaign}/answers").json()["answers"]
+    assert {a["worker"] for a in answers if a["decision"] == "approve"} == set(response.json()["workers"])
+    assert boss.post("/api/manage/campaigns/nowhere/approval", json={"reason": "r"}).status_code == 404
 
 
 # -- from writing to scores ----------------------------------------------------------------------------------

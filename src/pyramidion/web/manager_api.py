@@ -13,9 +13,9 @@ from pyramidion.model import Settings
 from pyramidion.model.campaigns import KINDS, CampaignState, TaskKind
 from pyramidion.web.context import Ctx, Manager, Viewer
 from pyramidion.workflows.campaign import CROWD
-from pyramidion.workflows.decisions import OfSubmission, decide, decide_submission
+from pyramidion.workflows.decisions import OfSubmission, approve_unflagged, decide, decide_submission
 from pyramidion.workflows.evaluate import score
-from pyramidion.workflows.inviting import invite_people
+from pyramidion.workflows.inviting import invite_people, names_of
 from pyramidion.workflows.monitor import overview
 from pyramidion.workflows.planning import plan
 from pyramidion.workflows.platforms import platform_of
@@ -56,8 +56,15 @@ class UnitsRequest(BaseModel):
 
 
 class InvitationRequest(BaseModel):
+    """Links for so many people of whom nothing is known, or for those who are named."""
+
     campaign: str
-    count: int = Field(ge=1, le=MOST_INVITATIONS)
+    count: int = Field(default=0, ge=0, le=MOST_INVITATIONS)
+    people: list[Annotated[str, Field(max_length=200)]] = Field(default_factory=list, max_length=MOST_INVITATIONS)
+
+
+class ApprovalRequest(BaseModel):
+    reason: str = Field(min_length=1, max_length=2000)
 
 
 @router.get("")
@@ -176,6 +183,12 @@ def review_worker(worker: str, body: WorkerReview, ctx: Ctx, account: Manager) -
     return {}
 
 
+@router.post("/campaigns/{name}/approval")
+def approve_all(name: str, body: ApprovalRequest, ctx: Ctx, account: Manager) -> dict[str, Any]:
+    """Approve what everybody submitted who has no flag here and is not excluded."""
+    return approve_unflagged(ctx.desk, name, actor=account.name, reason=body.reason)._asdict()
+
+
 @router.post("/assignments/{assignment}/review")
 def review_assignment(
     assignment: Annotated[int, Path(ge=1, le=2**53)], body: AssignmentReview, ctx: Ctx, account: Manager
@@ -222,5 +235,8 @@ def scores(ctx: Ctx, _: Viewer, method: Annotated[str, Query(max_length=40)] = "
 @router.post("/invitations")
 def invitations(body: InvitationRequest, ctx: Ctx, _: Manager) -> dict[str, Any]:
     """Personal links; each is good for one person."""
-    made = invite_people(ctx.desk, body.campaign, [""] * body.count, ctx.base_url)
-    return {"links": [one.link for one in made]}
+    names = names_of(body.people)
+    if bool(names) == bool(body.count):
+        raise HTTPException(422, "say how many people, or who they are")
+    made = invite_people(ctx.desk, body.campaign, names or [""] * body.count, ctx.base_url)
+    return {"links": [one.link for one in made], "people": [one._asdict() for one in made if one.name]}

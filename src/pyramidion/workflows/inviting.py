@@ -44,7 +44,11 @@ def names_in(path: Path) -> list[str]:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise UsageError(f"{path} is not a text file in UTF-8") from None
-    names = list(dict.fromkeys(name for line in lines if (name := line.strip())))
-    if not names:
+    if not (names := names_of(lines)):
         raise UsageError(f"{path} names nobody")
     return names
+
+
+def names_of(lines: Iterable[str]) -> list[str]:
+    """Names without the space around them, each once; empty lines are none."""
+    return list(dict.fromkeys(name for line in lines if (name := line.strip())))

@@ -4,6 +4,9 @@ import { errorBox, post } from "./manager-api.js";
 import { busy, el, plural, put } from "./manager-dom.js";
 import { say } from "./manager-live.js";
 
+const UNNAMED = "One link for one person. Save them now: they are not shown again.";
+const NAMED = "One link for one person: the worker’s id, the link, the name.";
+
 export class Invitations {
   constructor(place) {
     this.select = el("select", { id: "invite-campaign", required: true });
@@ -16,6 +19,19 @@ export class Invitations {
       value: "5",
       required: true,
     });
+    this.who = el(
+      "select",
+      { id: "invite-who" },
+      el("option", { value: "anybody" }, "Anybody"),
+      el("option", { value: "names" }, "People by name"),
+    );
+    this.names = el("textarea", {
+      id: "invite-names",
+      rows: "4",
+      spellcheck: "false",
+      autocomplete: "off",
+      "aria-describedby": "invite-names-help",
+    });
     this.button = el("button", { type: "submit", class: "button primary" }, "Make links");
     this.result = el("div", { class: "m-links" });
     this.none = el(
@@ -23,13 +39,31 @@ export class Invitations {
       { class: "m-empty" },
       el("p", {}, "No campaign is running. Plan one above, then invite workers to it."),
     );
+    const field = (input, label, kind = "", help = null) =>
+      el("div", { class: `field ${kind}` }, el("label", { for: input.id }, label), help, input);
+    const help = el(
+      "p",
+      { class: "m-help", id: "invite-names-help" },
+      "Names or addresses, one a line. Whoever is invited again gets the same link, and is one worker in all campaigns.",
+    );
+    const many = field(this.number, "How many", "m-field-short");
+    const names = field(this.names, "Names", "m-field-wide", help);
+    const adapt = () => {
+      many.hidden = this.number.disabled = this.#byName;
+      names.hidden = this.names.disabled = !this.#byName;
+    };
+    this.names.required = true;
     this.form = el(
       "form",
       { class: "m-row", hidden: true },
-      el("div", { class: "field" }, el("label", { for: "invite-campaign" }, "Campaign"), this.select),
-      el("div", { class: "field m-field-short" }, el("label", { for: "invite-count" }, "How many"), this.number),
+      field(this.select, "Campaign"),
+      field(this.who, "For", "m-field-short"),
+      many,
+      names,
       this.button,
     );
+    this.who.addEventListener("change", adapt);
+    adapt();
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       busy(this.button, () => this.#make());
@@ -37,13 +71,17 @@ export class Invitations {
     put(place, this.none, this.form, this.result);
   }
 
+  get #byName() {
+    return this.who.value === "names";
+  }
+
   update(study) {
     const open = study.campaigns.filter((campaign) => campaign.state !== "closed");
-    const names = JSON.stringify(open.map((campaign) => [campaign.name, campaign.state]));
+    const shown = JSON.stringify(open.map((campaign) => [campaign.name, campaign.state]));
     this.none.hidden = open.length > 0;
     this.form.hidden = !open.length;
-    if (names === this.names) return;
-    this.names = names;
+    if (shown === this.shown) return;
+    this.shown = shown;
     const chosen = this.select.value;
     const label = ({ name, state }) => (state === "running" ? name : `${name} (${state})`);
     put(
@@ -55,8 +93,9 @@ export class Invitations {
   async #make() {
     const campaign = this.select.value;
     try {
-      const { links } = await post("/api/manage/invitations", { campaign, count: this.number.valueAsNumber });
-      this.#show(campaign, links);
+      const whom = this.#byName ? { people: this.names.value.split("\n") } : { count: this.number.valueAsNumber };
+      const { links, people } = await post("/api/manage/invitations", { campaign, ...whom });
+      this.#show(campaign, people.length ? people.map((one) => [one.worker, one.link, one.name].join("\t")) : links);
     } catch (error) {
       put(this.result, errorBox(error, "No links were made"));
     }
@@ -91,7 +130,7 @@ export class Invitations {
     put(
       this.result,
       el("label", { for: "invite-links" }, `${plural(links.length, "link")} for ${campaign}`),
-      el("p", { class: "m-help" }, "One link for one person. Save them now: they are not shown again."),
+      el("p", { class: "m-help" }, this.#byName ? NAMED : UNNAMED),
       box,
       el("div", { class: "actions" }, copy, save),
     );

@@ -1,7 +1,7 @@
 // The people of a campaign: flagged ones first, decisions with reasons, and what each has answered.
 
 import { path, post } from "./manager-api.js";
-import { count, duration, el, name, put } from "./manager-dom.js";
+import { count, duration, el, name, plural, put } from "./manager-dom.js";
 import { ask } from "./manager-dialog.js";
 import { say } from "./manager-live.js";
 import { WorkerAnswers } from "./manager-answers.js";
@@ -22,7 +22,15 @@ export class Workers {
       sort: { by: "flags", direction: "descending" },
       filter: (row) =>
         [row.worker, ...row.flags.flatMap((flag) => [flag.reason, flag.detail]), ...status(row)].join(" "),
-      toolbar: el("label", { class: "m-check", for: "flagged-only" }, only, "Flagged only"),
+      toolbar: [
+        el("label", { class: "m-check", for: "flagged-only" }, only, "Flagged only"),
+        manager &&
+          el(
+            "button",
+            { type: "button", class: "button small", onclick: () => this.#approveUnflagged() },
+            "Approve all without a flag …",
+          ),
+      ],
       rowClass: (row) => (row.excluded || row.blocked ? "m-out" : row.flags.length ? "m-flagged" : ""),
       columns: this.#columns(),
       empty: [
@@ -133,6 +141,28 @@ export class Workers {
         await post(path`/api/manage/workers/${worker}/review`, { action, reason, amount });
         say(`${worker}: ${done(action)}.`);
         await Promise.all([this.refresh(), then?.()]);
+      },
+    });
+  }
+
+  #approveUnflagged() {
+    ask({
+      title: "Approve everybody without a flag?",
+      intro: el(
+        "p",
+        {},
+        "All their answers to this campaign that are not decided yet. Flagged and excluded workers are left for you.",
+      ),
+      confirm: "Approve",
+      reasons: ["good work"],
+      run: async ({ reason }) => {
+        const address = path`/api/manage/campaigns/${this.campaign}/approval`;
+        const { workers, submissions, left } = await post(address, { reason });
+        say(
+          `${plural(submissions, "answer")} of ${plural(workers.length, "worker")} approved, ` +
+            `${plural(left.length, "worker")} left to decide.`,
+        );
+        await this.refresh();
       },
     });
   }
