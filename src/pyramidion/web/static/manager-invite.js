@@ -5,7 +5,7 @@ import { busy, el, plural, put } from "./manager-dom.js";
 import { say } from "./manager-live.js";
 
 const UNNAMED = "One link for one person. Save them now: they are not shown again.";
-const NAMED = "One link for one person: the worker’s id, the link, the name.";
+const NAMED = "One link for one person: the name, the worker’s id, the link.";
 
 export class Invitations {
   constructor(place) {
@@ -57,7 +57,7 @@ export class Invitations {
       "form",
       { class: "m-row", hidden: true },
       field(this.select, "Campaign"),
-      field(this.who, "For", "m-field-short"),
+      field(this.who, "For"),
       many,
       names,
       this.button,
@@ -95,7 +95,7 @@ export class Invitations {
     try {
       const whom = this.#byName ? { people: this.names.value.split("\n") } : { count: this.number.valueAsNumber };
       const { links, people } = await post("/api/manage/invitations", { campaign, ...whom });
-      this.#show(campaign, people.length ? people.map((one) => [one.worker, one.link, one.name].join("\t")) : links);
+      this.#show(campaign, people.length ? people.map((one) => [one.name, one.worker, one.link].join("\t")) : links);
     } catch (error) {
       put(this.result, errorBox(error, "No links were made"));
     }
