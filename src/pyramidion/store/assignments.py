@@ -67,9 +67,7 @@ class Assignments:
             open_lease = self._open_lease(connection, found.id, worker, now, renewed)
             if open_lease is not None:
                 return open_lease
-            if found.state != "running" or self._has_done_enough(
-                connection, campaign, worker, settings.most_per_worker
-            ):
+            if found.state != "running" or self._has_done_enough(connection, campaign, worker, settings):
                 return None
             apart = found.kind == "judge" and settings.separate_writers
             task = self._free_task(connection, found.id, worker, now, apart=apart)
@@ -95,7 +93,8 @@ class Assignments:
             return Lease(row.id, task_of(row.body), expires, row.draft, row.gold)
         return None
 
-    def _has_done_enough(self, connection: Connection, campaign: str, worker: str, most: int) -> bool:
+    def _has_done_enough(self, connection: Connection, campaign: str, worker: str, settings: Settings) -> bool:
+        most = settings.most_per_worker
         of_worker = {"worker": worker, "campaign_name": campaign}
         return bool(most) and bool(connection.execute(queries.DONE, of_worker).scalar_one() >= most)
 
