@@ -93,6 +93,7 @@ def test_unknown_fields_are_handed_back() -> None:
 JUDGMENT = {"type": "judgment", "topic": "t", "system": "s", "judge": "j", "value": 1, "unit": "u"}
 PYRAMID = {"type": "pyramid", "topic": "t", "references": ["A"], "units": []}
 TASK = {"type": "task", "id": "k", "topic": "t"}
+KINDS = "study, topic, summary, pyramid, judge, aspect, task, assignment, judgment"
 LONG = ["a text that is longer than anybody would like to read in a message"]
 
 
@@ -103,8 +104,8 @@ def with_spans(spans: object) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ({}, "type None is unknown; there are: study, topic, summary, pyramid, judge, aspect, task, assignment, judg"),
-        ({"type": ["topic"]}, "type ['topic'] is unknown"),
+        ({}, f"type None is unknown; there are: {KINDS}"),
+        ({"type": ["topic"]}, f"type ['topic'] is unknown; there are: {KINDS}"),
         ({"type": "topic"}, "field 'id' is missing"),
         ({"type": "topic", "id": None}, "field 'id' is missing"),
         ({"type": "topic", "id": LONG}, "field 'id' must be text, not [\"a text that is longer than anybody wou"),
@@ -128,17 +129,20 @@ def with_spans(spans: object) -> dict[str, Any]:
         ({**JUDGMENT, "value": "1"}, "field 'value' must be a number or null, not \"1\""),
         ({**JUDGMENT, "value": True}, "field 'value' must be a number or null, not true"),
         ({**JUDGMENT, "value": 1e300}, "field 'value' must be a number or null, not 1e+300"),
-        ({**JUDGMENT, "value": -(10**400)}, "field 'value' must be a number or null, not -1000"),
+        ({**JUDGMENT, "value": -(10**400)}, f"field 'value' must be a number or null, not -1{'0' * 38}"),
         ({**JUDGMENT, "unit": 3}, "field 'unit' must be text, not 3"),
         ({key: JUDGMENT[key] for key in JUDGMENT if key != "topic"}, "field 'topic' is missing"),
-        ({key: JUDGMENT[key] for key in JUDGMENT if key != "value"}, "field 'value' is missing (null means"),
+        (
+            {key: JUDGMENT[key] for key in JUDGMENT if key != "value"},
+            "field 'value' is missing (null means unanswered)",
+        ),
         ({**JUDGMENT, "evidence": [3]}, "spans must be a list of [start, end]"),
     ],
 )
 def test_what_cannot_be_used_is_refused_with_the_reason(record: dict[str, Any], message: str) -> None:
     with pytest.raises(BadRecordError) as caught:
         Collector().add(record)
-    assert str(caught.value).startswith(message)
+    assert str(caught.value) == message
 
 
 def test_a_study_has_one_title() -> None:
