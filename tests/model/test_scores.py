@@ -72,6 +72,17 @@ def test_rich_text_is_literal() -> None:
     assert "[red]x[/red]" in stream.getvalue()
 
 
+def test_only_long_names_of_measures_go_over_two_lines() -> None:
+    stream = io.StringIO()
+    names = ("rouge-1-f", "rouge-su4-precision")
+    Console(file=stream, width=200).print(
+        ScoreTable.of_summaries([Score("t", "s", n, 1.0) for n in names], TABLE.signature)
+    )
+    lines = stream.getvalue().splitlines()
+    assert any("rouge-1-f" in line for line in lines)
+    assert not any("rouge-su4-precision" in line for line in lines)
+
+
 def test_names_cannot_steer_a_terminal() -> None:
     table = ScoreTable.of_summaries([Score("t", "a\x1b[31mb", "m\n", 1.0)], Signature.of("x"))
     assert str(table).splitlines()[:2] == ["system       m\ufffd", "a\ufffd[31mb  1.0000"]
