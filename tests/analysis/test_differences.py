@@ -8,7 +8,7 @@ import pytest
 
 import pyramidion as pyr
 from pyramidion.model import ScoreTable, Signature
-from pyramidion.workflows.comparing import differences
+from pyramidion.workflows.analyses import changes as differences
 
 
 def table(**means: float) -> ScoreTable:

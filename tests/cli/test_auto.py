@@ -45,7 +45,7 @@ def test_run_does_it_all_in_one_call_and_goes_on_where_it_was(folder: Path, tmp_
     done = run("run", folder, "-o", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     assert "good" in done.stdout
-    assert done.stdout.endswith(f"report {tmp_path / 'out' / 'study.jsonl'} --method auto\n")
+    assert done.stdout.endswith(f"report {tmp_path / 'out' / 'study.jsonl'}\n")
     table = rows(tmp_path / "out" / "scores.csv")
     assert list(table[0]) == ["topic", "system", "measure", "value"]
     assert {row["measure"] for row in table} == {"raw", "quality", "coverage", "comprehensive"}
@@ -59,8 +59,11 @@ def test_run_does_it_all_in_one_call_and_goes_on_where_it_was(folder: Path, tmp_
     again = json.loads(run("run", folder, "-o", tmp_path / "out", "--json").stdout)
     assert (again["topics"], again["known"]) == (2, 2)
     assert again["signature"].startswith("pyramidion|method:auto|")
-    other = run("run", folder, "-o", tmp_path / "other", "--matcher", "wmin")
-    assert other.stdout.endswith(f"report {tmp_path / 'other' / 'study.jsonl'}\n")  # not what --method auto would score
+    for options in ([], ["--matcher", "wmin"]):
+        place = tmp_path / f"by{len(options)}"
+        made = json.loads(run("run", folder, "-o", place, "--json", *options).stdout)
+        again = json.loads(running.run("score", place / "study.jsonl", "--json").stdout)
+        assert again["scores"] == made["scores"], "the study gives the same scores as the run"
 
 
 def test_build_writes_what_the_name_says(folder: Path, tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_texts_alone_are_told_which_methods_need_no_more(tmp_path: Path) -> None
     refused(
         run("score", tmp_path, "-m", "lite"),
         2,
-        "no pyramid to score against; the methods rouge and auto need only texts",
+        "so there are no units; the methods rouge and auto need only texts",
     )
 
 

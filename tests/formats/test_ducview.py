@@ -896,18 +896,18 @@ def test_more_evidence_than_mentions_goes_into_the_last(tmp_path: Path) -> None:
 
 
 def test_values_that_are_no_counts_are_errors(tmp_path: Path) -> None:
-    values = {"1": 0.5, "2": None, "3": 1.0, "4": 1e9}
+    values = {"1": 1.5, "2": None, "3": 1.0, "4": 1e9, "6": 0.5, "7": 0.4}  # a degree is a yes from one half on
     judgments = Judgments(Judgment("t", "s", "annotator", value, unit=unit) for unit, value in values.items())
     study = study_of(
         {"A": "one"}, units=tuple(unit_of(id, label=f"u{id}") for id in [*values, "5"]), judgments=judgments
     )
     where = "topic t, system s, judge annotator"
     assert write(study, tmp_path / "out") == [
-        f"error: {where}, unit 1: is left out: 0.5 is not a number of mentions",
+        f"error: {where}, unit 1: is left out: 1.5 is not a number of mentions",
         f"error: {where}, unit 4: is left out: 1e+09 is not a number of mentions",
         f"warning: {where}: 2 units without an answer will be read as absent: 2, 5",
     ]
-    assert (tmp_path / "out" / "t.s.pan").read_text().count("<peerscu") == 1
+    assert (tmp_path / "out" / "t.s.pan").read_text().count("<peerscu") == 3
 
 
 def test_characters_xml_cannot_hold_become_spaces(tmp_path: Path) -> None:

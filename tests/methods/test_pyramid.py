@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 import pyramidion as pyr
+from pyramidion.methods.pyramid import PeerScore
 from pyramidion.model import UNMATCHED, Judge, Judgment, Judgments, Study
 
 
@@ -64,9 +65,23 @@ def test_unjudged_units_and_summaries_are_reported() -> None:
     assert "topic t: not scored, nothing to score them by: y" in notes
 
 
-def test_probabilities_are_no_counts() -> None:
-    with pytest.raises(pyr.InputError, match=r"topic t, system x: value 0\.5 is no count"):
-        pyr.score(small(unit("ann", "u1", 0.5)), "pyramid")
+def test_a_value_above_one_is_a_count() -> None:
+    with pytest.raises(pyr.InputError, match=r"topic t, system x: value 1\.5 is no count, and no degree"):
+        pyr.score(small(unit("ann", "u1", 1.5)), "pyramid")
+
+
+def test_degrees_count_in_part_and_from_a_half_on_as_a_unit() -> None:
+    """Weights 4, 3, 2, 1 of 4 references: D = 4 x 0.75 + 3 x 0.25 = 3.75. One unit is matched, none unmatched, so X = 1
+    and Max(1) = 4; X_a = 10/4, rounded to 3, and Max(3) = 9."""
+    names = ("A", "B", "C", "D")
+    units = tuple(
+        pyr.ContentUnit(f"u{n}", "", tuple(pyr.Contributor(name) for name in names[:weight]))
+        for n, weight in enumerate((4, 3, 2, 1))
+    )
+    found = PeerScore(pyr.Pyramid("t", names, units), {"u0": 0.75, "u1": 0.25}, 0)
+    assert (found.raw, found.matched, found.repeated, found.size) == (3.75, 1, 0, 1)
+    assert (found.original, found.modified) == (3.75 / 4, 3.75 / 9)
+    assert PeerScore(pyr.Pyramid("t", names, units), {"u0": 2.0}, 0).raw == 4  # twice is not more
 
 
 def test_unknown_names_list_the_known_ones(example: pyr.Study) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 import pyramidion as pyr
+from pyramidion.methods.pyramid import mean_units_per_reference
 from pyramidion.model import ContentUnit, Contributor, Judge, Judgment, Judgments, Pyramid, Span, Study, Summary, Topic
 from pyramidion.workflows.explaining import explain
 
@@ -37,7 +38,8 @@ def test_comparison_says_what_is_missing(example: pyr.Study) -> None:
 
 def test_an_explanation_adds_up(example: pyr.Study) -> None:
     found = explain(example, "reef-nursery", "extract")
-    assert sum(unit.weight for unit in found.expressed) == found.score.raw
+    best = found.pyramid.best_weights()[mean_units_per_reference(found.pyramid)]
+    assert sum(unit.weight for unit in found.expressed) == found.measures["modified"] * best
     assert len(found.expressed) + len(found.missed) == len(found.pyramid.units)
     weights = [unit.weight for unit in found.missed]
     assert weights == sorted(weights, reverse=True)
@@ -46,6 +48,14 @@ def test_an_explanation_adds_up(example: pyr.Study) -> None:
         i for mentions in found.evidence.values() for mention in mentions for span in mention for i in range(*span)
     }
     assert set(found.evidence) == {unit.id for unit in found.expressed}
+
+
+def test_what_a_crowd_found_is_explained_as_it_is_scored(example: pyr.Study) -> None:
+    """Screened and by majority."""
+    found = explain(example, "reef-nursery", "extract", pyramid="crowd")
+    lite = pyr.score(example, "lite").per_summary("lite")["reef-nursery", "extract"]
+    assert found.measures == {"lite": lite}
+    assert len(found.expressed) / len(found.pyramid.units) == pytest.approx(lite)
 
 
 def test_explaining_what_is_not_there(example: pyr.Study) -> None:

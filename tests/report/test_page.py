@@ -17,11 +17,10 @@ from tests.strategies import crowds, studies
 
 import pyramidion as pyr
 from pyramidion.analysis.findings import Findings, Piece
-from pyramidion.methods.explain import explain
 from pyramidion.report import report_page
 from pyramidion.report.drawing import Scale, heat_step, nice_scale
 from pyramidion.report.markup import Markup, element, embedded_json, join
-from pyramidion.workflows.explaining import pieces
+from pyramidion.workflows.explaining import explain, pieces
 from pyramidion.workflows.reporting import findings
 
 NASTY = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&\x00\u2028"
@@ -113,7 +112,7 @@ def test_a_parcel_holds_what_explain_says(found: Findings, page: str) -> None:
                 here = max((held["units"][unit][2] for unit in (rest[0] if rest else [])), default=0)
                 weights += [here] * len(text)
             assert weights == known.weight_at()
-            assert summary["unmatched"] == known.score.unmatched
+            assert summary["unmatched"] == known.unmatched
 
 
 def test_the_ranking_is_that_of_the_scores(found: Findings, page: str) -> None:

@@ -251,8 +251,9 @@ def test_imports_keep_what_they_can_and_refuse_what_contradicts_itself() -> None
     assert import_of_judgments([judgment]).matches == (do.Match("1", "u", (Span(0, 1),)), do.Match("2", "u"))
     with pytest.raises(pyr.InputError, match="system s, u: has evidence for 1 mentions but counts 0"):
         import_of_judgments([replace(judgment, value=0.0)])
-    with pytest.raises(pyr.InputError, match=r"value 0\.5 is no count"):
-        import_of_judgments([replace(judgment, value=0.5)])
+    assert import_of_judgments([replace(judgment, value=0.7)]).matches == (do.Match("1", "u", (Span(0, 1),)),)
+    with pytest.raises(pyr.InputError, match=r"has evidence for 1 mentions but counts 0\.4"):
+        import_of_judgments([replace(judgment, value=0.4)])
     with pytest.raises(pyr.UsageError, match="one judge"):
         import_of_judgments([judgment, replace(judgment, judge="k")])
 

@@ -13,6 +13,7 @@ from pyramidion.auto import evaluator as evaluator_module
 from pyramidion.auto.choices import Choices
 from pyramidion.auto.encoder import Encoder
 from pyramidion.auto.evaluator import Evaluator
+from pyramidion.workflows import automatic
 from pyramidion.workflows.automatic import build_pyramids, evaluate_study, run_topics, topic_jobs
 from pyramidion.workflows.automatic_run import run
 
@@ -289,3 +290,23 @@ def test_a_run_touches_nobody_elses_files(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(pyr.UsageError, match="holds other files"):
         run(small_study("x"), tmp_path, Choices())
+
+
+def test_scores_follow_from_the_judgments_that_are_kept(evaluation: pyr.Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is encoded again: the pyramid and the degrees are enough, under either name of the measures."""
+    first = evaluate_study(evaluation).table
+    monkeypatch.setattr(automatic, "run_topics", None)
+    again = pyr.score(evaluation)
+    assert again.signature.method == "auto"
+    for measure in ("coverage", "quality", "comprehensive", "raw"):
+        assert again.per_summary(measure) == pytest.approx(first.per_summary(measure), abs=1e-12)
+    by_hand = pyr.score(evaluation, "pyramid", pyramid="auto", judges="auto", measures=["modified", "original"])
+    assert by_hand.per_summary("modified") == again.per_summary("coverage")
+    assert by_hand.per_summary("original") == again.per_summary("quality")
+
+
+def test_a_peer_that_came_later_is_judged(evaluation: pyr.Study) -> None:
+    later = pyr.Summary(evaluation.topics[0].id, "later", evaluation.peers[0].text)
+    more = replace(evaluation, summaries=(*evaluation.summaries, later))
+    table = pyr.score(more, "auto")
+    assert table.per_summary("coverage")[later.topic, "later"] is not None

@@ -9,6 +9,7 @@ import pytest
 import pyramidion as pyr
 from pyramidion.model import Judge, Judgment, Judgments, Study
 from pyramidion.workflows.evaluate import fitting_method, fitting_methods
+from pyramidion.workflows.judging import judge_study
 
 
 def judged_by(*kinds: str) -> Study:
@@ -40,7 +41,24 @@ def test_ratings_go_before_words_but_votes_are_no_ratings() -> None:
 
 def test_a_choice_that_only_one_method_has_decides() -> None:
     study = pyr.example()
-    assert fitting_method(study, ["clip"]) == "pyramid"
-    assert fitting_method(study, ["tie"]) == "lite"
-    assert fitting_method(study, ["stem"]) == "rouge"
+    assert fitting_method(study, {"clip": True}) == "pyramid"
+    assert fitting_method(study, {"tie": "present"}) == "lite"
+    assert fitting_method(study, {"stem": True}) == "rouge"
     assert pyr.score(study, tie="present").signature == pyr.score(study, "lite", tie="present").signature
+
+
+@pytest.mark.parametrize(("pyramid", "best"), [("crowd", "lite"), ("expert", "pyramid")])
+def test_what_a_model_judged_is_scored_without_further_words(pyramid: str, best: str) -> None:
+    """The crowd's units all weigh 1; the experts' have weights, of which a probability counts in part."""
+    bare = replace(pyr.example(), judges=(), judgments=Judgments())
+    found = judge_study(bare, pyramid=pyramid)
+    table = pyr.score(found.study)
+    assert table.signature.method == best
+    assert dict(table.signature.choices)["pyramid"] == pyramid
+    if best == "lite":
+        assert table.per_system("lite") == pytest.approx(found.table.per_system("lite"))
+
+
+def test_a_pyramid_that_is_named_is_scored_by_the_method_of_its_judges() -> None:
+    table = pyr.score(pyr.example(), pyramid="crowd")
+    assert table.per_system("lite") == pyr.score(pyr.example(), "lite").per_system("lite")

@@ -9,7 +9,7 @@ import pytest
 import pyramidion as pyr
 from pyramidion.analysis.ranking import ranking
 from pyramidion.model import ScoreTable, Signature
-from pyramidion.workflows import reporting
+from pyramidion.workflows import analyses, reporting
 from pyramidion.workflows.automatic import evaluate_study
 from pyramidion.workflows.reporting import findings
 
@@ -90,7 +90,7 @@ def test_further_score_tables_are_correlated() -> None:
 
 
 def test_rouge_is_left_to_a_score_table_where_it_would_take_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reporting, "MOST_FOR_ROUGE", 10)
+    monkeypatch.setattr(analyses, "MOST_FOR_ROUGE", 10)
     found = findings(pyr.example(), resamples=20)
     assert "rouge" not in [s.method for s in found.scored]
     assert [note.where for note in found.notes if "--scores" in note.what] == ["ROUGE"]

@@ -206,10 +206,10 @@ def _auto(studies: Mapping[str, Study], pyramid: str | None) -> Iterator[AutoDif
 
 
 def _modified(pyramids: Mapping[str, Pyramid], judgments: Judgments) -> dict[tuple[str, str], float]:
-    counts: dict[tuple[str, str], dict[str, int]] = {}
+    counts: dict[tuple[str, str], dict[str, float]] = {}
     for j in judgments:
         if j.value is not None:
-            counts.setdefault((j.topic, j.system), {})[j.unit] = int(j.value)
+            counts.setdefault((j.topic, j.system), {})[j.unit] = j.value
     found = {key: PeerScore(pyramids[key[0]], expressed).modified for key, expressed in counts.items()}
     return {key: value for key, value in found.items() if value is not None}
 

@@ -164,7 +164,7 @@ def _set(
 def _counts(a: Annotation, b: Annotation, peers: Sequence[Peer]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """How often each annotator finds each unit in each peer, as long columns: item, count, peer."""
     items: list[int] = []
-    counts: list[int] = []
+    counts: list[float] = []
     owner: list[int] = []
     for number, peer in enumerate(peers):
         for unit in sorted(a[peer].expressed.keys() & b[peer].expressed.keys()):

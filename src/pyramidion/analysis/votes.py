@@ -13,6 +13,7 @@ from pyramidion.methods.choice import choose
 from pyramidion.methods.columns import group, ranks, take, values
 from pyramidion.methods.screening import screen
 from pyramidion.model import Study
+from pyramidion.model.judgments import PRESENT
 from pyramidion.stats.intervals import divided
 
 Floats = NDArray[np.float64]
@@ -105,7 +106,7 @@ def votes_of(
     worker = _within(group(summary, task).of_row, ranks(kept.judge))
     shape = (len(topics), len(systems), int(unit.max()) + 1, int(worker.max()) + 1)
     answers = np.full(shape, np.nan)
-    answers[topic, system, unit, worker] = (values(kept) > 0).astype(np.float64)
+    answers[topic, system, unit, worker] = (values(kept) >= PRESENT).astype(np.float64)
     tasks = np.zeros(shape[:3], dtype=np.int64)
     tasks[topic, system, unit] = task
     return Votes(topics, systems, answers, tasks, choice.notes)

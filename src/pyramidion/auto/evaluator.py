@@ -16,7 +16,7 @@ from pyramidion.auto.graph import SimilarityGraph
 from pyramidion.auto.match import WeightedUnits
 from pyramidion.auto.peers import Judged, aligned, matched
 from pyramidion.auto.pyramids import NAME, BuiltPyramid, build, contributors_of
-from pyramidion.auto.scores import PeerScores, Scale
+from pyramidion.auto.scores import PeerScores, peer_scores
 from pyramidion.auto.segments import SegmentedText, Segmenter
 from pyramidion.auto.similarity import Alignment, Cosine
 from pyramidion.auto.spacy_clauses import SpacySegmenter
@@ -33,7 +33,6 @@ class PreparedPyramid:
     pyramid: Pyramid
     units: WeightedUnits
     contributors: list[Any]
-    scale: Scale
 
 
 class ScoredPeer(NamedTuple):
@@ -78,7 +77,7 @@ class Evaluator:
         found = contributors_of(pyramid, references)
         units = WeightedUnits.of([unit.weight for unit in pyramid.units], found.unit_of)
         reader = self._alignment if self._match is None else self._similarity
-        return PreparedPyramid(pyramid, units, reader.prepare(found.texts), Scale(pyramid))
+        return PreparedPyramid(pyramid, units, reader.prepare(found.texts))
 
     def score(
         self, prepared: PreparedPyramid, peers: Iterable[tuple[str, str]], *, explain: bool = True
@@ -88,7 +87,7 @@ class Evaluator:
         while chunk := list(islice(source, PEERS_AT_ONCE)):
             judged = self._judge(prepared, self._segmenter.segment([text for _, text in chunk]), explain)
             for (system, _), found in zip(chunk, judged, strict=True):
-                yield ScoredPeer(system, found, prepared.scale.scores(found.degrees, found.size))
+                yield ScoredPeer(system, found, peer_scores(prepared.pyramid, found.degrees, found.size))
 
     def _judge(self, prepared: PreparedPyramid, peers: list[SegmentedText], explain: bool) -> list[Judged]:
         if not len(prepared.units.weights):

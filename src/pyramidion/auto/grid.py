@@ -20,7 +20,7 @@ from pyramidion.auto.graph import SimilarityGraph
 from pyramidion.auto.match import WeightedUnits
 from pyramidion.auto.peers import finest_size, matched, unit_degrees
 from pyramidion.auto.pyramids import build
-from pyramidion.auto.scores import PeerScores, Scale
+from pyramidion.auto.scores import PeerScores, peer_scores
 from pyramidion.auto.segments import Segment, SegmentedText
 from pyramidion.errors import Problem
 from pyramidion.model import ContentUnit, Contributor, Pyramid
@@ -135,12 +135,12 @@ class _Shared:
         columns = [self._column[contributor] for unit in pyramid.units for contributor in unit.contributors]
         unit_of = [number for number, unit in enumerate(pyramid.units) for _ in unit.contributors]
         units = WeightedUnits.of([unit.weight for unit in pyramid.units], unit_of)
-        scale, match = Scale(pyramid), choices.match()
+        match = choices.match()
         similarity = self._peers.similarity[:, columns]
         if match is None:
             degrees = unit_degrees(units, (similarity * self._filled[:, None]).T)
             for degree, size in zip(degrees.T.tolist(), self._sizes, strict=True):
-                yield scale.scores(degree, size)
+                yield peer_scores(pyramid, degree, size)
             return
         for judged in matched(units, self._peers.texts, similarity, match):
-            yield scale.scores(judged.degrees, judged.size)
+            yield peer_scores(pyramid, judged.degrees, judged.size)

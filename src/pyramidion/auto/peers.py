@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from pyramidion.auto.match import PeerMatch, WeightedUnits
 from pyramidion.auto.presence import Alignment
 from pyramidion.auto.segments import Clause, SegmentedText, left_over
-from pyramidion.model.judgments import Mention
+from pyramidion.model.judgments import PRESENT, Mention
 
 Doubles = NDArray[np.float64]
-PRESENT = 0.5
-"""The degree from which a unit counts as expressed where a yes or no is wanted."""
+DECIMALS = 4
+"""Of a degree: what is kept with a study gives the same scores as what was computed."""
 
 
 class Found(NamedTuple):
@@ -72,13 +72,13 @@ def unit_degrees(units: WeightedUnits, shares: Doubles) -> Doubles:
     """Units x peers: each unit is expressed as far as its best contributor, given contributors x peers."""
     degrees = np.zeros((len(units.weights), shares.shape[1]))
     np.maximum.at(degrees, units.unit_of, shares)
-    return degrees
+    return degrees.round(DECIMALS)
 
 
 def _evidence(units: WeightedUnits, alignment: Alignment, shares: Doubles, peer: int) -> tuple[Found, ...]:
     """For every unit that counts as expressed, its best contributor and where that is said."""
     best: dict[int, int] = {}
-    for contributor in np.flatnonzero(shares[:, peer] >= PRESENT).tolist():
+    for contributor in np.flatnonzero(shares[:, peer].round(DECIMALS) >= PRESENT).tolist():
         unit = int(units.unit_of[contributor])
         if unit not in best or shares[contributor, peer] > shares[best[unit], peer]:
             best[unit] = contributor

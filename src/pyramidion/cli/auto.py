@@ -187,12 +187,10 @@ def run(
     if done.known:
         output.show(f"{done.known} of {done.topics} topics were finished by an earlier run.")
     place = plain(str(folder))
-    # A report scores once more, by the default choices; after others it shows the judgments that this run left.
-    method = " --method auto" if choices == type(choices)() else ""
     output.show(
         f"Wrote scores.csv, study.jsonl, pyramids/ and log.txt to {place}/. Next:\n"
         f"  pyramidion analyze significance {place}/scores.csv\n"
-        f"  pyramidion report {place}/study.jsonl{method}"
+        f"  pyramidion report {place}/study.jsonl"
     )
 
 

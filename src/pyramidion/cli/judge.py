@@ -67,7 +67,8 @@ def judge(
     """
     from pyramidion.auto.judges import make_judge
     from pyramidion.cli.score import check_targets, show_table
-    from pyramidion.workflows.judging import chosen_pyramid, judge_study
+    from pyramidion.methods.choice import TO_BE_JUDGED, named_pyramid
+    from pyramidion.workflows.judging import judge_study
 
     output = Output(json, quiet)
     check_targets(target or [], by)
@@ -83,7 +84,7 @@ def judge(
         _judge_lines(Path(path), target or [], asked, limit, output)
         return
     study = load_study(path, format, lenient, output)
-    name = chosen_pyramid(study, pyramid)
+    name = named_pyramid(study.pyramid_names, pyramid, prefer=TO_BE_JUDGED)
     if not _agreed(study, name, asked, prices, yes, output):
         raise typer.Exit(1)
     with output.busy(f"Judging by {asked.name}"):

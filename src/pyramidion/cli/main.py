@@ -193,6 +193,10 @@ def show(
     system: Annotated[
         str | None, typer.Option("--system", "-s", help="Show this system's summary with its matched units.")
     ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option("--method", "-m", help="Whose units count: pyramid, lite or auto. [default: what fits the study]"),
+    ] = None,
     pyramid: Annotated[str | None, typer.Option(help="Which pyramid, where there are several.")] = None,
     judges: Annotated[str | None, typer.Option(help="Whose judgments to show with a summary.")] = None,
     format: From = None,
@@ -204,7 +208,7 @@ def show(
     from pyramidion.cli.show import run
 
     output = Output(json, quiet)
-    run(load_study(path, format, lenient, output), topic, system, pyramid, judges, output)
+    run(load_study(path, format, lenient, output), topic, system, method, pyramid, judges, output)
 
 
 @app.command()

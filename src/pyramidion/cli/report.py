@@ -168,7 +168,7 @@ def diff(
     asked: Asked,
 ) -> None:
     """What changed between two studies or runs: scores, ranks and judgments."""
-    from pyramidion.workflows.comparing import differences
+    from pyramidion.workflows.analyses import changes
 
     read = [asked.read(each) for each in (first, second)]
-    asked.answer(lambda: differences(*read, measure=measure))
+    asked.answer(lambda: changes(*read, measure=measure))

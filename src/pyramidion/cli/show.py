@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 from rich.text import Text
 
 from pyramidion.cli.output import Output, cell, plain
 from pyramidion.errors import UsageError
-from pyramidion.methods.explain import Explanation, choose_for, explain, pyramid_of
-from pyramidion.methods.pyramid import PeerScore
+from pyramidion.methods.explain import Explanation
 from pyramidion.model import ContentUnit, Pyramid, Study
+from pyramidion.workflows.explaining import explain, shown_pyramid
 
 TIER_STYLES = ("bold magenta", "bold blue", "cyan", "green", "yellow")
 MISSES_SHOWN = 8
@@ -21,15 +21,21 @@ WIDE = 35
 
 
 def run(
-    study: Study, topic: str | None, system: str | None, pyramid: str | None, judges: str | None, output: Output
+    study: Study,
+    topic: str | None,
+    system: str | None,
+    method: str | None,
+    pyramid: str | None,
+    judges: str | None,
+    output: Output,
 ) -> None:
     name = topic or (study.topics[0].id if study.topics else "")
     if study.topic(name) is None:
         raise UsageError(f"no topic is called {name!r}; there are: {', '.join(t.id for t in study.topics) or 'none'}")
     if system is None:
-        _show_pyramid(study, pyramid_of(choose_for(study, pyramid=pyramid, judges=judges), name), output)
+        _show_pyramid(study, shown_pyramid(study, name, method=method, pyramid=pyramid), output)
     else:
-        _show_summary(explain(study, name, system, pyramid=pyramid, judges=judges), output)
+        _show_summary(explain(study, name, system, method=method, pyramid=pyramid, judges=judges), output)
 
 
 def _style(weight: int, tiers: int) -> str:
@@ -74,14 +80,13 @@ def _unit(unit: ContentUnit) -> dict[str, Any]:
 
 
 def _show_summary(found: Explanation, output: Output) -> None:
-    peer, score = found.peer, found.score
+    peer = found.peer
     output.result(
         {
             "topic": peer.topic,
             "system": peer.system,
             "text": peer.text,
-            "modified": score.modified,
-            "original": score.original,
+            **found.measures,
             "expressed": [{**_unit(u), "mentions": found.evidence.get(u.id, ())} for u in found.expressed],
             "missed": [_unit(u) for u in found.missed],
         }
@@ -89,7 +94,7 @@ def _show_summary(found: Explanation, output: Output) -> None:
     output.show(cell(f"{peer.topic}, {peer.system}", "bold"))
     output.show(_highlighted(found))
     output.show(_drawing(found.pyramid, {unit.id for unit in found.expressed}))
-    output.show(_parts(score))
+    output.show(_parts(found))
     output.show("\nExpressed:")
     _list_units(found, found.expressed, output)
     output.show("\nMissed, heaviest first:")
@@ -102,7 +107,7 @@ def _list_units(found: Explanation, units: Iterable[ContentUnit], output: Output
     for unit in units:
         line = Text("  ").append(f"({unit.weight}) ", style=_style(unit.weight, len(found.pyramid.references)))
         line.append(plain(unit.label))
-        if (times := found.score.expressed.get(unit.id, 0)) > 1:
+        if (times := found.times.get(unit.id, 0)) > 1:
             line.append(f"  {times} times", style="dim")
         quotes = [
             "...".join(span.of(found.peer.text) for span in mention) for mention in found.evidence.get(unit.id, ())
@@ -112,14 +117,17 @@ def _list_units(found: Explanation, units: Iterable[ContentUnit], output: Output
         output.show(line)
 
 
-def _parts(score: PeerScore) -> str:
-    def number(value: float | None) -> str:
-        return "undefined" if value is None else f"{value:.4f}"
-
-    unmatched = "not counted" if score.unmatched is None else str(score.unmatched)
+def _parts(found: Explanation) -> str:
+    """The first two measures, and what they are made of."""
+    scores = ", ".join(
+        f"{name} {'undefined' if value is None else f'{value:.4f}'}"
+        for name, value in islice(found.measures.items(), 2)
+    )
+    weight = sum(unit.weight for unit in found.expressed)
+    repeated = sum(found.times[unit.id] - 1 for unit in found.expressed)
+    unmatched = "not counted" if found.unmatched is None else str(found.unmatched)
     return (
-        f"modified {number(score.modified)}, original {number(score.original)}: weight {score.raw}, "
-        f"{score.matched} units matched, {score.repeated} repeated, unmatched {unmatched}"
+        f"{scores}: weight {weight}, {len(found.expressed)} units matched, {repeated} repeated, unmatched {unmatched}"
     )
 
 

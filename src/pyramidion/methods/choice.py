@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -14,6 +15,8 @@ from pyramidion.model.judgments import JudgeKind
 
 PEOPLE = "people"
 """All judges but models."""
+TO_BE_JUDGED = ("crowd", "expert")
+"""The pyramids whose units are looked for in new summaries, where a study has several: written for that, or by hand."""
 
 
 @dataclass(frozen=True)
@@ -29,16 +32,13 @@ class Choice:
 
 
 def choose(study: Study, *, kind: JudgeKind, pyramid: str | None, judges: str | None) -> Choice:
-    """By default the pyramid named after the method's kind of judges, else the only one, else the only one that people
-    judged, else the only judged one; and judges of that kind, or all where none of them judged it, but people and
-    models are never mixed unasked. ``judges`` is a kind, a judge's id, "people" or "all".
+    """By default the pyramid named after the method's kind of judges if it was judged, else the only one that people
+    judged, else the only judged one, else the only one; and judges of that kind, or all where none of them judged it,
+    but people and models are never mixed unasked. ``judges`` is a kind, a judge's id, "people" or "all".
     """
-    name = pyramid if pyramid is not None else _default_pyramid(study, kind)
+    name = named_pyramid(study.pyramid_names if pyramid is not None else _likely(study, kind), pyramid)
     pyramids = {p.topic: p for p in study.pyramids if p.name == name}
-    if not pyramids:
-        known = ", ".join(study.pyramid_names) or "none"
-        raise UsageError(f"the study has no pyramid called {name!r}; it has: {known}")
-    on_units = _on_units(study.judgments, pyramids)
+    on_units = judged_units(study.judgments, pyramids)
     notes = []
     if judges is None:
         judges = _default_judges(study, on_units, kind)
@@ -63,25 +63,35 @@ def _default_judges(study: Study, on_units: Judgments, kind: JudgeKind) -> str:
     return people[0] if "model" in judged and people else "all"
 
 
-def _default_pyramid(study: Study, kind: JudgeKind) -> str:
+def _likely(study: Study, kind: JudgeKind) -> Sequence[str]:
+    """The pyramid that is meant where none is named; several where that cannot be told."""
     names = study.pyramid_names
+    if len(names) < 2:
+        return names
+    named = {name: {p.topic: p for p in study.pyramids if p.name == name} for name in names}
+    judged = {name: judged_units(study.judgments, pyramids).judge for name, pyramids in named.items()}
+    if kind in names and (len(judged[kind]) or not any(map(len, judged.values()))):
+        return [kind]
+    models = study.judges_of("model")
+    by_people = [name for name, judge in judged.items() if (~is_in(judge, models)).any()]
+    chosen = by_people or [name for name, judge in judged.items() if len(judge)]
+    return chosen if len(chosen) == 1 else names
+
+
+def named_pyramid(names: Sequence[str], name: str | None, *, prefer: Sequence[str] = ()) -> str:
+    """The one of a study's pyramids that is named; otherwise the first of the preferred ones, or the only one."""
     if not names:
-        raise UsageError("the study has no pyramid to score against; the methods rouge and auto need only texts")
-    if kind in names:
-        return kind
-    if len(names) > 1:
-        named = {name: {p.topic: p for p in study.pyramids if p.name == name} for name in names}
-        judged = {name: _on_units(study.judgments, pyramids).judge for name, pyramids in named.items()}
-        models = study.judges_of("model")
-        by_people = [name for name, judge in judged.items() if (~is_in(judge, models)).any()]
-        chosen = by_people or [name for name, judge in judged.items() if len(judge)]
-        names = tuple(chosen) if len(chosen) == 1 else names
-    if len(names) == 1:
-        return names[0]
-    raise UsageError(f"the study has several pyramids; choose one of {', '.join(names)}")
+        raise UsageError("the study has no pyramid, so there are no units; the methods rouge and auto need only texts")
+    if name is not None and name not in names:
+        raise UsageError(f"the study has no pyramid called {name!r}; it has: {', '.join(names)}")
+    found = name or next((known for known in prefer if known in names), names[0] if len(names) == 1 else None)
+    if found is None:
+        raise UsageError(f"the study has several pyramids; choose one of {', '.join(names)}")
+    return found
 
 
-def _on_units(judgments: Judgments, pyramids: dict[str, Pyramid]) -> Judgments:
+def judged_units(judgments: Judgments, pyramids: dict[str, Pyramid]) -> Judgments:
+    """The judgments on units of some pyramids, given by topic."""
     known = {(topic, unit.id) for topic, pyramid in pyramids.items() for unit in pyramid.units}
     named = take(judgments, is_in(judgments.unit, {unit for _, unit in known}))
     pairs = group(ranks(named.topic), ranks(named.unit))

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import groupby
 
-from pyramidion.errors import Problems, UsageError
-from pyramidion.methods.choice import Choice, choose
-from pyramidion.methods.columns import is_in, take
-from pyramidion.methods.pyramid import PeerScore, peer_scores
-from pyramidion.model import ContentUnit, Judgments, Pyramid, Study, Summary
-from pyramidion.model.judgments import JudgeKind, Mention
+from pyramidion.model import ContentUnit, Pyramid, Summary
+from pyramidion.model.judgments import Mention
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """One peer summary against one pyramid. ``evidence`` says where each expressed unit stands in the text."""
+    """One peer summary against one pyramid: how often it expresses each unit, where, and what it scores.
+
+    ``unmatched`` is how many of its content units are not in the pyramid; None where nobody counted.
+    """
 
     peer: Summary
     pyramid: Pyramid
-    score: PeerScore
-    evidence: dict[str, tuple[Mention, ...]]
+    times: Mapping[str, int]
+    evidence: Mapping[str, tuple[Mention, ...]]
+    measures: Mapping[str, float | None]
+    unmatched: int | None = None
 
     @property
     def expressed(self) -> tuple[ContentUnit, ...]:
@@ -34,7 +36,7 @@ class Explanation:
         return self._units(False)
 
     def _units(self, wanted: bool) -> tuple[ContentUnit, ...]:
-        found = [u for u in self.pyramid.units if (self.score.expressed.get(u.id, 0) > 0) == wanted]
+        found = [u for u in self.pyramid.units if (self.times.get(u.id, 0) > 0) == wanted]
         return tuple(sorted(found, key=lambda unit: -unit.weight))
 
     def weight_at(self) -> list[int]:
@@ -53,8 +55,9 @@ class Explanation:
             _marked("".join(character for character, _ in run), weight / tiers)
             for weight, run in groupby(zip(self.peer.text, self.weight_at(), strict=True), key=lambda place: place[1])
         )
-        score = "undefined" if self.score.modified is None else f"{self.score.modified:.3f}"
-        title = f"{self.peer.topic}, {self.peer.system}: modified {score}"
+        measure, value = next(iter(self.measures.items()))
+        score = "undefined" if value is None else f"{value:.3f}"
+        title = f"{self.peer.topic}, {self.peer.system}: {measure} {score}"
         lists = "".join(
             f"<details><summary>{len(units)} units {what}</summary><ul>"
             + "".join(f"<li dir='auto'>({unit.weight}) {html.escape(unit.label or unit.id)}</li>" for unit in units)
@@ -69,49 +72,3 @@ def _marked(text: str, share: float) -> str:
     if not share:
         return html.escape(text)
     return f"<span style='background:rgba(0,150,130,{0.12 + 0.38 * share:.2f})'>{html.escape(text)}</span>"
-
-
-def explain(
-    study: Study, topic: str, system: str, *, pyramid: str | None = None, judges: str | None = None
-) -> Explanation:
-    """Explain one peer summary by the judgments on a pyramid (the expert one by default)."""
-    choice = choose_for(study, pyramid=pyramid, judges=judges)
-    peer = study.summary(topic, system)
-    if peer is None:
-        here = ", ".join(sorted(p.system for p in study.peers if p.topic == topic))
-        raise UsageError(f"topic {topic} has no system {system!r}; it has: {here or 'none'}")
-    found = pyramid_of(choice, topic)
-    choice = replace(
-        choice,
-        pyramids={topic: found},
-        on_units=_about(choice.on_units, peer),
-        on_aspects=_about(choice.on_aspects, peer),
-    )
-    for _, _, score in peer_scores(choice, Problems()):
-        return Explanation(peer, found, score, _evidence(choice, score))
-    raise UsageError(f"topic {topic}, system {system}: nobody judged it against pyramid {choice.pyramid}")
-
-
-def choose_for(study: Study, *, pyramid: str | None, judges: str | None) -> Choice:
-    kind: JudgeKind = "crowd" if pyramid == "crowd" else "expert"
-    return choose(study, kind=kind, pyramid=pyramid, judges=judges)
-
-
-def pyramid_of(choice: Choice, topic: str) -> Pyramid:
-    if topic not in choice.pyramids:
-        raise UsageError(f"topic {topic} has no pyramid called {choice.pyramid!r}")
-    return choice.pyramids[topic]
-
-
-def _about(judgments: Judgments, peer: Summary) -> Judgments:
-    return take(judgments, is_in(judgments.topic, {peer.topic}) & is_in(judgments.system, {peer.system}))
-
-
-def _evidence(choice: Choice, score: PeerScore) -> dict[str, tuple[Mention, ...]]:
-    """The mentions any judge marked for a unit that counts as expressed, each once."""
-    found: dict[str, tuple[Mention, ...]] = {}
-    for row, mentions in sorted(choice.on_units.evidence.items()):
-        unit = choice.on_units.unit[row]
-        if score.expressed.get(unit, 0) > 0:
-            found[unit] = tuple(dict.fromkeys([*found.get(unit, ()), *mentions]))
-    return found

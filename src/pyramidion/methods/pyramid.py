@@ -1,6 +1,7 @@
 """The Pyramid method: Nenkova, Passonneau and McKeown 2007, sections 2 and 3.
 
-D is the summed weight of the distinct units a peer expresses; Max(x) the greatest weight x units of the pyramid can
+D is the summed weight of the distinct units a peer expresses, a unit that a model finds to a degree counting in that
+part; Max(x) the greatest weight x units of the pyramid can
 have; X the number of content units in the peer (distinct, repeated and unmatched); X_a the mean number of units in
 a reference.
 
@@ -29,6 +30,7 @@ from pyramidion.methods.choice import Choice, choose
 from pyramidion.methods.columns import is_in, take
 from pyramidion.methods.missing import unscored
 from pyramidion.model import UNMATCHED, Pyramid, Score, ScoreTable, Signature, Study
+from pyramidion.model.judgments import times
 
 Rounding = Literal["half-up", "floor", "ceiling", "half-even"]
 
@@ -51,12 +53,12 @@ def mean_units_per_reference(pyramid: Pyramid, *, rounding: Rounding = "half-up"
 class PeerScore:
     """Every score of one peer summary, with the parts it is made of. None where a score is undefined.
 
-    ``expressed`` says how often each unit is expressed; ``unmatched`` how many content units match nothing (None:
-    nobody counted, so scores that need X are undefined).
+    ``expressed`` says how often each unit is expressed or, below 1, to which degree; ``unmatched`` how many content
+    units match nothing (None: nobody counted, so scores that need X are undefined).
     """
 
     pyramid: Pyramid
-    expressed: Mapping[str, int]
+    expressed: Mapping[str, float]
     unmatched: int | None = None
     rounding: Rounding = "half-up"
     clip: bool = False
@@ -71,11 +73,11 @@ class PeerScore:
 
     @cached_property
     def matched(self) -> int:
-        return sum(self.expressed.get(unit.id, 0) > 0 for unit in self.pyramid.units)
+        return sum(times(self.expressed.get(unit.id, 0)) > 0 for unit in self.pyramid.units)
 
     @cached_property
     def repeated(self) -> int:
-        return sum(max(self.expressed.get(unit.id, 0) - 1, 0) for unit in self.pyramid.units)
+        return sum(max(times(self.expressed.get(unit.id, 0)) - 1, 0) for unit in self.pyramid.units)
 
     @property
     def size(self) -> int | None:
@@ -83,8 +85,8 @@ class PeerScore:
         return None if self.unmatched is None else self.matched + self.repeated + self.unmatched
 
     @cached_property
-    def raw(self) -> int:
-        return sum(unit.weight for unit in self.pyramid.units if self.expressed.get(unit.id, 0) > 0)
+    def raw(self) -> float:
+        return sum(unit.weight * min(self.expressed.get(unit.id, 0), 1) for unit in self.pyramid.units)
 
     @property
     def original(self) -> float | None:
@@ -142,12 +144,13 @@ def peer_scores(
     """The score of every annotated peer, topic by topic. Several annotations of one peer are joined by majority."""
     annotated = majority(choice.on_units)
     unmatched = majority(take(choice.on_aspects, is_in(choice.on_aspects.aspect, {UNMATCHED})))
-    counts: dict[tuple[str, str], dict[str, int]] = {}
+    counts: dict[tuple[str, str], dict[str, float]] = {}
     for judgment in annotated:
         summary = (judgment.topic, judgment.system)
         found = counts.setdefault(summary, {})
         if judgment.value is not None:
-            found[judgment.unit] = _whole(judgment.value, f"topic {summary[0]}, system {summary[1]}")
+            where = f"topic {judgment.topic}, system {judgment.system}"
+            found[judgment.unit] = judgment.value if 0 < judgment.value < 1 else _whole(judgment.value, where)
     outside = {
         (j.topic, j.system): _whole(j.value, f"topic {j.topic}, system {j.system}, unmatched")
         for j in unmatched
@@ -166,7 +169,7 @@ def peer_scores(
 
 def _whole(value: float, where: str) -> int:
     if not value.is_integer():
-        raise InputError(Problem(where, f"value {value:g} is no count; the pyramid method counts mentions"))
+        raise InputError(Problem(where, f"value {value:g} is no count, and no degree from 0 to 1"))
     return int(value)
 
 

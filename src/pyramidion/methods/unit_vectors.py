@@ -14,7 +14,7 @@ from pyramidion.errors import UsageError
 from pyramidion.methods.aggregate import majority
 from pyramidion.methods.choice import Choice, choose
 from pyramidion.model import Study
-from pyramidion.model.judgments import JudgeKind
+from pyramidion.model.judgments import JudgeKind, times
 from pyramidion.stats.paired import PairedTest, mcnemar, permutation, wilcoxon
 
 
@@ -48,7 +48,7 @@ def unit_vectors(choice: Choice) -> dict[str, UnitVector]:
     vectors: dict[str, UnitVector] = {}
     for judgment in majority(choice.on_units):
         if judgment.value is not None:
-            vectors.setdefault(judgment.system, {})[judgment.topic, judgment.unit] = float(judgment.value > 0)
+            vectors.setdefault(judgment.system, {})[judgment.topic, judgment.unit] = float(times(judgment.value) > 0)
     return vectors
 
 

@@ -1,7 +1,7 @@
 """Judges and what they said. An expert, a crowd worker and a model are all judges.
 
 A judgment answers one question about one peer summary: "how often is this unit expressed?" (0, 1, 2, ... or a
-probability) or "how do you rate this aspect?". An unanswered question is a judgment whose value is None.
+degree or probability) or "how do you rate this aspect?". An unanswered question is a judgment whose value is None.
 
 ``Judgments`` holds many of them as columns, because campaigns have millions: every aggregator takes one and
 returns one. Columns are standard-library arrays, which numpy reads without copying.
@@ -22,6 +22,14 @@ Mention = tuple[Span, ...]
 
 UNMATCHED = "unmatched"
 """The aspect that counts content units of a peer which no unit of the pyramid expresses."""
+
+PRESENT = 0.5
+"""The value from which a unit counts as expressed where a yes or no is wanted: half a probability, and every count."""
+
+
+def times(value: float) -> int:
+    """How often a value says that a unit is expressed: a count as it is, a probability or degree once or not at all."""
+    return int(value) if value >= 1 else int(value >= PRESENT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ NAMES = {
     "pyramid": ("Pyramid", "experts annotate"),
     "lite": ("Lightweight Pyramids", "a crowd judges"),
     "responsiveness": ("Ratings", "people rate the whole summary"),
+    "auto": ("Automatic pyramids", "nobody: words are aligned"),
     "rouge": ("ROUGE", "words overlap"),
 }
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from pyramidion import formats
+from pyramidion.analysis.answer import Answer
+from pyramidion.analysis.differences import Differences, differences
 from pyramidion.errors import InputError, UsageError
 from pyramidion.formats.judgment_tables import read_judgments, recognises
 from pyramidion.formats.score_tables import read_scores
@@ -15,6 +17,9 @@ from pyramidion.workflows.evaluate import fitting_methods, score
 from pyramidion.workflows.studies import load
 
 Source = Study | ScoreTable
+
+MOST_FOR_ROUGE = 500
+"""Of more summaries ROUGE takes minutes: about 0.1 s each."""
 
 
 def read_source(path: str | Path, *, format: str | None = None, lenient: bool = False) -> Source:
@@ -50,20 +55,38 @@ def score_tables(sources: Iterable[tuple[str, Source]]) -> dict[str, ScoreTable]
     return found
 
 
-def rouge_tables(studies: Mapping[str, Study], measure: str = "rouge-2-recall") -> dict[str, ScoreTable]:
+def rouge_tables(studies: Mapping[str, Study]) -> dict[str, ScoreTable]:
     """ROUGE of every study that has references."""
-    return {name: score(study, "rouge", measures=[measure]) for name, study in studies.items() if study.references}
+    return {
+        name: score(study, "rouge", measures=["rouge-2-recall"]) for name, study in studies.items() if study.references
+    }
 
 
-def scored_by_all(study: Study) -> dict[str, ScoreTable]:
-    """The study's scores by each method that can score it, the fitting one first; an error where none can."""
+def scored_by_all(study: Study, *, known: Collection[str] = (), quick: bool = False) -> dict[str, ScoreTable]:
+    """The study's scores by each method that can score it and is not ``known`` already, the fitting one first.
+
+    An error where none can. ``quick`` leaves ROUGE out where that would take minutes, if there is anything else.
+    """
     found: dict[str, ScoreTable] = {}
     reasons: list[str] = []
     for method in fitting_methods(study):
+        slow = quick and method == "rouge" and len(study.peers) > MOST_FOR_ROUGE
+        if method in known or (slow and (found or known)):
+            continue
         try:
             found[method] = score(study, method)
         except (UsageError, InputError) as error:
             reasons.append(f"{method}: {str(error).splitlines()[0]}")
-    if not found:
+    if not found and not known:
         raise UsageError("the study cannot be scored by any method\n" + "\n".join(reasons))
     return found
+
+
+def changes(first: Source, second: Source, *, measure: str | None = None) -> Answer[Differences]:
+    """Scores and ranks of what both have; between two studies judgments, units and texts as well."""
+    studies = (first, second) if isinstance(first, Study) and isinstance(second, Study) else None
+    tables = (
+        {source.signature.method: source} if isinstance(source, ScoreTable) else scored_by_all(source, quick=True)
+        for source in (first, second)
+    )
+    return differences(*tables, studies=studies, measure=measure)

@@ -19,6 +19,7 @@ from pyramidion.methods.annotate import Mark, Match, RefusedError, Subject
 from pyramidion.methods.annotate.commands import ImportMatches, ImportPyramid
 from pyramidion.methods.annotate.editing import union
 from pyramidion.model import ContentUnit, Contributor, Judgment, Pyramid, Span, Study
+from pyramidion.model.judgments import times
 
 Spans = tuple[Span, ...]
 Mover = Callable[[Spans], Spans]
@@ -62,11 +63,9 @@ def import_of_judgments(judgments: Iterable[Judgment]) -> ImportMatches:
 def _mentions(judgment: Judgment) -> list[tuple[Span, ...]]:
     value = judgment.value or 0.0
     where = f"topic {judgment.topic}, system {judgment.system}, {judgment.unit or judgment.aspect}"
-    if not value.is_integer():
-        raise InputError(Problem(where, f"value {value:g} is no count of mentions"))
-    if len(judgment.evidence) > value:
+    if len(judgment.evidence) > times(value):
         raise InputError(Problem(where, f"has evidence for {len(judgment.evidence)} mentions but counts {value:g}"))
-    return [*judgment.evidence, *[()] * (int(value) - len(judgment.evidence))]
+    return [*judgment.evidence, *[()] * (times(value) - len(judgment.evidence))]
 
 
 # -- from files ----------------------------------------------------------------------------------------------

@@ -16,7 +16,9 @@ from pyramidion.auto.log import peer_lines, pyramid_lines
 from pyramidion.auto.pyramids import NAME, BuiltPyramid
 from pyramidion.auto.scores import MEASURES
 from pyramidion.errors import InputError, Problem, UsageError, check_choice
+from pyramidion.methods.columns import is_in, take
 from pyramidion.methods.missing import unscored
+from pyramidion.methods.pyramid import score as score_by_judgments
 from pyramidion.model import (
     UNMATCHED,
     Judge,
@@ -25,6 +27,7 @@ from pyramidion.model import (
     Pyramid,
     Score,
     ScoreTable,
+    Signature,
     Study,
     Summary,
     Topic,
@@ -102,12 +105,11 @@ def _built(job: TopicJob, evaluator: Evaluator) -> BuiltPyramid:
 
 
 def _judgments(pyramid: Pyramid, peer: ScoredPeer) -> Iterator[Judgment]:
-    """Yes or no for each unit, with where; and how much of the peer is not in the pyramid."""
-    found = {each.unit: each for each in peer.judged.found}
-    for number, unit in enumerate(pyramid.units):
-        mention = found[number].mention if number in found else ()
-        evidence = (mention,) if mention else ()
-        yield Judgment(pyramid.topic, peer.system, JUDGE.id, float(number in found), unit=unit.id, evidence=evidence)
+    """The degree of each unit, with where it is said; and how much of the peer is not in the pyramid."""
+    where = {each.unit: each.mention for each in peer.judged.found}
+    for number, (unit, degree) in enumerate(zip(pyramid.units, peer.judged.degrees, strict=True)):
+        evidence = (where[number],) if where.get(number) else ()
+        yield Judgment(pyramid.topic, peer.system, JUDGE.id, degree, unit=unit.id, evidence=evidence)
     yield Judgment(pyramid.topic, peer.system, JUDGE.id, float(peer.judged.unmatched), aspect=UNMATCHED)
 
 
@@ -271,13 +273,30 @@ def _is_foreign(text: str) -> bool:
 
 
 def score(study: Study, *, measures: Sequence[str] | None = None, pyramid: str = NAME, **choices: Any) -> ScoreTable:
-    """The method ``auto``: scores by automatic pyramids, or by any pyramid of the study."""
+    """The method ``auto``: scores by automatic pyramids, or by any pyramid of the study.
+
+    Where all peers have been judged so already, and no other choices are made, their scores follow from the judgments.
+    """
     for name in measures or ():
         check_choice("auto measure", name, MEASURES)
+    if not choices and _is_judged(study, pyramid):
+        table = score_by_judgments(study, measures=measures or MEASURES, pyramid=pyramid, judges=JUDGE.id)
+        return replace(table, signature=Signature("auto", table.signature.choices))
     table = evaluate_study(study, _choices(choices), pyramid=pyramid, explain=False).table
     if measures is None:
         return table
     return replace(table, scores=tuple(score for name in measures for score in table.scores if score.measure == name))
+
+
+def _is_judged(study: Study, pyramid: str) -> bool:
+    """Whether the judge of this module has judged every peer on every unit that has weight."""
+    mine = take(study.judgments, is_in(study.judgments.judge, {JUDGE.id}))
+    judged = set(zip(mine.topic, mine.system, mine.unit, strict=True))
+    units = {p.topic: [unit.id for unit in p.units if unit.weight] for p in study.pyramids if p.name == pyramid}
+    return bool(judged) and all(
+        peer.topic in units and all((peer.topic, peer.system, unit) in judged for unit in units[peer.topic])
+        for peer in study.peers
+    )
 
 
 def _choices(named: Mapping[str, Any]) -> Choices:

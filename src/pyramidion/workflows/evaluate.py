@@ -3,37 +3,56 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from pyramidion import plugins
 from pyramidion.errors import InputError, Problem, UsageError
+from pyramidion.methods.choice import judged_units
 from pyramidion.methods.columns import is_in, present_names, take
-from pyramidion.model import UNMATCHED, ScoreTable, Study
+from pyramidion.model import UNMATCHED, Judgments, ScoreTable, Study
+
+BUILT_IN = frozenset({"pyramid", "lite", "responsiveness", "rouge", "auto"})
+AUTO = "auto"
+"""The method that needs no people, and the names of the pyramid and of the judge it leaves in a study."""
 
 
-def fitting_methods(study: Study) -> tuple[str, ...]:
-    """Pyramid, lite, responsiveness and rouge, the one that fits the study best first.
+def fitting_methods(study: Study, pyramid: str | None = None) -> tuple[str, ...]:
+    """The methods that may apply to a study, or to one of its pyramids, the one that fits best first.
 
     Units are for the method of those who judged them: experts' for pyramid, a crowd's for lite, which screens and
-    aggregates. A study without judged units has ratings, or only words.
+    aggregates; a model's for pyramid where units have different weights; and what the method auto judged is its own. A
+    study without judged units has ratings, or only words. Methods that plugins add come last.
     """
     judgments = study.judgments
-    judges = set(present_names(take(judgments, ~is_in(judgments.unit, {""})).judge))
-    only_crowd = not judges & study.judges_of("expert") and bool(judges & study.judges_of("crowd"))
-    units = ("lite", "pyramid") if only_crowd else ("pyramid", "lite")
+    on_units = take(judgments, ~is_in(judgments.unit, {""}))
+    if pyramid is not None:
+        on_units = judged_units(on_units, {p.topic: p for p in study.pyramids if p.name == pyramid})
+    judges = set(present_names(on_units.judge))
+    units = ("pyramid", "lite") if _weighed(study, on_units, judges) else ("lite", "pyramid")
+    added = tuple(name for name in plugins.names("methods") if name not in BUILT_IN)
     if judges:
-        return (*units, "responsiveness", "rouge")
+        return (*((AUTO,) if judges == {AUTO} else units), "responsiveness", "rouge", *added)
     rated = is_in(judgments.other, {""}) & ~is_in(judgments.aspect, {"", UNMATCHED})
-    return ("responsiveness", "rouge", *units) if rated.any() else ("rouge", "responsiveness", *units)
+    rest = ("responsiveness", "rouge") if rated.any() else ("rouge", "responsiveness")
+    return (*rest, *units, *added)
 
 
-def fitting_method(study: Study, choices: Collection[str] = ()) -> str:
+def _weighed(study: Study, on_units: Judgments, judges: set[str]) -> bool:
+    if not judges or judges & study.judges_of("expert"):
+        return True
+    judged = set(present_names(on_units.unit))
+    weights = {unit.weight for pyramid in study.pyramids for unit in pyramid.units if unit.id in judged}
+    return weights != {1} and not judges & study.judges_of("crowd")
+
+
+def fitting_method(study: Study, choices: Mapping[str, Any] | None = None) -> str:
     """The method that fits the study best, of those that know the choices where some do."""
-    methods = fitting_methods(study)
+    choices = choices or {}
+    methods = fitting_methods(study, choices.get("pyramid"))
     known = {method: inspect.signature(plugins.load("methods", method)).parameters for method in methods}
-    return next((method for method in methods if known[method].keys() >= set(choices)), methods[0])
+    return next((method for method in methods if known[method].keys() >= choices.keys()), methods[0])
 
 
 def score(study: Study, method: str | None = None, **choices: Any) -> ScoreTable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,15 +13,14 @@ from pyramidion.errors import Problems, UsageError
 from pyramidion.methods.aggregate import majority, questions
 from pyramidion.methods.choice import Choice, choose
 from pyramidion.methods.columns import is_in, take, values
+from pyramidion.methods.explain import Explanation
 from pyramidion.methods.lite import at_most_once
 from pyramidion.methods.pyramid import peer_scores
 from pyramidion.methods.screening import Screening, screen
 from pyramidion.model import UNMATCHED, Judgments, Study, Summary
-from pyramidion.model.judgments import JudgeKind, Mention
+from pyramidion.model.judgments import PRESENT, JudgeKind, Mention, times
 from pyramidion.model.pyramids import ContentUnit, Pyramid
-
-AUTO = "auto"
-"""The method, and the names of the pyramid and of the judge it leaves in a study."""
+from pyramidion.workflows.evaluate import AUTO, fitting_method, score
 
 KINDS: dict[str, JudgeKind] = {"pyramid": "expert", "lite": "crowd", AUTO: "model"}
 """Methods that judge units, and the kind of judges they look at by default."""
@@ -31,7 +30,7 @@ Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Judged:
+class UnitsFound:
     """What was found in every summary: units by id and how often, votes, and evidence."""
 
     choice: Choice | None = None
@@ -43,17 +42,14 @@ class Judged:
     workers: Screening | None = None
 
 
-def judge_units(study: Study, method: str, pyramid: str | None, judges: str | None) -> Judged:
+def units_found(study: Study, method: str, pyramid: str | None, judges: str | None) -> UnitsFound:
     """Judgments by the main method; where it has no units (ratings, ROUGE), pyramids are shown without them."""
-    if method == AUTO:
-        pyramid, judges = pyramid or AUTO, judges or AUTO
-    try:
-        choice = choose(study, kind=KINDS.get(method, "expert"), pyramid=pyramid, judges=judges)
-    except UsageError:
-        return Judged()
+    choice = chosen(study, method, pyramid, judges)
     if method in {"pyramid", AUTO}:
         scores = {(topic, system): found for topic, system, found in peer_scores(choice, Problems())}
-        expressed = {key: dict(found.expressed) for key, found in scores.items()}
+        expressed = {
+            key: {unit: times(value) for unit, value in found.expressed.items()} for key, found in scores.items()
+        }
         unmatched = {key: found.unmatched for key, found in scores.items()}
         held = choice.on_units
         workers = None
@@ -62,9 +58,9 @@ def judge_units(study: Study, method: str, pyramid: str | None, judges: str | No
         held = workers.kept
         expressed, unmatched = _by_majority(held), {}
     else:
-        return Judged(choice)
+        return UnitsFound(choice)
     outside = take(choice.on_aspects, is_in(choice.on_aspects.aspect, {UNMATCHED}))
-    return Judged(
+    return UnitsFound(
         choice,
         expressed,
         _votes(held),
@@ -75,11 +71,62 @@ def judge_units(study: Study, method: str, pyramid: str | None, judges: str | No
     )
 
 
+def chosen(study: Study, method: str, pyramid: str | None, judges: str | None) -> Choice:
+    """The pyramid and the judges that a method looks at."""
+    if method == AUTO:
+        pyramid, judges = pyramid or AUTO, judges or AUTO
+    return choose(study, kind=KINDS.get(method, "expert"), pyramid=pyramid, judges=judges)
+
+
+def shown_pyramid(study: Study, topic: str, *, method: str | None = None, pyramid: str | None = None) -> Pyramid:
+    """The pyramid of a topic that summaries are explained by."""
+    given = {} if pyramid is None else {"pyramid": pyramid}
+    return _of_topic(chosen(study, method or fitting_method(study, given), pyramid, None), topic)
+
+
+def _of_topic(choice: Choice, topic: str) -> Pyramid:
+    if topic not in choice.pyramids:
+        raise UsageError(f"topic {topic} has no pyramid called {choice.pyramid!r}")
+    return choice.pyramids[topic]
+
+
+def explain(
+    study: Study,
+    topic: str,
+    system: str,
+    *,
+    method: str | None = None,
+    pyramid: str | None = None,
+    judges: str | None = None,
+) -> Explanation:
+    """Why a summary scores as it does, by the method that fits the study or another one that judges units."""
+    peer = study.summary(topic, system)
+    if peer is None:
+        here = ", ".join(sorted(p.system for p in study.peers if p.topic == topic))
+        raise UsageError(f"topic {topic} has no system {system!r}; it has: {here or 'none'}")
+    given = {name: value for name, value in (("pyramid", pyramid), ("judges", judges)) if value is not None}
+    method = method or fitting_method(study, given)
+    found = units_found(study, method, pyramid, judges)
+    assert found.choice is not None
+    key, held = (topic, system), _of_topic(found.choice, topic)
+    if key not in found.expressed:
+        raise UsageError(f"topic {topic}, system {system}: nobody judged it against pyramid {found.choice.pyramid}")
+    table = score(study, method, **given)
+    return Explanation(
+        peer,
+        replace(held, units=_judged_units(held, found)),
+        found.expressed[key],
+        found.evidence.get(key, {}),
+        {measure: table.per_summary(measure).get(key) for measure in table.measures},
+        found.unmatched.get(key),
+    )
+
+
 def _by_majority(judgments: Judgments) -> dict[Key, dict[str, int]]:
     found: dict[Key, dict[str, int]] = {}
     for judgment in majority(at_most_once(judgments)):
         if judgment.value is not None:
-            found.setdefault((judgment.topic, judgment.system), {})[judgment.unit] = int(judgment.value)
+            found.setdefault((judgment.topic, judgment.system), {})[judgment.unit] = times(judgment.value)
     return found
 
 
@@ -89,7 +136,7 @@ def _votes(judgments: Judgments) -> dict[Key, dict[str, tuple[int, int]]]:
     value = values(judgments)
     answered = ~np.isnan(value)
     of = np.bincount(asked.of_row[answered], minlength=len(asked))
-    yes = np.bincount(asked.of_row[answered & (value > 0)], minlength=len(asked))
+    yes = np.bincount(asked.of_row[answered & (value >= PRESENT)], minlength=len(asked))
     found: dict[Key, dict[str, tuple[int, int]]] = {}
     for number in np.flatnonzero(of > 1).tolist():
         row = int(asked.first[number])
@@ -117,7 +164,7 @@ def _outside(judgments: Judgments) -> dict[Key, tuple[Mention, ...]]:
     return found
 
 
-def shown_topic(study: Study, id: str, judged: Judged) -> ShownTopic:
+def shown_topic(study: Study, id: str, judged: UnitsFound) -> ShownTopic:
     topic = study.topic(id)
     pyramid = judged.choice.pyramids.get(id) if judged.choice else None
     references = {s.system: s.text for s in study.references if s.topic == id}
@@ -125,13 +172,14 @@ def shown_topic(study: Study, id: str, judged: Judged) -> ShownTopic:
     title, description = (topic.title, topic.description) if topic else ("", "")
     if pyramid is None:
         return ShownTopic(id, title, description, texts, (), 0)
-    units = tuple(_unit(unit, references) for unit in _heaviest_first(pyramid, judged))
+    heaviest_first = sorted(_judged_units(pyramid, judged), key=lambda unit: -unit.weight)
+    units = tuple(_unit(unit, references) for unit in heaviest_first)
     return ShownTopic(id, title, description, texts, units, max((unit.weight for unit in units), default=0))
 
 
-def _heaviest_first(pyramid: Pyramid, judged: Judged) -> list[ContentUnit]:
+def _judged_units(pyramid: Pyramid, judged: UnitsFound) -> tuple[ContentUnit, ...]:
     """Of a crowd's pyramid only what was sampled for judging."""
-    return sorted(pyramid.sampled if judged.workers else pyramid.units, key=lambda unit: -unit.weight)
+    return pyramid.sampled if judged.workers else pyramid.units
 
 
 def _unit(unit: ContentUnit, references: Mapping[str, str]) -> ShownUnit:
@@ -142,14 +190,14 @@ def _unit(unit: ContentUnit, references: Mapping[str, str]) -> ShownUnit:
     return ShownUnit(unit.id, unit.label, unit.weight, wordings)
 
 
-def shown_summaries(study: Study, judged: Judged, topics: tuple[ShownTopic, ...]) -> Iterable[ShownSummary]:
+def shown_summaries(study: Study, judged: UnitsFound, topics: tuple[ShownTopic, ...]) -> Iterable[ShownSummary]:
     places = {topic.id: {unit.id: place for place, unit in enumerate(topic.units)} for topic in topics}
     for peer in study.peers:
         if peer.topic in places:
             yield _summary(peer, judged, places[peer.topic])
 
 
-def _summary(peer: Summary, judged: Judged, places: dict[str, int]) -> ShownSummary:
+def _summary(peer: Summary, judged: UnitsFound, places: dict[str, int]) -> ShownSummary:
     key = peer.topic, peer.system
     expressed = judged.expressed.get(key)
     marks = [

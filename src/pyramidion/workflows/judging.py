@@ -15,6 +15,7 @@ from pyramidion.auto.judges import PresenceJudge, Questions, Verdicts, cut, make
 from pyramidion.auto.judges.base import Mention, Part
 from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.methods import lite
+from pyramidion.methods.choice import TO_BE_JUDGED, named_pyramid
 from pyramidion.model import Judge, Judgment, Judgments, ScoreTable, Signature, Study
 from pyramidion.model.judgments import JudgmentsBuilder
 
@@ -50,7 +51,7 @@ def judge_study(
     asked = make_judge(judge) if isinstance(judge, str) else judge
     if threshold is not None and not 0 <= threshold <= 1:
         raise UsageError(f"a threshold is a probability from 0 to 1, not {threshold}")
-    name = chosen_pyramid(study, pyramid)
+    name = named_pyramid(study.pyramid_names, pyramid, prefer=TO_BE_JUDGED)
     found = JudgmentsBuilder()
     for judgment in judgments(jobs(study, name), asked, threshold=threshold, evidence=evidence):
         found.add(judgment)
@@ -60,19 +61,6 @@ def judge_study(
     signature = Signature.of("lite", pyramid=name, judges=asked.name, values=values)
     notes = (*study.notes, *_empty(study, name), *table.notes)
     return Judged(replace(table, signature=signature, notes=notes), judged)
-
-
-def chosen_pyramid(study: Study, name: str | None = None) -> str:
-    """The one that is named; otherwise the crowd's, the experts', or the only one."""
-    names = study.pyramid_names
-    if not names:
-        raise UsageError("the study has no pyramid, so there are no units to look for")
-    if name is not None and name not in names:
-        raise UsageError(f"the study has no pyramid called {name!r}; it has: {', '.join(names)}")
-    found = name or next((known for known in ("crowd", "expert") if known in names), None)
-    if found is None and len(names) > 1:
-        raise UsageError(f"the study has several pyramids; choose one of {', '.join(names)}")
-    return found or names[0]
 
 
 def jobs(study: Study, pyramid: str) -> list[Job]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pyramidion.errors import InputError, Problem, Problems, UnknownError, UsageError, check_choice
+from pyramidion.methods.choice import TO_BE_JUDGED, named_pyramid
 from pyramidion.methods.cost import Cost, campaign_cost
 from pyramidion.methods.sampling import sample_units, split_into_groups
 from pyramidion.methods.sentences import sentence_spans
@@ -79,8 +80,7 @@ def plan(
     rng = np.random.default_rng(chosen.seed)
     problems = Problems()
     wanted = _wanted(study, topics, systems)
-    maker = _Drafts(wanted, chosen, rng, problems)
-    maker.pyramid = pyramid
+    maker = _Drafts(wanted, chosen, rng, problems, pyramid)
     makers = {"write": maker.write, "judge": maker.judge, "rate": maker.rate, "compare": maker.compare}
     drafts = list(makers[kind]())
     if not drafts:
@@ -151,9 +151,10 @@ def _references(study: Study, topic: str) -> list[str]:
 class _Drafts:
     """Tasks of each kind, not yet named or shuffled."""
 
-    def __init__(self, study: Study, settings: Settings, rng: np.random.Generator, problems: Problems) -> None:
-        self.study, self.settings, self.rng, self.problems = study, settings, rng, problems
-        self.pyramid: str | None = None
+    def __init__(
+        self, study: Study, settings: Settings, rng: np.random.Generator, problems: Problems, pyramid: str | None
+    ) -> None:
+        self.study, self.settings, self.rng, self.problems, self.pyramid = study, settings, rng, problems, pyramid
 
     def write(self) -> Iterator[Task]:
         for topic in self.study.topics:
@@ -162,9 +163,7 @@ class _Drafts:
 
     def judge(self) -> Iterator[Task]:
         names = self.study.pyramid_names
-        name = self.pyramid or ("crowd" if "crowd" in names else names[0] if len(names) == 1 else "")
-        if names and name not in names:
-            raise UsageError(f"which pyramid? There are: {', '.join(names)}")
+        name = named_pyramid(names, self.pyramid, prefer=TO_BE_JUDGED) if names else ""
         for topic in self.study.topics:
             found = self.study.pyramid(topic.id, name)
             groups = self._groups(found) if found else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -14,19 +14,16 @@ from pyramidion.analysis.findings import Fact, Findings, Scored
 from pyramidion.analysis.inputs import measures_of
 from pyramidion.analysis.ranking import ranking
 from pyramidion.analysis.significance import Significance
-from pyramidion.errors import InputError, Problem, UsageError
+from pyramidion.errors import Problem, UsageError
 from pyramidion.methods.choice import choose
 from pyramidion.methods.screening import WorkerAgreement, screen
 from pyramidion.model import ScoreTable, Study
 from pyramidion.workflows.analyses import scored_by_all
-from pyramidion.workflows.evaluate import fitting_method, fitting_methods, score
-from pyramidion.workflows.explaining import KINDS, MIN_AGREEMENT, Judged, judge_units, shown_summaries, shown_topic
+from pyramidion.workflows.evaluate import fitting_method, score
+from pyramidion.workflows.explaining import KINDS, MIN_AGREEMENT, UnitsFound, shown_summaries, shown_topic, units_found
 
 MAIN_MEASURES = {"pyramid": "modified", "rouge": "rouge-2-recall"}
 """What systems are ranked by; of other methods the first measure."""
-
-MOST_FOR_ROUGE = 500
-"""Of more summaries ROUGE is taken only from score tables that are given: scoring it takes about 0.1 s each."""
 
 ENOUGH_TOPICS = 10
 """With fewer, paired tests over topics have no power: six topics are needed for a p below .05 in a single pair."""
@@ -54,7 +51,9 @@ def findings(
     progress("Testing systems")
     scored = tuple(_scored(study, name, table, pyramid, judges, resamples, seed) for name, table in tables.items())
     main = scored[0]
-    judged = judge_units(study, main.method, pyramid, judges)
+    judged = UnitsFound()
+    with suppress(UsageError):  # a study without pyramids
+        judged = units_found(study, main.method, pyramid, judges)
     progress("Measuring agreement")
     agreements = tuple(_agreements(study, tables, resamples, seed))
     progress("Correlating metrics")
@@ -91,21 +90,7 @@ def _tables(study: Study, method: str | None, choices: dict[str, Any]) -> dict[s
     if method is not None or given:
         main = fitting_method(study, given) if method is None else method
         found[main] = score(study, main, **given)
-    return found | {name: table for name, table in quick_scores(study, found).items() if name not in found}
-
-
-def quick_scores(study: Study, known: Collection[str] = ()) -> dict[str, ScoreTable]:
-    """The study's scores by each method that can score it, without ROUGE where that would take minutes.
-
-    An error where no method applies and none is ``known`` already.
-    """
-    found: dict[str, ScoreTable] = {}
-    for method in fitting_methods(study):
-        if method in known or (method == "rouge" and len(study.peers) > MOST_FOR_ROUGE and (found or known)):
-            continue
-        with suppress(UsageError, InputError):
-            found[method] = score(study, method)
-    return found if found or known else scored_by_all(study)  # which raises with the reason of every method
+    return found | scored_by_all(study, known=found, quick=True)
 
 
 def main_measure(method: str, table: ScoreTable) -> str:
@@ -210,7 +195,7 @@ def _facts(study: Study) -> Iterable[Fact]:
         yield Fact("judges", f"{judging:,}")
 
 
-def _protocol(study: Study, judged: Judged, cost: str) -> Iterable[Fact]:
+def _protocol(study: Study, judged: UnitsFound, cost: str) -> Iterable[Fact]:
     """Who judged what, in words."""
     kinds = {judge.id: judge.kind for judge in study.judges}
     active = {kinds.get(name, "unknown") for name in {*study.judgments.judge}}

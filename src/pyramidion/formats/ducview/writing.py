@@ -29,7 +29,7 @@ from pyramidion.formats.ducview.xml import (
 )
 from pyramidion.formats.files import new_file, new_folder, write_text
 from pyramidion.model import UNMATCHED, ContentUnit, Judgment, Pyramid, Span, Study, Summary
-from pyramidion.model.judgments import Mention
+from pyramidion.model.judgments import Mention, times
 
 _UNMATCHED_LABEL = "All non-matching SCUs go here"
 _MAX_MENTIONS = 10_000
@@ -269,8 +269,8 @@ def _peerscus(
         value = answers[id].value if id in answers else None
         if value is None:
             unanswered += [id] if id else []
-        elif value.is_integer() and 0 <= value <= _MAX_MENTIONS:
-            contributors = _mentions(int(value), answers[id].evidence, passage, here, problems)
+        elif (value.is_integer() or value < 1) and 0 <= value <= _MAX_MENTIONS:
+            contributors = _mentions(times(value), answers[id].evidence, passage, here, problems)
             yield replace(unit, contributors=tuple(contributors))
         else:
             problems.error(here, f"is left out: {value:g} is not a number of mentions")
