@@ -26,7 +26,7 @@ from scipy import stats
 
 from pyramidion.analysis import metric_accuracy, resampling
 from pyramidion.analysis.correlate import correlate
-from pyramidion.analysis.votes import votes_of
+from pyramidion.analysis.votes import unit_votes
 from pyramidion.methods import lite
 from pyramidion.methods.columns import is_in, take
 from pyramidion.model import (
@@ -128,7 +128,7 @@ def alphas() -> list[tuple[str, float, str, float]]:
 
 def curves() -> tuple[str, float, str, float]:
     study = crowd()
-    votes = votes_of(study)
+    votes = unit_votes(study)
     ours = best_of(lambda: resampling(study, repetitions=70))
     rng = np.random.default_rng(0)
 

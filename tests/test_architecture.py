@@ -39,7 +39,6 @@ def test_the_public_names_are_these() -> None:
         "Judge",
         "Judgment",
         "Judgments",
-        "MissingExtraError",
         "Problem",
         "Pyramid",
         "PyramidionError",

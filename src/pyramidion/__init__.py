@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError, UsageError
+from pyramidion.errors import InputError, Problem, PyramidionError, UsageError
 from pyramidion.model import (
     ContentUnit,
     Contributor,
@@ -62,7 +62,6 @@ __all__ = [
     "Judge",
     "Judgment",
     "Judgments",
-    "MissingExtraError",
     "Problem",
     "Pyramid",
     "PyramidionError",

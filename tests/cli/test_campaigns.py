@@ -41,6 +41,8 @@ def test_a_campaign_from_plan_to_scores(tmp_path: Path) -> None:
 
     status = json.loads(run("campaign", "status", place, "j", "--json").stdout)[0]
     assert status["progress"]["submitted"] == 4
+    assert run("report", place, "-o", tmp_path / "report.html").returncode == 0
+    assert f"j: {status['cost']}" in (tmp_path / "report.html").read_text("utf-8")
     worker = status["workers"][0]["worker"]
     assert run("campaign", "exclude", place, worker, "--reason", "careless").returncode == 0
     assert f"worker {worker}: left out: careless" in run("validate", place).stderr

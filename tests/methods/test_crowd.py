@@ -11,6 +11,7 @@ import pytest
 
 import pyramidion as pyr
 from pyramidion import plugins
+from pyramidion.errors import MissingExtraError
 from pyramidion.methods.aggregate import majority
 from pyramidion.model import Judgment, Judgments
 
@@ -63,7 +64,7 @@ def test_unanswered_questions_stay_missing_in_every_aggregator(name: str) -> Non
 @pytest.mark.parametrize("name", ["dawid-skene", "mace", "glad"])
 def test_without_crowd_kit_the_error_names_the_command(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "crowdkit.aggregation", None)  # how Python spells "cannot be imported"
-    with pytest.raises(pyr.MissingExtraError, match=r"pip install 'pyramidion\[crowd\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'pyramidion\[crowd\]'"):
         plugins.load("aggregators", name)(crowd(0), tie="absent", seed=0)
 
 

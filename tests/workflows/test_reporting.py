@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.metadata import EntryPoint
 
 import pytest
 
 import pyramidion as pyr
+from pyramidion import plugins
 from pyramidion.analysis.ranking import ranking
 from pyramidion.model import ScoreTable, Signature
 from pyramidion.workflows import analyses, reporting
@@ -101,3 +103,26 @@ def test_rouge_is_left_to_a_score_table_where_it_would_take_minutes(monkeypatch:
 def test_a_study_that_cannot_be_scored_is_refused_with_reasons() -> None:
     with pytest.raises(pyr.UsageError, match="cannot be scored by any method"):
         findings(pyr.Study(topics=(pyr.Topic("t"),)))
+
+
+def test_without_a_title_a_study_is_called_by_its_size() -> None:
+    named = findings(pyr.example(), resamples=20)
+    bare = replace(named, title="")
+    assert (bare.heading("writer"), bare.heading("system")) == ("6 writers on 4 topics", "6 systems on 4 topics")
+    assert named.heading("writer") == pyr.example().title
+
+
+def words_said(study: pyr.Study) -> ScoreTable:
+    """A method as a plugin would add it."""
+    scores = [pyr.Score(s.topic, s.system, "words", float(len(s.text.split()))) for s in study.peers]
+    return ScoreTable.of_summaries(scores, Signature.of("words"))
+
+
+def test_methods_of_plugins_take_part_wherever_a_study_is_scored_by_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    added = EntryPoint("words", f"{__name__}:words_said", "pyramidion.methods")
+    monkeypatch.setitem(plugins._registered("methods"), "words", added)
+    tables = analyses.scored_by_all(pyr.example())
+    assert list(tables) == ["pyramid", "lite", "responsiveness", "rouge", "words"]
+    assert max(tables["words"].per_system("words").values()) > 50
+    with pytest.raises(pyr.UsageError, match=r"method words has no choice 'tie'; it has: $"):
+        pyr.score(pyr.example(), "words", tie="absent")

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from pyramidion.analysis.agreement import Agreement
-from pyramidion.analysis.answer import Answer
+from pyramidion.analysis.answer import Answer, count
 from pyramidion.analysis.correlate import Correlations
 from pyramidion.analysis.figures import Tier, Tiers
 from pyramidion.analysis.ranking import Ranking
@@ -106,7 +106,10 @@ class Fact(NamedTuple):
 
 @dataclass(frozen=True)
 class Findings:
-    """What was evaluated, how, and what came out. ``main`` is what pyramids and summaries are shown by."""
+    """What was evaluated, how, and what came out. ``main`` is what pyramids and summaries are shown by.
+
+    ``title`` is the study's own, or empty.
+    """
 
     title: str
     facts: tuple[Fact, ...]
@@ -118,6 +121,10 @@ class Findings:
     workers: tuple[WorkerAgreement, ...] = ()
     correlations: Answer[Correlations] | None = None
     notes: tuple[Problem, ...] = ()
+
+    def heading(self, who: str) -> str:
+        """The study's title, or how many there are: "6 systems on 4 topics"."""
+        return self.title or f"{count(len(self.systems), who)} on {count(len(self.topics), 'topic')}"
 
     @property
     def main(self) -> Scored:

@@ -25,7 +25,7 @@ from scipy import special, stats
 from pyramidion.analysis.answer import Answer, Cell, Table, count
 from pyramidion.analysis.figures import Figure, Lines, Series
 from pyramidion.analysis.inputs import Floats, column_means
-from pyramidion.analysis.votes import Votes, votes_of
+from pyramidion.analysis.votes import Votes, unit_votes
 from pyramidion.errors import Problem, UsageError
 from pyramidion.methods.cost import campaign_cost, money
 from pyramidion.model import Signature, Study
@@ -148,7 +148,7 @@ def plan(
     rng = np.random.default_rng(seed)
     notes: list[Problem] = []
     if isinstance(pilot, Study):
-        world = _from_pilot(votes_of(pilot, pyramid=pyramid, judges=judges), pair, notes)
+        world = _from_pilot(unit_votes(pilot, pyramid=pyramid, judges=judges), pair, notes)
     else:
         world = _from_assumptions(pilot or Assumptions(), rng)
     sizes = [sorted({*part, papers}) for part, papers in zip((topics, units, workers), PAPER, strict=True)]

@@ -17,7 +17,7 @@ from pyramidion.analysis.answer import Answer, Table, count, listed
 from pyramidion.analysis.figures import Estimate, Intervals, Point, Scatter
 from pyramidion.analysis.inputs import choose_measures, column_means, grid, measures_of
 from pyramidion.analysis.resampling import gold_means
-from pyramidion.analysis.votes import Votes, votes_of
+from pyramidion.analysis.votes import Votes, unit_votes
 from pyramidion.errors import Problem, UsageError
 from pyramidion.model import ScoreTable, Signature, Study
 from pyramidion.stats.alpha import alpha
@@ -111,7 +111,7 @@ def drop_topics(
     """Correlation with the gold on all topics, and without the topics on which workers agree least."""
     if not 0 < share < 1:
         raise UsageError(f"the share of topics to drop is between 0 and 1, not {share}")
-    votes = votes_of(study, pyramid=pyramid, judges=judges, min_agreement=min_agreement)
+    votes = unit_votes(study, pyramid=pyramid, judges=judges, min_agreement=min_agreement)
     ordered = _by_agreement(votes)
     number = round(share * len(votes.topics))
     if not 0 < number < len(votes.topics):

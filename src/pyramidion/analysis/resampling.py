@@ -16,7 +16,7 @@ import numpy as np
 from pyramidion.analysis.answer import Answer, Table, count
 from pyramidion.analysis.figures import Figure, Lines, Series
 from pyramidion.analysis.inputs import Floats, choose_measures, column_means, measures_of
-from pyramidion.analysis.votes import Votes, votes_of
+from pyramidion.analysis.votes import Votes, unit_votes
 from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.model import ScoreTable, Signature, Study
 from pyramidion.stats.correlation import Kind, row_correlations
@@ -69,7 +69,7 @@ def resampling(
         check_choice("what to draw", what, get_args(Over))
     if repetitions < 1:
         raise UsageError(f"at least 1 repetition, not {repetitions}")
-    votes = votes_of(study, pyramid=pyramid, judges=judges, min_agreement=min_agreement)
+    votes = unit_votes(study, pyramid=pyramid, judges=judges, min_agreement=min_agreement)
     name, target = gold_means(votes, gold, gold_measure)
     points = tuple(
         point

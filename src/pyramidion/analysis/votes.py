@@ -89,7 +89,7 @@ def _majority(yes: Floats, asked: NDArray[np.int64]) -> tuple[Floats, Floats]:
     return (2 * yes > asked).astype(np.float64), (asked > 0).astype(np.float64)
 
 
-def votes_of(
+def unit_votes(
     study: Study, *, pyramid: str | None = None, judges: str | None = None, min_agreement: float | None = 0.5
 ) -> Votes:
     """The judgments on units, after leaving out workers who disagree with everybody."""

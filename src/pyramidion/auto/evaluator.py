@@ -14,7 +14,7 @@ from pyramidion.auto.embed import embedder
 from pyramidion.auto.encoder import Encoder
 from pyramidion.auto.graph import SimilarityGraph
 from pyramidion.auto.match import WeightedUnits
-from pyramidion.auto.peers import Judged, aligned, matched
+from pyramidion.auto.peers import JudgedPeer, aligned, matched
 from pyramidion.auto.pyramids import NAME, BuiltPyramid, build, contributors_of
 from pyramidion.auto.scores import PeerScores, peer_scores
 from pyramidion.auto.segments import SegmentedText, Segmenter
@@ -37,7 +37,7 @@ class PreparedPyramid:
 
 class ScoredPeer(NamedTuple):
     system: str
-    judged: Judged
+    judged: JudgedPeer
     scores: PeerScores
 
 
@@ -89,9 +89,9 @@ class Evaluator:
             for (system, _), found in zip(chunk, judged, strict=True):
                 yield ScoredPeer(system, found, peer_scores(prepared.pyramid, found.degrees, found.size))
 
-    def _judge(self, prepared: PreparedPyramid, peers: list[SegmentedText], explain: bool) -> list[Judged]:
+    def _judge(self, prepared: PreparedPyramid, peers: list[SegmentedText], explain: bool) -> list[JudgedPeer]:
         if not len(prepared.units.weights):
-            return [Judged((), 0) for _ in peers]
+            return [JudgedPeer((), 0) for _ in peers]
         if self._match is None:
             clauses = [clause for text in prepared.contributors for clause in text.clauses]
             whole = self._alignment.prepare([SegmentedText(peer.text) for peer in peers])  # their clauses do not matter

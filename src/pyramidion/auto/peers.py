@@ -33,7 +33,7 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedPeer:
     """A peer against a pyramid: the degree of each unit, X, and, where explained, what counts as expressed."""
 
     degrees: Sequence[float]
@@ -54,12 +54,12 @@ class Match(Protocol):
 
 def aligned(
     units: WeightedUnits, peers: Sequence[SegmentedText], alignment: Alignment, *, explain: bool
-) -> list[Judged]:
+) -> list[JudgedPeer]:
     """Degrees by alignment of contributors (in the order of ``unit_of``) with whole peers; ``explain`` says where."""
     shares = alignment.mean() * np.array([bool(peer.sentences) for peer in peers])  # an empty peer expresses nothing
     degrees = unit_degrees(units, shares)
     return [
-        Judged(
+        JudgedPeer(
             degrees[:, number].tolist(),
             finest_size(peer),
             _evidence(units, alignment, shares, number) if explain else (),
@@ -94,9 +94,11 @@ def finest_size(peer: SegmentedText) -> int:
     return sum(counts[left_over(counts, "finest")] for counts in sizes)
 
 
-def matched(units: WeightedUnits, peers: Sequence[SegmentedText], similarity: Doubles, match: Match) -> list[Judged]:
+def matched(
+    units: WeightedUnits, peers: Sequence[SegmentedText], similarity: Doubles, match: Match
+) -> list[JudgedPeer]:
     """What a matcher finds, given the similarity of all clauses of all peers with every contributor."""
-    judged: list[Judged] = []
+    judged: list[JudgedPeer] = []
     first = 0
     for peer in peers:
         clauses = peer.clauses()
@@ -105,9 +107,9 @@ def matched(units: WeightedUnits, peers: Sequence[SegmentedText], similarity: Do
     return judged
 
 
-def _as_judged(units: WeightedUnits, clauses: Sequence[Clause], found: PeerMatch) -> Judged:
+def _as_judged(units: WeightedUnits, clauses: Sequence[Clause], found: PeerMatch) -> JudgedPeer:
     degrees = [0.0] * len(units.weights)
     for each in found.matches:
         degrees[each.unit] = 1.0
     where = sorted(Found(each.unit, each.similarity, clauses[each.segment].spans) for each in found.matches)
-    return Judged(degrees, len(found.matches) + found.unmatched, tuple(where))
+    return JudgedPeer(degrees, len(found.matches) + found.unmatched, tuple(where))

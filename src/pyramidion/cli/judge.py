@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyramidion.auto.judges.llm import Estimate
     from pyramidion.model import Study
     from pyramidion.workflows.careless import WorkerCheck
-    from pyramidion.workflows.judging import Judged
+    from pyramidion.workflows.judging import JudgedStudy
 
 
 def judge(
@@ -162,14 +162,14 @@ def _told(estimate: Estimate, name: str, prices: tuple[float, float] | None) -> 
     return f"{name}: {estimate.requests} requests{known}, roughly {tokens}{cost}."
 
 
-def _save(judged: Judged, target: Path, output: Output) -> None:
+def _save(judged: JudgedStudy, target: Path, output: Output) -> None:
     from pyramidion.workflows.studies import save
 
     output.warn(save(judged.study, target))
     output.say(f"Wrote the study with the judgments to {target}.")
 
 
-def _show_workers(judged: Judged, name: str, pyramid: str, output: Output) -> None:
+def _show_workers(judged: JudgedStudy, name: str, pyramid: str, output: Output) -> None:
     from pyramidion.workflows.careless import check_workers
 
     checks = check_workers(judged.study, name, pyramid=pyramid)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from pyramidion.cli.analyze.asking import Asked
-from pyramidion.cli.inputs import load_study, refuse_same
+from pyramidion.cli.inputs import load_study, open_desk, refuse_same
 from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath, grouped
 from pyramidion.cli.output import Output, plain
 from pyramidion.errors import UsageError
@@ -35,7 +35,9 @@ def report(
     method: Method = None,
     pyramid: PyramidName = None,
     judges: Judges = None,
-    pay: Annotated[float | None, typer.Option(help="What an assignment paid, for the cost.", min=0)] = None,
+    pay: Annotated[
+        float | None, typer.Option(help="What an assignment paid. [default: what a database says]", min=0)
+    ] = None,
     fee: Annotated[float, typer.Option(help="The platform's fee, as a share of the pay.", min=0)] = 0.2,
     currency: Annotated[str, typer.Option(help="Printed before amounts of money.")] = "$",
     seed: Seed = 0,
@@ -59,7 +61,8 @@ def report(
 
         need_plots()
     study = load_study(path, format, lenient, out)
-    found = _findings(study, out, method, pyramid, judges, seed, scores, _cost(study, pay, fee, currency))
+    cost = _spent(path) if pay is None else _cost(study, pay, fee, currency)
+    found = _findings(study, out, method, pyramid, judges, seed, scores, cost)
     written = _write(found, page, figures, latex, out)
     main = found.main
     out.result(
@@ -78,10 +81,23 @@ def report(
         out.show(f"... and {len(written) - 3} more files.")
 
 
-def _cost(study: Any, pay: float | None, fee: float, currency: str) -> str:
-    """Paid work is one judge on one task."""
-    if pay is None:
+def _spent(path: str) -> str:
+    """What the campaigns of a study database have cost; nothing is known of other files."""
+    from pyramidion.workflows import database
+
+    if not database.is_url(path) and not database.recognises(Path(path)):
         return ""
+    from pyramidion.workflows.monitor import spent
+
+    desk = open_desk(path)
+    try:
+        return spent(desk)
+    finally:
+        desk.database.close()
+
+
+def _cost(study: Any, pay: float, fee: float, currency: str) -> str:
+    """Paid work is one judge on one task."""
     from pyramidion.methods.cost import campaign_cost
 
     columns = zip(study.judgments.task.codes, study.judgments.judge.codes, strict=True)

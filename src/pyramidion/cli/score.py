@@ -20,8 +20,6 @@ def run(study: Study, named: str | None, choices: dict[str, Any], targets: list[
     check_targets(targets, by)
     method = fitting_method(study, choices) if named is None else named
     accepted = inspect.signature(plugins.load("methods", method)).parameters
-    if strange := [name for name in choices if name not in accepted]:
-        raise UsageError(f"method {method} has no option --{strange[0].replace('_', '-')}")
     if choices.get("min_agreement") == 0:
         choices["min_agreement"] = None
     if "track" in accepted:  # a bar, where the method can say how far it is

@@ -11,8 +11,9 @@ from typing import Literal, Protocol, get_args
 import numpy as np
 
 from pyramidion.errors import check_choice
-from pyramidion.methods.columns import Groups, as_judged_by, group, levels, ranks, take, values
+from pyramidion.methods.columns import Groups, as_judged_by, group, ranks, take, values
 from pyramidion.model import Judgments
+from pyramidion.stats.levels import levels
 
 Tie = Literal["absent", "present"]
 

@@ -40,16 +40,6 @@ def present_names(column: Column) -> list[str]:
     return sorted(column.names[code] for code in np.flatnonzero(np.bincount(_raw(column))).tolist())
 
 
-def levels(value: NDArray[np.float64]) -> tuple[NDArray[np.float64], Codes]:
-    """Distinct values from low to high, and which of them each row has. Small counts need no sorting."""
-    if len(value) and value.min() >= 0 and value.max() < 256:
-        counts = value.astype(np.int64)
-        if np.array_equal(counts, value):
-            return np.arange(counts.max() + 1, dtype=np.float64), counts
-    distinct, level = np.unique(value, return_inverse=True)
-    return distinct, level.astype(np.int64)
-
-
 def is_in(column: Column, names: frozenset[str] | set[str]) -> Mask:
     """Which rows have one of these names."""
     wanted = np.fromiter((name in names for name in column.names), dtype=bool, count=len(column.names))

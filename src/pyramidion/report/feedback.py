@@ -206,11 +206,11 @@ def overview_page(findings: Findings, chosen: Sequence[ShownSummary]) -> str:
     """All writers, topic by topic, and the ideas that most of them missed."""
     body = [_topic_overview(findings, topic, [s for s in chosen if s.topic == topic.id]) for topic in findings.topics]
     return document(
-        f"{findings.title}: overview",
+        f"{findings.heading('writer')}: overview",
         element(
             "main",
             element("p", "For the teacher: names every writer", class_="eyebrow"),
-            element("h1", findings.title, dir="auto"),
+            element("h1", findings.heading("writer"), dir="auto"),
             [part for part in body if part],
             class_="wide letter overview",
         ),

@@ -19,7 +19,7 @@ def report_page(findings: Findings) -> str:
     )
     detail = element("main", id="detail", class_="wide", hidden=True, tabindex="-1")
     return document(
-        findings.title,
+        findings.heading("system"),
         element("a", "Skip to the ranking", href="#ranking", class_="skip"),
         overview,
         detail,

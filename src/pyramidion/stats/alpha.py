@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from pyramidion.stats.intervals import Interval, blocks, percentile_interval
+from pyramidion.stats.levels import levels
 
 Distance = Literal["nominal", "ordinal", "interval", "dice"]
 Floats = NDArray[np.float64]
@@ -78,10 +79,10 @@ class _Answers:
         value = np.asarray(values, dtype=np.float64)
         answered = ~np.isnan(value)
         item = _codes(np.asarray(items)[answered])
-        levels, level = _levels(value[answered])
+        known, level = levels(value[answered])
         size = np.bincount(item)
         paired = size[item] > 1 if len(item) else np.zeros(0, dtype=bool)
-        return cls._of_pairs(item[paired], level[paired], levels, distance)
+        return cls._of_pairs(item[paired], level[paired], known, distance)
 
     @classmethod
     def _of_pairs(cls, item: Codes, level: Codes, levels: Floats, distance: str) -> _Answers:
@@ -180,13 +181,3 @@ def _codes(items: NDArray[np.generic]) -> Codes:
     if items.dtype.kind in "iu" and len(items) and int(items.min()) >= 0 and int(items.max()) <= 8 * len(items):
         return np.asarray(items, dtype=np.int64)
     return np.asarray(np.unique(items, return_inverse=True)[1], dtype=np.int64)
-
-
-def _levels(value: Floats) -> tuple[Floats, Codes]:
-    """Distinct values and which of them each answer is. Small counts need no sorting."""
-    if len(value) and value.min() >= 0 and value.max() < 256:
-        whole = value.astype(np.int64)
-        if np.array_equal(whole, value):
-            return np.arange(whole.max() + 1, dtype=np.float64), whole
-    distinct, level = np.unique(value, return_inverse=True)
-    return distinct, level.astype(np.int64)

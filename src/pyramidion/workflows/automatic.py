@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from multiprocessing import get_context
 from typing import Any
@@ -300,10 +300,10 @@ def _is_judged(study: Study, pyramid: str) -> bool:
 
 
 def _choices(named: Mapping[str, Any]) -> Choices:
-    try:
-        return Choices(**named)
-    except TypeError as error:
-        raise UsageError(f"evaluate: {str(error).split(') ')[-1]}") from None
+    known = [part.name for part in fields(Choices)]
+    for name in named.keys() - known:
+        raise UsageError(f"method auto has no choice {name!r}; it has: {', '.join(known)}")
+    return Choices(**named)
 
 
 def evaluate(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -63,16 +63,22 @@ def score(study: Study, method: str | None = None, **choices: Any) -> ScoreTable
     """
     method = fitting_method(study, choices) if method is None else method
     run = plugins.load("methods", method)
+    _check_choices(method, run, choices)
     if isinstance(choices.get("measures"), str):
         choices["measures"] = [choices["measures"]]
-    try:
-        table = run(study, **choices)
-    except TypeError as error:
-        if "unexpected keyword argument" in str(error):
-            raise UsageError(f"method {method}: {str(error).split(') ')[-1]}") from None
-        raise
+    table = run(study, **choices)
     assert isinstance(table, ScoreTable)
     notes = (*study.notes, *table.notes)
     if not table.scores:
         raise InputError([Problem("study", f"no summary could be scored by method {method}"), *notes])
     return replace(table, notes=notes)
+
+
+def _check_choices(method: str, run: Callable[..., Any], choices: Mapping[str, Any]) -> None:
+    """A method that takes any name checks them itself."""
+    parameters = inspect.signature(run).parameters
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return
+    known = sorted(parameters.keys() - {"study"})
+    for name in choices.keys() - parameters.keys():
+        raise UsageError(f"method {method} has no choice {name!r}; it has: {', '.join(known)}")

@@ -32,7 +32,7 @@ class Job(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedStudy:
     """Scores, and the study with the judgments behind them."""
 
     table: ScoreTable
@@ -46,7 +46,7 @@ def judge_study(
     pyramid: str | None = None,
     threshold: float | None = None,
     evidence: bool = True,
-) -> Judged:
+) -> JudgedStudy:
     """Judge and score all peers: by probabilities, or by yes and no from a threshold on."""
     asked = make_judge(judge) if isinstance(judge, str) else judge
     if threshold is not None and not 0 <= threshold <= 1:
@@ -60,7 +60,7 @@ def judge_study(
     values = "soft" if threshold is None else f"from-{threshold:g}"
     signature = Signature.of("lite", pyramid=name, judges=asked.name, values=values)
     notes = (*study.notes, *_empty(study, name), *table.notes)
-    return Judged(replace(table, signature=signature, notes=notes), judged)
+    return JudgedStudy(replace(table, signature=signature, notes=notes), judged)
 
 
 def jobs(study: Study, pyramid: str) -> list[Job]:

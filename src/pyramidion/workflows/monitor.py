@@ -70,6 +70,20 @@ class Overview:
         }
 
 
+def spent(desk: Desk) -> str:
+    """What the answers of all campaigns have cost, by the pay and the fee each was planned with."""
+    costs = {}
+    for campaign in desk.campaigns.all():
+        answers = desk.campaigns.answers(campaign.name)
+        costs[campaign.name] = _cost(campaign, sum(answer.state == "submitted" for answer in answers))
+    return "; ".join(f"{name}: {cost}" for name, cost in costs.items())
+
+
+def _cost(campaign: Campaign, submitted: int) -> Cost:
+    settings = campaign.settings
+    return campaign_cost(submitted, pay=str(settings.pay), fee=str(settings.fee), currency=settings.currency)
+
+
 def overview(desk: Desk, name: str) -> Overview:
     """Everything a manager wants to see about one campaign, now."""
     campaign = desk.campaigns.get(name)
@@ -87,7 +101,6 @@ def overview(desk: Desk, name: str) -> Overview:
         min_seconds=campaign.settings.min_seconds,
     )
     blocked = {worker.id: worker.blocked for worker in desk.workers.all() if worker.blocked}
-    settings = campaign.settings
     return Overview(
         campaign=campaign,
         progress=desk.campaigns.progress(name),
@@ -96,7 +109,7 @@ def overview(desk: Desk, name: str) -> Overview:
         workers=_workers(submitted, agreement, flags, desk.reviews.excluded(), blocked),
         alpha=_alpha(judgments) if campaign.kind in {"judge", "rate"} else None,
         seconds=[answer.seconds for answer in submitted if answer.seconds is not None],
-        cost=campaign_cost(len(submitted), pay=str(settings.pay), fee=str(settings.fee), currency=settings.currency),
+        cost=_cost(campaign, len(submitted)),
     )
 
 

@@ -61,7 +61,7 @@ def findings(
     progress("Explaining summaries")
     topics = tuple(shown_topic(study, topic.id, judged) for topic in study.topics)
     return Findings(
-        study.title or f"{count(len(study.systems), 'system')} on {count(len(study.topics), 'topic')}",
+        study.title,
         tuple(_facts(study)),
         tuple(_protocol(study, judged, cost)),
         scored,
