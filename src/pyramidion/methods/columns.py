@@ -88,50 +88,28 @@ def take(judgments: Judgments, rows: NDArray[np.generic]) -> Judgments:
     evidence = {}
     if judgments.evidence:
         evidence = {new: judgments.evidence[old] for new, old in enumerate(index.tolist()) if old in judgments.evidence}
-    return Judgments.of_columns(
-        topic=_taken(judgments.topic, index),
-        system=_taken(judgments.system, index),
-        unit=_taken(judgments.unit, index),
-        aspect=_taken(judgments.aspect, index),
-        judge=_taken(judgments.judge, index),
-        task=_taken(judgments.task, index),
-        other=_taken(judgments.other, index),
-        value=array("d", values(judgments)[index].tobytes()),
-        evidence=evidence,
+    return judgments.with_columns(
+        **_taken(judgments, index), value=array("d", values(judgments)[index].tobytes()), evidence=evidence
     )
 
 
-def _taken(column: Column, index: Codes) -> Column:
-    codes = _raw(column)[index] if len(column) else np.zeros(0, dtype=np.int32)
-    return Column(column.names, array("i", codes.tobytes()))
+def _taken(judgments: Judgments, index: Codes) -> dict[str, Column]:
+    """These rows of every column that holds names."""
+    found = {}
+    for name, column in judgments.named_columns().items():
+        codes = _raw(column)[index] if len(column) else np.zeros(0, dtype=np.int32)
+        found[name] = Column(column.names, array("i", codes.tobytes()))
+    return found
 
 
 def with_values(judgments: Judgments, value: NDArray[np.float64]) -> Judgments:
     """The same judgments with other values."""
-    return Judgments.of_columns(
-        topic=judgments.topic,
-        system=judgments.system,
-        unit=judgments.unit,
-        aspect=judgments.aspect,
-        judge=judgments.judge,
-        task=judgments.task,
-        other=judgments.other,
-        value=array("d", value.tobytes()),
-        evidence=judgments.evidence,
-    )
+    return judgments.with_columns(value=array("d", value.tobytes()))
 
 
 def as_judged_by(name: str, judgments: Judgments, rows: Codes, value: NDArray[np.float64]) -> Judgments:
     """One judgment per row, with new values, all by one judge (an aggregate of many) and of no task."""
-    size = len(rows)
-    zeros = array("i", bytes(4 * size))
-    return Judgments.of_columns(
-        topic=_taken(judgments.topic, rows),
-        system=_taken(judgments.system, rows),
-        unit=_taken(judgments.unit, rows),
-        aspect=_taken(judgments.aspect, rows),
-        judge=Column((name,), zeros),
-        task=Column(("",), zeros),
-        other=_taken(judgments.other, rows),
-        value=array("d", value.astype(np.float64).tobytes()),
-    )
+    zeros = array("i", bytes(4 * len(rows)))
+    alone = {"judge": Column((name,), zeros), "task": Column(("",), zeros)}
+    new = array("d", value.astype(np.float64).tobytes())
+    return judgments.with_columns(**_taken(judgments, rows) | alone, value=new, evidence={})

@@ -13,7 +13,7 @@ import math
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 from pyramidion.model.texts import Span
 
@@ -152,17 +152,19 @@ class Judgments(Sequence[Judgment]):
     def take(self, rows: Sequence[int]) -> Judgments:
         """The judgments of these rows, in this order."""
         value, evidence = self.value, self.evidence
-        return Judgments.of_columns(
-            topic=self.topic.take(rows),
-            system=self.system.take(rows),
-            unit=self.unit.take(rows),
-            aspect=self.aspect.take(rows),
-            judge=self.judge.take(rows),
-            task=self.task.take(rows),
-            other=self.other.take(rows),
+        return self.with_columns(
+            **{name: column.take(rows) for name, column in self.named_columns().items()},
             value=array("d", [value[row] for row in rows]),
             evidence={new: evidence[old] for new, old in enumerate(rows) if old in evidence} if evidence else {},
         )
+
+    def named_columns(self) -> dict[str, Column]:
+        """The columns that hold names."""
+        return {name: getattr(self, name) for name in self.__slots__ if name not in {"value", "evidence"}}
+
+    def with_columns(self, **changed: Any) -> Judgments:
+        """The same judgments with some columns changed."""
+        return Judgments.of_columns(**{name: getattr(self, name) for name in self.__slots__} | changed)
 
     def __len__(self) -> int:
         return len(self.value)

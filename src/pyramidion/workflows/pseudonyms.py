@@ -31,17 +31,7 @@ def with_pseudonyms(study: Study, pseudonym: Callable[[str], str]) -> Study:
 
 
 def _renamed(judgments: Judgments, name: Callable[[str], str]) -> Judgments:
-    return Judgments.of_columns(
-        topic=judgments.topic,
-        system=judgments.system,
-        unit=judgments.unit,
-        aspect=judgments.aspect,
-        judge=Column([name(id) for id in judgments.judge.names], judgments.judge.codes),
-        task=judgments.task,
-        value=judgments.value,
-        other=judgments.other,
-        evidence=judgments.evidence,
-    )
+    return judgments.with_columns(judge=Column([name(id) for id in judgments.judge.names], judgments.judge.codes))
 
 
 def _with_authors(pyramid: Pyramid, name: Callable[[str], str]) -> Pyramid:
