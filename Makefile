@@ -28,6 +28,7 @@ bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/grid.py
 	$(BIN)/python benchmarks/judge.py
 	$(BIN)/python benchmarks/report.py
+	$(BIN)/python benchmarks/annotate.py --quick
 	$(BIN)/python benchmarks/server.py --quick
 
 docs: $(VENV)/.test-installed   # rewrite the generated pages of docs/reference and the pictures
