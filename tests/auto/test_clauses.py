@@ -80,6 +80,19 @@ def test_a_word_that_only_joins_is_held_but_not_read(segmenter, text, last):
     assert clause.spans[-1].of(text).split(maxsplit=1)[1] == last
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("The court did not convict him, nor did it clear his name.", "nor did it clear his name."),
+        ("That year, the river flooded and the town moved away.", "That year, the river flooded"),
+        ("The bridge, which cost 310 million dollars, is unsafe, said Smith on Monday.", "said Smith on Monday."),
+    ],
+)
+def test_words_that_say_something_are_read_and_who_speaks_needs_no_other_subject(segmenter, text, kept):
+    assert all(kept in " | ".join(way) for way in ways(segmenter, text)[0][1:2])
+    assert "The bridge said" not in str(ways(segmenter, text))
+
+
 def test_a_sign_is_no_subject():
     text = "He came, saw that it was late."
     spans = [Span(0, 2), Span(3, 7), Span(7, 8), Span(9, 12), Span(13, 17), Span(18, 20), Span(21, 24), Span(25, 30)]

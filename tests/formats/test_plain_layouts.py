@@ -55,6 +55,22 @@ def test_what_has_no_reference_and_what_holds_nothing_is_told(tmp_path: Path) ->
     assert any(str(tmp_path / "empty") in line and "no .txt file" in line for line in told)
 
 
+def test_documents_are_no_system_and_no_text_goes_missing_silently(tmp_path: Path) -> None:
+    put(tmp_path, references__floods="The river rose.", mine__floods="Water.", documents__floods="A long story.")
+    put(tmp_path, other__deeper__floods="Rain.")
+    loaded = inspect(tmp_path)
+    assert loaded.study.systems == ("mine",)
+    assert loaded.study.topics[0].documents[0].text == "A long story."
+    assert ["other" in str(problem) for problem in loaded.problems] == [True]
+
+
+def test_folders_without_texts_are_nothing_of_ours(tmp_path: Path) -> None:
+    for name in ("references", "mine"):
+        (tmp_path / name).mkdir()
+    with pytest.raises(UsageError, match="in no format I recognise"):
+        pyr.load(tmp_path)
+
+
 @pytest.mark.parametrize("also", ["peers", "documents"])
 def test_a_single_topic_is_not_taken_for_systems(tmp_path: Path, also: str) -> None:
     put(tmp_path, references__anna="The river rose.", **{f"{also}__mine": "Water."})

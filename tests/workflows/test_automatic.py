@@ -13,9 +13,11 @@ from pyramidion.auto import evaluator as evaluator_module
 from pyramidion.auto.choices import Choices
 from pyramidion.auto.encoder import Encoder
 from pyramidion.auto.evaluator import Evaluator
+from pyramidion.methods.pyramid import mean_units_per_reference
 from pyramidion.workflows import automatic
 from pyramidion.workflows.automatic import build_pyramids, evaluate_study, run_topics, topic_jobs
 from pyramidion.workflows.automatic_run import run
+from pyramidion.workflows.explaining import explain
 
 REFERENCES = [
     "The river Aller rose on Monday and flooded the old town. Ten families had to leave their homes.",
@@ -305,8 +307,35 @@ def test_scores_follow_from_the_judgments_that_are_kept(evaluation: pyr.Study, m
     assert by_hand.per_summary("original") == again.per_summary("quality")
 
 
-def test_a_peer_that_came_later_is_judged(evaluation: pyr.Study) -> None:
+def test_a_peer_that_came_later_is_told_and_the_others_keep_their_scores(evaluation: pyr.Study) -> None:
+    """Judging it by the choices of today would put two kinds of numbers into one table."""
     later = pyr.Summary(evaluation.topics[0].id, "later", evaluation.peers[0].text)
     more = replace(evaluation, summaries=(*evaluation.summaries, later))
     table = pyr.score(more, "auto")
-    assert table.per_summary("coverage")[later.topic, "later"] is not None
+    assert table.per_summary("coverage") == pyr.score(evaluation, "auto").per_summary("coverage")
+    assert any("later" in str(note) for note in table.notes)
+    assert ("choices", "kept") in table.signature.choices
+    anew = pyr.score(more, "auto", percentile=83)
+    assert anew.per_summary("coverage")[later.topic, "later"] is not None
+
+
+def test_what_was_judged_against_another_pyramid_is_scored_against_that(example: pyr.Study) -> None:
+    topic = example.topics[0].id
+    one = replace(
+        example,
+        topics=example.topics[:1],
+        summaries=tuple(s for s in example.summaries if s.topic == topic),
+        pyramids=tuple(p for p in example.pyramids if p.topic == topic),
+        judges=(),
+        judgments=pyr.Judgments(),
+    )
+    found = evaluate_study(one, pyramid="expert")
+    again = pyr.score(found.study)
+    assert dict(again.signature.choices)["pyramid"] == "expert"
+    assert again.per_summary("coverage") == pytest.approx(found.table.per_summary("coverage"))
+    explained = explain(found.study, topic, "extract", judges="auto")
+    assert explained.measures["coverage"] == again.per_summary("coverage")[topic, "extract"]
+    best = explained.pyramid.best_weights()[mean_units_per_reference(explained.pyramid)]
+    assert explained.weight == pytest.approx(explained.measures["coverage"] * best)
+    with pytest.raises(pyr.UsageError, match="method that judges units"):
+        explain(found.study, topic, "extract", method="rouge")

@@ -29,8 +29,10 @@ from pyramidion.model.texts import Span
 Bools = NDArray[np.bool_]
 MIN_WORDS = 3
 """A clause with fewer words goes to its neighbour."""
-JOINING = frozenset({"and", "but", "nor", "or", "that", "yet"})
+JOINING = frozenset({"and", "but", "or", "that", "yet"})
 """First words that join a clause to the one before it and say nothing themselves; they are not read."""
+SAYING = frozenset({"add", "added", "adds", "said", "say", "says", "told", "warned", "wrote"})
+"""Verbs that have their subject behind them where they begin a clause: "..., said the mayor"."""
 NO_SUBJECT = -2.0
 """Log-odds below which a word is surely outside of a subject, as verbs are; names and numbers in one may be unsure."""
 AT_ONCE, GAP = 64, 2
@@ -145,9 +147,10 @@ def _clauses(text: str, sentence: Span, spans: Sequence[Span], starts: list[int]
     """Cut a sentence before these words, but not where that would leave a subject without any verb."""
     words = [span.of(sentence.of(text)) for span in spans]
     odds = np.where([is_word(word) for word in words], tags.subject, np.nan)
-    joins = np.array([word.lower() in JOINING for word in words], bool) & (odds <= 0)
+    joins = np.array([number > 0 and word.lower() in JOINING for number, word in enumerate(words)], bool) & (odds <= 0)
+    alone = np.array([word.lower() in SAYING for word in words], bool)
     found = []
-    for subject, piece in _with_subjects(starts, odds, joins):
+    for subject, piece in _with_subjects(starts, odds, joins, alone):
         here = _between(sentence, spans, piece)
         read = _between(sentence, spans, Piece(piece.first + int(joins[piece.first]), piece.last))
         if subject is None:
@@ -158,8 +161,11 @@ def _clauses(text: str, sentence: Span, spans: Sequence[Span], starts: list[int]
     return tuple(found)
 
 
-def _with_subjects(starts: list[int], odds: Floats, joins: Bools) -> list[tuple[Piece | None, Piece]]:
-    """The pieces of a sentence, each with the subject it takes from another one, if any. ``odds`` of signs are NaN."""
+def _with_subjects(starts: list[int], odds: Floats, joins: Bools, alone: Bools) -> list[tuple[Piece | None, Piece]]:
+    """The pieces of a sentence, each with the subject it takes from another one, if any.
+
+    ``odds`` of signs are NaN; words that are ``alone`` need no subject, and after those that join it is the last one.
+    """
     found: list[tuple[Piece | None, Piece]] = []
     subject: Piece | None = None
     cut_off: list[Piece] = []
@@ -167,7 +173,7 @@ def _with_subjects(starts: list[int], odds: Floats, joins: Bools) -> list[tuple[
         own = _subject(odds, piece)
         if own and not (odds[own.first : piece.last] < NO_SUBJECT).any():
             cut_off.append(piece)
-        elif own:
+        elif own or alone[piece.first]:
             found.append((None, piece))
         else:
             if cut_off and not joins[piece.first]:
@@ -177,7 +183,7 @@ def _with_subjects(starts: list[int], odds: Floats, joins: Bools) -> list[tuple[
     if cut_off and starts:
         lonely = cut_off[0]
         undone = lonely.last if lonely.last < len(odds) else lonely.first
-        return _with_subjects([start for start in starts if start != undone], odds, joins)
+        return _with_subjects([start for start in starts if start != undone], odds, joins, alone)
     return found
 
 

@@ -123,12 +123,10 @@ def _parts(found: Explanation) -> str:
         f"{name} {'undefined' if value is None else f'{value:.4f}'}"
         for name, value in islice(found.measures.items(), 2)
     )
-    weight = sum(unit.weight for unit in found.expressed)
+    weight = "" if found.weight is None else f"weight {found.weight:.6g}, "
     repeated = sum(found.times[unit.id] - 1 for unit in found.expressed)
     unmatched = "not counted" if found.unmatched is None else str(found.unmatched)
-    return (
-        f"{scores}: weight {weight}, {len(found.expressed)} units matched, {repeated} repeated, unmatched {unmatched}"
-    )
+    return f"{scores}: {weight}{len(found.expressed)} units matched, {repeated} repeated, unmatched {unmatched}"
 
 
 def _highlighted(found: Explanation) -> Text:

@@ -3,6 +3,7 @@
 references/<topic>.txt               where each topic has one reference, or
 references/<author>/<topic>.txt      where it has several
 <system>/<topic>.txt
+documents/<topic>.txt                (optional)
 """
 
 from __future__ import annotations
@@ -14,16 +15,20 @@ from pyramidion.errors import Problems
 from pyramidion.formats import folder
 from pyramidion.formats.base import Format
 from pyramidion.formats.files import files, from_file_name, read_text, subfolders
-from pyramidion.model import Study, Summary, Topic
+from pyramidion.model import Document, Study, Summary, Topic
 from pyramidion.model.texts import Role
 
-REFERENCES = "references"
+REFERENCES, DOCUMENTS = "references", "documents"
 ONLY_AUTHOR = "reference"
 """What the author is called where references are not in folders of authors."""
 
 
 def recognises(path: Path) -> bool:
-    return (path / REFERENCES).is_dir() and bool(_systems(path)) and not folder.recognises(path)
+    references = path / REFERENCES
+    if not references.is_dir() or folder.recognises(path):
+        return False
+    held = any(files(each, ".txt") for each in (references, *subfolders(references)))
+    return held and any(files(each, ".txt") for each in _systems(path))
 
 
 def read(path: Path, problems: Problems) -> Study:
@@ -31,7 +36,7 @@ def read(path: Path, problems: Problems) -> Study:
     if not references.is_dir():
         problems.error(str(path), f"has no folder '{REFERENCES}'")
         return Study()
-    summaries = [*_read(references, ONLY_AUTHOR, "reference", problems)]
+    summaries = [*_read(references, ONLY_AUTHOR, "reference", problems)] if files(references, ".txt") else []
     for author in subfolders(references):
         summaries += _read(author, from_file_name(author.name), "reference", problems)
     known = {summary.topic for summary in summaries}
@@ -40,17 +45,21 @@ def read(path: Path, problems: Problems) -> Study:
             if summary.topic not in known:
                 problems.warning(str(system), f"has topic {summary.topic}, of which there is no reference")
             summaries.append(summary)
-    topics = sorted({summary.topic for summary in summaries})
-    return Study(topics=tuple(map(Topic, topics)), summaries=tuple(summaries))
+    documents = {from_file_name(file.stem): read_text(file, problems) for file in files(path / DOCUMENTS, ".txt")}
+    topics = tuple(
+        Topic(id, documents=(Document("1", documents[id]),) if id in documents else ())
+        for id in sorted({summary.topic for summary in summaries})
+    )
+    return Study(topics=topics, summaries=tuple(summaries))
 
 
 def _systems(path: Path) -> list[Path]:
-    return [each for each in subfolders(path) if each.name != REFERENCES]
+    return [each for each in subfolders(path) if each.name not in {REFERENCES, DOCUMENTS}]
 
 
 def _read(held: Path, system: str, role: Role, problems: Problems) -> Iterator[Summary]:
     found = files(held, ".txt")
-    if not found and not subfolders(held):
+    if not found:
         problems.warning(str(held), "has no .txt file and is ignored")
     for file in found:
         yield Summary(from_file_name(file.stem), system, read_text(file, problems), role)
@@ -61,4 +70,5 @@ FORMAT = Format(
     title="plain text files in references and a folder for each system, one file a topic",
     recognises=recognises,
     read=read,
+    holds=frozenset({"documents", "references", "peers"}),
 )

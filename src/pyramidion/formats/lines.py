@@ -62,4 +62,5 @@ FORMAT = Format(
     title="plain text files with one line a topic: references.txt and <system>.txt",
     recognises=recognises,
     read=read,
+    holds=frozenset({"documents", "references", "peers"}),
 )

@@ -60,6 +60,9 @@ def _default_judges(study: Study, on_units: Judgments, kind: JudgeKind) -> str:
     if kind in judged:
         return kind
     people = sorted(judged - {"model"})
+    models = sorted(set(present_names(on_units.judge)) & study.judges_of("model"))
+    if not people and len(models) > 1:
+        raise UsageError(f"several models judged it and no person: {', '.join(models)}; choose one of them as judges")
     return people[0] if "model" in judged and people else "all"
 
 

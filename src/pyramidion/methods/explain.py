@@ -15,7 +15,8 @@ from pyramidion.model.judgments import Mention
 class Explanation:
     """One peer summary against one pyramid: how often it expresses each unit, where, and what it scores.
 
-    ``unmatched`` is how many of its content units are not in the pyramid; None where nobody counted.
+    ``unmatched`` is how many of its content units are not in the pyramid; None where nobody counted. ``weight`` is what
+    its units weigh together, by degrees where they have them; None where weights do not count.
     """
 
     peer: Summary
@@ -24,6 +25,7 @@ class Explanation:
     evidence: Mapping[str, tuple[Mention, ...]]
     measures: Mapping[str, float | None]
     unmatched: int | None = None
+    weight: float | None = None
 
     @property
     def expressed(self) -> tuple[ContentUnit, ...]:

@@ -150,7 +150,8 @@ def peer_scores(
         found = counts.setdefault(summary, {})
         if judgment.value is not None:
             where = f"topic {judgment.topic}, system {judgment.system}"
-            found[judgment.unit] = judgment.value if 0 < judgment.value < 1 else _whole(judgment.value, where)
+            degree = 0 < judgment.value < 1
+            found[judgment.unit] = judgment.value if degree else _whole(judgment.value, where, ", and no degree")
     outside = {
         (j.topic, j.system): _whole(j.value, f"topic {j.topic}, system {j.system}, unmatched")
         for j in unmatched
@@ -167,9 +168,9 @@ def peer_scores(
         yield topic, system, PeerScore(pyramid, found, outside.get(summary), rounding, clip)
 
 
-def _whole(value: float, where: str) -> int:
+def _whole(value: float, where: str, more: str = "") -> int:
     if not value.is_integer():
-        raise InputError(Problem(where, f"value {value:g} is no count, and no degree from 0 to 1"))
+        raise InputError(Problem(where, f"value {value:g} is no count{more}"))
     return int(value)
 
 

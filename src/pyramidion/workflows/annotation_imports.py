@@ -63,6 +63,8 @@ def import_of_judgments(judgments: Iterable[Judgment]) -> ImportMatches:
 def _mentions(judgment: Judgment) -> list[tuple[Span, ...]]:
     value = judgment.value or 0.0
     where = f"topic {judgment.topic}, system {judgment.system}, {judgment.unit or judgment.aspect}"
+    if not value.is_integer() and (value > 1 or not judgment.unit):
+        raise InputError(Problem(where, f"value {value:g} is no count of mentions"))
     if len(judgment.evidence) > times(value):
         raise InputError(Problem(where, f"has evidence for {len(judgment.evidence)} mentions but counts {value:g}"))
     return [*judgment.evidence, *[()] * (times(value) - len(judgment.evidence))]

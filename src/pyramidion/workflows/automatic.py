@@ -16,7 +16,6 @@ from pyramidion.auto.log import peer_lines, pyramid_lines
 from pyramidion.auto.pyramids import NAME, BuiltPyramid
 from pyramidion.auto.scores import MEASURES
 from pyramidion.errors import InputError, Problem, UsageError, check_choice
-from pyramidion.methods.columns import is_in, take
 from pyramidion.methods.missing import unscored
 from pyramidion.methods.pyramid import score as score_by_judgments
 from pyramidion.model import (
@@ -33,6 +32,7 @@ from pyramidion.model import (
     Topic,
 )
 from pyramidion.model.judgments import JudgmentsBuilder
+from pyramidion.workflows.evaluate import auto_pyramid
 
 JUDGE = Judge("auto", "model")
 Advance = Callable[[int], None]
@@ -272,37 +272,37 @@ def _is_foreign(text: str) -> bool:
 # -- the interfaces ------------------------------------------------------------------------------------------
 
 
-def score(study: Study, *, measures: Sequence[str] | None = None, pyramid: str = NAME, **choices: Any) -> ScoreTable:
+def score(
+    study: Study,
+    *,
+    measures: Sequence[str] | None = None,
+    pyramid: str | None = None,
+    judges: str | None = None,
+    **choices: Any,
+) -> ScoreTable:
     """The method ``auto``: scores by automatic pyramids, or by any pyramid of the study.
 
-    Where all peers have been judged so already, and no other choices are made, their scores follow from the judgments.
+    What an earlier run has judged, by whatever choices, is scored by its judgments; peers that came later are noted as
+    missing. Choices (or the command `auto score`) judge everything anew.
     """
     for name in measures or ():
         check_choice("auto measure", name, MEASURES)
-    if not choices and _is_judged(study, pyramid):
-        table = score_by_judgments(study, measures=measures or MEASURES, pyramid=pyramid, judges=JUDGE.id)
-        return replace(table, signature=Signature("auto", table.signature.choices))
-    table = evaluate_study(study, _choices(choices), pyramid=pyramid, explain=False).table
+    judged = auto_pyramid(study)
+    if not choices and (judges or (judged and pyramid in {None, judged})):
+        table = score_by_judgments(
+            study, measures=measures or MEASURES, pyramid=pyramid or judged, judges=judges or JUDGE.id
+        )
+        return replace(table, signature=Signature("auto", (*table.signature.choices, ("choices", "kept"))))
+    table = evaluate_study(study, _choices(choices), pyramid=pyramid or NAME, explain=False).table
     if measures is None:
         return table
     return replace(table, scores=tuple(score for name in measures for score in table.scores if score.measure == name))
 
 
-def _is_judged(study: Study, pyramid: str) -> bool:
-    """Whether the judge of this module has judged every peer on every unit that has weight."""
-    mine = take(study.judgments, is_in(study.judgments.judge, {JUDGE.id}))
-    judged = set(zip(mine.topic, mine.system, mine.unit, strict=True))
-    units = {p.topic: [unit.id for unit in p.units if unit.weight] for p in study.pyramids if p.name == pyramid}
-    return bool(judged) and all(
-        peer.topic in units and all((peer.topic, peer.system, unit) in judged for unit in units[peer.topic])
-        for peer in study.peers
-    )
-
-
 def _choices(named: Mapping[str, Any]) -> Choices:
     known = [part.name for part in fields(Choices)]
     for name in named.keys() - known:
-        raise UsageError(f"method auto has no choice {name!r}; it has: {', '.join(known)}")
+        raise UsageError(f"method auto has no choice {name!r}; it has: {', '.join(['pyramid', 'judges', *known])}")
     return Choices(**named)
 
 

@@ -33,7 +33,8 @@ def fitting_methods(study: Study, pyramid: str | None = None) -> tuple[str, ...]
     units = ("pyramid", "lite") if _weighed(study, on_units, judges) else ("lite", "pyramid")
     added = tuple(name for name in plugins.names("methods") if name not in BUILT_IN)
     if judges:
-        return (*((AUTO,) if judges == {AUTO} else units), "responsiveness", "rouge", *added)
+        by_auto = judges == {AUTO} & study.judges_of("model")
+        return (*((AUTO,) if by_auto else units), "responsiveness", "rouge", *added)
     rated = is_in(judgments.other, {""}) & ~is_in(judgments.aspect, {"", UNMATCHED})
     rest = ("responsiveness", "rouge") if rated.any() else ("rouge", "responsiveness")
     return (*rest, *units, *added)
@@ -51,8 +52,17 @@ def fitting_method(study: Study, choices: Mapping[str, Any] | None = None) -> st
     """The method that fits the study best, of those that know the choices where some do."""
     choices = choices or {}
     methods = fitting_methods(study, choices.get("pyramid"))
-    known = {method: inspect.signature(plugins.load("methods", method)).parameters for method in methods}
-    return next((method for method in methods if known[method].keys() >= choices.keys()), methods[0])
+    fitting = (m for m in methods if not choices or choices.keys() <= _parameters(plugins.load("methods", m)).keys())
+    return next(fitting, methods[0])
+
+
+def auto_pyramid(study: Study) -> str | None:
+    """The pyramid that the method auto has judged in this study, its own first; None where it has judged nothing."""
+    mine = take(study.judgments, is_in(study.judgments.judge, {AUTO} & study.judges_of("model")))
+    for name in sorted(study.pyramid_names, key=lambda name: name != AUTO):
+        if len(judged_units(mine, {p.topic: p for p in study.pyramids if p.name == name})):
+            return name
+    return None
 
 
 def score(study: Study, method: str | None = None, **choices: Any) -> ScoreTable:
@@ -76,9 +86,13 @@ def score(study: Study, method: str | None = None, **choices: Any) -> ScoreTable
 
 def _check_choices(method: str, run: Callable[..., Any], choices: Mapping[str, Any]) -> None:
     """A method that takes any name checks them itself."""
-    parameters = inspect.signature(run).parameters
+    parameters = _parameters(run)
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         return
     known = sorted(parameters.keys() - {"study"})
     for name in choices.keys() - parameters.keys():
         raise UsageError(f"method {method} has no choice {name!r}; it has: {', '.join(known)}")
+
+
+def _parameters(run: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(run).parameters

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from pyramidion.analysis.findings import Expressed, Piece, ShownSummary, ShownTopic, ShownUnit, Votes, Wording
-from pyramidion.errors import Problems, UsageError
+from pyramidion.errors import Problems, UsageError, check_choice
 from pyramidion.methods.aggregate import majority, questions
 from pyramidion.methods.choice import Choice, choose
 from pyramidion.methods.columns import is_in, take, values
@@ -20,7 +20,7 @@ from pyramidion.methods.screening import Screening, screen
 from pyramidion.model import UNMATCHED, Judgments, Study, Summary
 from pyramidion.model.judgments import PRESENT, JudgeKind, Mention, times
 from pyramidion.model.pyramids import ContentUnit, Pyramid
-from pyramidion.workflows.evaluate import AUTO, fitting_method, score
+from pyramidion.workflows.evaluate import AUTO, auto_pyramid, fitting_method, score
 
 KINDS: dict[str, JudgeKind] = {"pyramid": "expert", "lite": "crowd", AUTO: "model"}
 """Methods that judge units, and the kind of judges they look at by default."""
@@ -37,6 +37,7 @@ class UnitsFound:
     expressed: dict[Key, dict[str, int]] = field(default_factory=dict)
     votes: dict[Key, dict[str, tuple[int, int]]] = field(default_factory=dict)
     unmatched: dict[Key, int | None] = field(default_factory=dict)
+    weight: dict[Key, float] = field(default_factory=dict)
     evidence: dict[Key, dict[str, tuple[Mention, ...]]] = field(default_factory=dict)
     outside: dict[Key, tuple[Mention, ...]] = field(default_factory=dict)
     workers: Screening | None = None
@@ -45,12 +46,14 @@ class UnitsFound:
 def units_found(study: Study, method: str, pyramid: str | None, judges: str | None) -> UnitsFound:
     """Judgments by the main method; where it has no units (ratings, ROUGE), pyramids are shown without them."""
     choice = chosen(study, method, pyramid, judges)
+    weight: dict[Key, float] = {}
     if method in {"pyramid", AUTO}:
         scores = {(topic, system): found for topic, system, found in peer_scores(choice, Problems())}
         expressed = {
             key: {unit: times(value) for unit, value in found.expressed.items()} for key, found in scores.items()
         }
         unmatched = {key: found.unmatched for key, found in scores.items()}
+        weight = {key: found.raw for key, found in scores.items()}
         held = choice.on_units
         workers = None
     elif method == "lite":
@@ -65,6 +68,7 @@ def units_found(study: Study, method: str, pyramid: str | None, judges: str | No
         expressed,
         _votes(held),
         unmatched,
+        weight,
         _evidence(held, expressed),
         _outside(outside),
         workers,
@@ -74,14 +78,20 @@ def units_found(study: Study, method: str, pyramid: str | None, judges: str | No
 def chosen(study: Study, method: str, pyramid: str | None, judges: str | None) -> Choice:
     """The pyramid and the judges that a method looks at."""
     if method == AUTO:
-        pyramid, judges = pyramid or AUTO, judges or AUTO
+        pyramid, judges = pyramid or auto_pyramid(study) or AUTO, judges or AUTO
     return choose(study, kind=KINDS.get(method, "expert"), pyramid=pyramid, judges=judges)
 
 
 def shown_pyramid(study: Study, topic: str, *, method: str | None = None, pyramid: str | None = None) -> Pyramid:
     """The pyramid of a topic that summaries are explained by."""
+    _check_method(method)
     given = {} if pyramid is None else {"pyramid": pyramid}
     return _of_topic(chosen(study, method or fitting_method(study, given), pyramid, None), topic)
+
+
+def _check_method(method: str | None) -> None:
+    if method is not None:
+        check_choice("method that judges units", method, KINDS)
 
 
 def _of_topic(choice: Choice, topic: str) -> Pyramid:
@@ -100,6 +110,7 @@ def explain(
     judges: str | None = None,
 ) -> Explanation:
     """Why a summary scores as it does, by the method that fits the study or another one that judges units."""
+    _check_method(method)
     peer = study.summary(topic, system)
     if peer is None:
         here = ", ".join(sorted(p.system for p in study.peers if p.topic == topic))
@@ -119,6 +130,7 @@ def explain(
         found.evidence.get(key, {}),
         {measure: table.per_summary(measure).get(key) for measure in table.measures},
         found.unmatched.get(key),
+        found.weight.get(key),
     )
 
 
@@ -215,7 +227,7 @@ def _summary(peer: Summary, judged: UnitsFound, places: dict[str, int]) -> Shown
         peer.system,
         pieces(peer.text, marks),
         expressed is not None,
-        tuple(sorted(Expressed(places[unit], times) for unit, times in found if times > 0 and unit in places)),
+        tuple(sorted(Expressed(places[unit], often) for unit, often in found if often > 0 and unit in places)),
         tuple(
             sorted(Votes(places[unit], *counts) for unit, counts in judged.votes.get(key, {}).items() if unit in places)
         ),
