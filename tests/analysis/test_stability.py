@@ -13,7 +13,7 @@ from tests.strategies import crowds
 import pyramidion as pyr
 from pyramidion.analysis import drop_topics, pyramid_size, rerun, resampling
 from pyramidion.analysis.inputs import column_means
-from pyramidion.analysis.votes import votes_of
+from pyramidion.analysis.votes import unit_votes
 from pyramidion.methods import lite, pyramid
 from pyramidion.methods.columns import take
 from pyramidion.model import Score, ScoreTable, Signature
@@ -104,7 +104,7 @@ def test_a_study_without_pairs_is_refused() -> None:
 
 
 def test_everything_is_the_lite_score(example: pyr.Study) -> None:
-    votes = votes_of(example)
+    votes = unit_votes(example)
     table = lite.score(example)
     ours = dict(zip(votes.systems, column_means(votes.summary_scores()), strict=True))
     assert ours == pytest.approx(table.per_system("lite"))
@@ -117,7 +117,7 @@ def test_everything_is_the_lite_score(example: pyr.Study) -> None:
 def test_votes_equal_lite_on_any_crowd(study: pyr.Study) -> None:
     if not len(study.judgments) or all(j.value is None for j in study.judgments):
         return
-    votes = votes_of(study, min_agreement=None)
+    votes = unit_votes(study, min_agreement=None)
     table = lite.score(study, min_agreement=None)
     ours = column_means(votes.summary_scores())
     for system, value in zip(votes.systems, ours, strict=True):
@@ -126,7 +126,7 @@ def test_votes_equal_lite_on_any_crowd(study: pyr.Study) -> None:
 
 def test_fewer_workers_are_a_draw_of_workers(example: pyr.Study) -> None:
     """One worker a task: the score must be that of re-scoring with one worker drawn from each task."""
-    votes = votes_of(example)
+    votes = unit_votes(example)
     singles = np.array([votes.with_workers(np.random.default_rng(seed))[0] for seed in range(200)])
     expected = np.nanmean(np.where(np.isnan(votes.answers), np.nan, votes.answers), axis=3)  # a random worker's mean
     per_summary = np.nanmean(expected, axis=2)

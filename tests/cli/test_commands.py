@@ -106,8 +106,8 @@ def test_every_method_option_reaches_its_method(study: Path) -> None:
     [
         (["--method", "bleu"], "method 'bleu' is unknown; there are: auto, lite, pyramid, responsiveness, rouge"),
         (["--tie", "maybe"], "tie 'maybe' is unknown; there are: absent, present"),
-        (["--method", "lite", "--tokens", "ascii"], "method lite has no option --tokens"),
-        (["--tie", "absent", "--clip"], "method pyramid has no option --tie"),  # no method has both
+        (["--method", "lite", "--tokens", "ascii"], "method lite has no choice 'tokens'"),
+        (["--tie", "absent", "--clip"], "method pyramid has no choice 'tie'"),  # no method has both
         (["--measure", "f1"], "pyramid measure 'f1' is unknown"),
         (["--aggregate", "wawa"], "aggregator 'wawa' is unknown"),
         (["--judges", "nobody"], "no judge is called 'nobody'"),
