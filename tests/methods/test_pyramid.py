@@ -111,3 +111,12 @@ def test_the_signature_names_every_choice(example: pyr.Study) -> None:
     )
     lite = str(pyr.score(example, "lite", rounds=2, aggregate="mean").signature)
     assert "screen:positional<0.5x2|aggregate:mean|tie:absent|seed:0" in lite
+
+
+def test_models_are_not_joined_unasked() -> None:
+    """The middle of two models' degrees would be the lower one, below what either of them says in sum."""
+    held = small(unit("m", "u1", 0.75), unit("n", "u1", 0.25))
+    held = replace(held, judges=(*held.judges, Judge("n", "model")))
+    with pytest.raises(pyr.UsageError, match="several models judged it and no person: m, n; choose one"):
+        pyr.score(held, "pyramid")
+    assert pyr.score(held, "pyramid", judges="m", measures=["raw"]).per_summary("raw") == {("t", "x"): 0.75}

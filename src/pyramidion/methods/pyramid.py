@@ -135,6 +135,8 @@ MEASURES: dict[str, Callable[[PeerScore], float | None]] = {
     "quality": lambda s: s.original,
     "coverage": lambda s: s.modified,
 }
+NEED_X = frozenset({"original", "quality", "comprehensive", "precision"})
+"""Measures that are undefined where nobody counted what matches nothing."""
 DEFAULT = ("modified", "original", "comprehensive", "precision", "recall")
 
 
@@ -196,11 +198,9 @@ def score(
     for topic, system, peer in peer_scores(choice, problems, rounding=rounding, clip=clip):
         uncounted += peer.unmatched is None
         scores.extend(Score(topic, system, name, MEASURES[name](peer)) for name in names)
-    if uncounted and {"original", "quality", "comprehensive", "precision"} & set(names):
-        problems.warning(
-            f"{uncounted} summaries",
-            "unmatched content was not counted, so original, comprehensive and precision are undefined",
-        )
+    if uncounted and (undefined := [name for name in names if name in NEED_X]):
+        what = f"unmatched content was not counted, so these are undefined: {', '.join(undefined)}"
+        problems.warning(f"{uncounted} summaries", what)
     problems.extend(unscored(study, scores))
     signature = Signature.of(
         "pyramid", pyramid=choice.pyramid, judges=choice.judges, xa=rounding, clip=clip, join="majority"
