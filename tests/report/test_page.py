@@ -115,6 +115,12 @@ def test_a_parcel_holds_what_explain_says(found: Findings, page: str) -> None:
             assert summary["unmatched"] == known.unmatched
 
 
+def test_an_untitled_study_has_a_heading(found: Findings) -> None:
+    page = report_page(replace(found, title=""))
+    assert page.count("6 systems on 4 topics") >= 2  # the window's title and the heading
+    assert re.search(r"<h1[^>]*>6 systems on 4 topics</h1>", page)
+
+
 def test_the_ranking_is_that_of_the_scores(found: Findings, page: str) -> None:
     order = [name for name, _ in pyr.score(pyr.example(), "pyramid").ranking("modified")]
     rows = re.findall(r'<td class="number rank">(\d+)</td><th scope="row" dir="auto">([^<]+)</th>', page)

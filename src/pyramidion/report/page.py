@@ -40,7 +40,7 @@ def _hero(findings: Findings) -> Markup:
     return element(
         "header",
         element("p", _logo(), "How good is the content?", class_="eyebrow"),
-        element("h1", findings.title, dir="auto"),
+        element("h1", findings.heading("system"), dir="auto"),
         element("p", findings.main.ranking.sentence, class_="lead", dir="auto"),
         element("dl", facts, class_="facts"),
         class_="hero",
