@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 import pyramidion as pyr
 from pyramidion.model import Campaign, Settings, Task
@@ -269,6 +270,27 @@ def test_paused_campaigns_give_out_nothing_and_take_everything_in(database: Data
     campaigns.set_state("judge", "closed")
     with pytest.raises(pyr.UsageError, match="closed for good"):
         campaigns.set_state("judge", "running")
+
+
+def test_a_task_that_somebody_is_just_submitting_is_waited_for(database: Database) -> None:
+    """On PostgreSQL locked tasks are passed over; the last one must not be taken for none."""
+    campaign(database, tasks=1, workers=2)
+    assignments = Assignments(database)
+    waiting = worker(database, "w")
+    locked = threading.Event()
+
+    def hold() -> None:
+        with database.write() as connection:
+            connection.execute(select(schema.tasks).with_for_update()).all()
+            locked.set()
+            time.sleep(0.05)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    locked.wait()
+    found = assignments.lease("judge", waiting)
+    holder.join()
+    assert found is not None
 
 
 def test_many_threads_share_out_every_place_exactly_once(database: Database) -> None:

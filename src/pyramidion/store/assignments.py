@@ -22,6 +22,12 @@ from pyramidion.store.campaigns import StoredAnswer, answer_of, find_campaign, t
 from pyramidion.store.database import Database
 
 TRIES = 20
+PAUSES = (0.01, 0.03, 0.1, 0.3)
+"""Seconds between looks for a task where others hold every one that may be free."""
+
+
+class _LockedError(Exception):
+    """Tasks with a place seem to be left, but somebody else has locked them."""
 
 
 class SubmissionConflictError(PyramidionError):
@@ -57,6 +63,14 @@ class Assignments:
 
     def lease(self, campaign: str, worker: str) -> Lease | None:
         """The task this worker is on, or the next one; None where nothing is left for this worker."""
+        for pause in PAUSES:
+            try:
+                return self._lease(campaign, worker)
+            except _LockedError:  # by somebody who submits it just now; it may still have a place after that
+                time.sleep(pause)
+        return None
+
+    def _lease(self, campaign: str, worker: str) -> Lease | None:
         with self._database.write() as connection:
             if not self._database.sqlite:  # where one writer is let in at a time anyway
                 connection.execute(queries.LOCK_WORKER, {"worker": worker})  # several tabs ask one after the other
@@ -102,11 +116,17 @@ class Assignments:
         self, connection: Connection, campaign: int, worker: str, now: float, *, apart: bool
     ) -> Row[Any] | None:
         query = queries.FREE_TASK_APART if apart else queries.FREE_TASK
+        asked = {"worker": worker, "campaign": campaign, "now": now}
         for _ in range(TRIES):
-            task = connection.execute(query, {"worker": worker, "campaign": campaign, "now": now}).first()
+            task = connection.execute(query, asked).first()
+            if task is None:
+                break
             # On PostgreSQL the count was taken before the row was locked: look again, now that nobody can add to it.
-            if task is None or self._database.sqlite or self._taken(connection, task.id, now) < task.wanted:
+            if self._database.sqlite or self._taken(connection, task.id, now) < task.wanted:
                 return task
+        unlocked = queries.ANY_FREE_TASK_APART if apart else queries.ANY_FREE_TASK
+        if not self._database.sqlite and connection.execute(unlocked, asked).first() is not None:
+            raise _LockedError
         return None
 
     def _taken(self, connection: Connection, task: int, now: float) -> int:

@@ -91,8 +91,9 @@ def _topics_written_for() -> Select[Any]:
     )
 
 
-def _free_task(*, apart: bool) -> Select[Any]:
-    """The first task of :campaign with a place left at :now that :worker has not had; locked, on PostgreSQL."""
+def _free_task(*, apart: bool, lock: bool = True) -> Select[Any]:
+    """The first task of :campaign with a place left at :now that :worker has not had. On PostgreSQL it is locked, and
+    those that somebody else has locked are passed over."""
     mine = exists().where(_a.task_id == _t.id, _a.worker_id == _worker)
     query = (
         select(schema.tasks)
@@ -100,14 +101,17 @@ def _free_task(*, apart: bool) -> Select[Any]:
         .where(_places_taken(_t.id).scalar_subquery() < _t.wanted)
         .order_by(_t.id)
         .limit(1)
-        .with_for_update(skip_locked=True)
     )
+    query = query.with_for_update(skip_locked=True) if lock else query
     return query.where(_t.topic.not_in(_topics_written_for())) if apart else query
 
 
 FREE_TASK = _free_task(apart=False)
 FREE_TASK_APART = _free_task(apart=True)
 """The same, but of no topic that the worker wrote for."""
+ANY_FREE_TASK = _free_task(apart=False, lock=False)
+ANY_FREE_TASK_APART = _free_task(apart=True, lock=False)
+"""Both without a lock: whether there is anything at all."""
 
 NEW_LEASE = insert(schema.assignments).returning(_a.id)
 
