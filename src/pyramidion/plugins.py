@@ -23,6 +23,11 @@ def names(kind: str) -> list[str]:
     return sorted(_registered(kind))
 
 
+def added(kind: str) -> list[str]:
+    """The names that other packages have registered."""
+    return [name for name in names(kind) if not _registered(kind)[name].value.startswith("pyramidion.")]
+
+
 def load(kind: str, name: str) -> Any:
     """Import and return the part registered under a name; an unknown name lists the known ones."""
     check_choice(kind.removesuffix("s"), name, names(kind))

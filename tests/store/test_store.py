@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter
 from dataclasses import replace
 
@@ -273,24 +272,29 @@ def test_paused_campaigns_give_out_nothing_and_take_everything_in(database: Data
 
 
 def test_a_task_that_somebody_is_just_submitting_is_waited_for(database: Database) -> None:
-    """On PostgreSQL locked tasks are passed over; the last one must not be taken for none."""
+    """On PostgreSQL locked tasks are passed over; the last one must not be taken for none. SQLite waits by itself."""
     campaign(database, tasks=1, workers=2)
-    assignments = Assignments(database)
     waiting = worker(database, "w")
-    locked = threading.Event()
+    locked, done = threading.Event(), threading.Event()
 
     def hold() -> None:
         with database.write() as connection:
             connection.execute(select(schema.tasks).with_for_update()).all()
             locked.set()
-            time.sleep(0.05)
+            done.wait()
+
+    def let_go(_: float) -> None:
+        done.set()
+        holder.join()
 
     holder = threading.Thread(target=hold)
     holder.start()
     locked.wait()
-    found = assignments.lease("judge", waiting)
+    if database.sqlite:
+        done.set()
+    assert Assignments(database, pause=let_go).lease("judge", waiting) is not None
+    assert done.is_set()
     holder.join()
-    assert found is not None
 
 
 def test_many_threads_share_out_every_place_exactly_once(database: Database) -> None:

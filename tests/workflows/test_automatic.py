@@ -165,14 +165,21 @@ def test_a_pyramid_that_is_built_again_takes_its_old_judgments_with_it(evaluatio
     assert fewer.problems() == []
 
 
-def test_peers_can_be_scored_against_a_persons_pyramid(example: pyr.Study) -> None:
+def first_topic(example: pyr.Study) -> pyr.Study:
+    """Its texts and pyramids; nobody has judged it."""
     topic = example.topics[0].id
-    one = replace(
+    return replace(
         example,
         topics=example.topics[:1],
         summaries=tuple(s for s in example.summaries if s.topic == topic),
         pyramids=tuple(p for p in example.pyramids if p.topic == topic),
+        judges=(),
+        judgments=pyr.Judgments(),
     )
+
+
+def test_peers_can_be_scored_against_a_persons_pyramid(example: pyr.Study) -> None:
+    one = first_topic(example)
     found = evaluate_study(one, pyramid="expert", explain=False)
     assert found.study.pyramids == one.pyramids
     assert "|pyramid:expert|" in str(found.table.signature)
@@ -321,15 +328,7 @@ def test_a_peer_that_came_later_is_told_and_the_others_keep_their_scores(evaluat
 
 def test_what_was_judged_against_another_pyramid_is_scored_against_that(example: pyr.Study) -> None:
     topic = example.topics[0].id
-    one = replace(
-        example,
-        topics=example.topics[:1],
-        summaries=tuple(s for s in example.summaries if s.topic == topic),
-        pyramids=tuple(p for p in example.pyramids if p.topic == topic),
-        judges=(),
-        judgments=pyr.Judgments(),
-    )
-    found = evaluate_study(one, pyramid="expert")
+    found = evaluate_study(first_topic(example), pyramid="expert")
     again = pyr.score(found.study)
     assert dict(again.signature.choices)["pyramid"] == "expert"
     assert again.per_summary("coverage") == pytest.approx(found.table.per_summary("coverage"))

@@ -55,19 +55,24 @@ class Receipt:
 
 
 class Assignments:
-    """``clock`` is replaced in tests; everything else asks it, never the system."""
+    """``clock`` and ``pause`` are replaced in tests; everything else asks them, never the system."""
 
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Callable[[], float] = time.time,
+        pause: Callable[[float], object] = time.sleep,
+    ) -> None:
         self._database = database
-        self.clock = clock
+        self.clock, self.pause = clock, pause
 
     def lease(self, campaign: str, worker: str) -> Lease | None:
         """The task this worker is on, or the next one; None where nothing is left for this worker."""
-        for pause in PAUSES:
+        for seconds in PAUSES:
             try:
                 return self._lease(campaign, worker)
             except _LockedError:  # by somebody who submits it just now; it may still have a place after that
-                time.sleep(pause)
+                self.pause(seconds)
         return None
 
     def _lease(self, campaign: str, worker: str) -> Lease | None:

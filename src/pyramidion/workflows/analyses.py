@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
-from pyramidion import formats
+from pyramidion import formats, plugins
 from pyramidion.analysis.answer import Answer
 from pyramidion.analysis.differences import Differences, differences
 from pyramidion.errors import InputError, UsageError
@@ -13,7 +13,7 @@ from pyramidion.formats.judgment_tables import read_judgments, recognises
 from pyramidion.formats.score_tables import read_scores
 from pyramidion.model import ScoreTable, Study
 from pyramidion.workflows import database
-from pyramidion.workflows.evaluate import BUILT_IN, fitting_methods, score
+from pyramidion.workflows.evaluate import fitting_methods, score
 from pyramidion.workflows.studies import load
 
 Source = Study | ScoreTable
@@ -76,7 +76,7 @@ def scored_by_all(study: Study, *, known: Collection[str] = (), quick: bool = Fa
         try:
             found[method] = score(study, method)
         except Exception as error:
-            if method in BUILT_IN and not isinstance(error, UsageError | InputError):
+            if method not in plugins.added("methods") and not isinstance(error, UsageError | InputError):
                 raise  # a mistake of ours; one of a plugin must not take the other methods with it
             reasons.append(f"{method}: {str(error).splitlines()[0]}")
     if not found and not known:

@@ -32,9 +32,9 @@ from pyramidion.model import (
     Topic,
 )
 from pyramidion.model.judgments import JudgmentsBuilder
-from pyramidion.workflows.evaluate import auto_pyramid
+from pyramidion.workflows.evaluate import AUTO, auto_pyramid
 
-JUDGE = Judge("auto", "model")
+JUDGE = Judge(AUTO, "model")
 Advance = Callable[[int], None]
 
 
@@ -292,7 +292,7 @@ def score(
         table = score_by_judgments(
             study, measures=measures or MEASURES, pyramid=pyramid or judged, judges=judges or JUDGE.id
         )
-        return replace(table, signature=Signature("auto", (*table.signature.choices, ("choices", "kept"))))
+        return replace(table, signature=Signature(AUTO, (*table.signature.choices, ("choices", "kept"))))
     table = evaluate_study(study, _choices(choices), pyramid=pyramid or NAME, explain=False).table
     if measures is None:
         return table

@@ -13,7 +13,6 @@ from pyramidion.methods.choice import judged_units
 from pyramidion.methods.columns import is_in, present_names, take
 from pyramidion.model import UNMATCHED, Judgments, ScoreTable, Study
 
-BUILT_IN = frozenset({"pyramid", "lite", "responsiveness", "rouge", "auto"})
 AUTO = "auto"
 """The method that needs no people, and the names of the pyramid and of the judge it leaves in a study."""
 
@@ -31,7 +30,7 @@ def fitting_methods(study: Study, pyramid: str | None = None) -> tuple[str, ...]
         on_units = judged_units(on_units, {p.topic: p for p in study.pyramids if p.name == pyramid})
     judges = set(present_names(on_units.judge))
     units = ("pyramid", "lite") if _weighed(study, on_units, judges) else ("lite", "pyramid")
-    added = tuple(name for name in plugins.names("methods") if name not in BUILT_IN)
+    added = plugins.added("methods")
     if judges:
         by_auto = judges == {AUTO} & study.judges_of("model")
         return (*((AUTO,) if by_auto else units), "responsiveness", "rouge", *added)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pyramidion import formats
 from pyramidion.errors import InputError, Problem, Problems, UsageError
-from pyramidion.model import Judgments, Study
+from pyramidion.model import Column, Study
 from pyramidion.workflows import database
 
 
@@ -57,7 +57,8 @@ def with_judge_called(study: Study, name: str) -> Study:
     if len(study.judges) != 1:
         held = ", ".join(judge.id for judge in study.judges) or "none"
         raise UsageError(f"only a study with one judge can have it renamed; judges here: {held}")
-    judgments = Judgments(replace(judgment, judge=name) for judgment in study.judgments)
+    judge = study.judgments.judge
+    judgments = study.judgments.with_columns(judge=Column([name for _ in judge.names], judge.codes))
     return replace(study, judges=(replace(study.judges[0], id=name),), judgments=judgments)
 
 
