@@ -37,7 +37,7 @@ OF_STUDIES: dict[str, Question] = {
 OF_TABLES: dict[str, Callable[[dict[str, pyr.ScoreTable], str], Any]] = {
     "correlate": lambda t, gold: analysis.correlate(t, gold=gold, resamples=5, permutations=5),
     "permutation": lambda t, _: analysis.significance(t),
-    "bootstrap": lambda t, _: analysis.significance(t, test="bootstrap", samples=50),
+    "bootstrap": lambda t, _: analysis.significance(t, test="bootstrap", resamples=100),
     "wilcoxon": lambda t, _: analysis.significance(t, test="wilcoxon"),
     "accuracy": lambda t, gold: analysis.metric_accuracy(t, gold=gold, samples=3),
     "tukey": lambda t, _: analysis.tukey(next(iter(t.values()))),

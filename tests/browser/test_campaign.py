@@ -81,7 +81,7 @@ def test_from_references_to_scores(beginning: Site, visitors: Visitors) -> None:
     start_campaign(manager, "presence")
     links = make_links(manager, "presence", 5)
     manager.get_by_role("link", name="Watch it").click()
-    expect(manager.get_by_text("of 10 answers")).to_be_visible()
+    expect(manager.get_by_text("of 10 answers", exact=True)).to_be_visible()
     for number, link in enumerate(links):
         worker = visitors.new()
         worker.goto(link)
@@ -164,7 +164,7 @@ def judge_by_keyboard(page: Page, site: Site, *, contrary: bool) -> None:
 
 def exclude_the_contrary_one(manager: Page) -> None:
     """The page has been open all the time and has followed."""
-    expect(manager.get_by_text("of 10 answers")).to_be_visible()
+    expect(manager.get_by_text("of 10 answers", exact=True)).to_be_visible()
     expect(manager.get_by_text("100%").first).to_be_visible()
     expect(manager.get_by_text("1 flagged, 0 excluded, 0 blocked")).to_be_visible()
     workers = manager.get_by_role("table", name="Workers")

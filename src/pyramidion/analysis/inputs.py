@@ -135,11 +135,21 @@ def _shared(noun: str, held: Mapping[str, set[str]], wanted: Collection[str] | N
     if not common:
         sizes = "; ".join(f"{name}: {', '.join(sorted(found)[:3])}, ..." for name, found in held.items())
         raise UsageError(f"the tables have no {noun} in common ({sizes})")
-    if wanted is not None:
-        common = {name for name in common if name in wanted or any(fnmatch.fnmatchcase(name, p) for p in wanted)}
-        if not common:
-            raise UsageError(f"no common {noun} is called {' or '.join(sorted(wanted))}")
-    return tuple(sorted(common))
+    return restricted(noun, common, wanted)
+
+
+def restricted(noun: str, names: Collection[str], wanted: Collection[str] | None) -> tuple[str, ...]:
+    """The names that are wanted, by themselves or by patterns such as ``bert-*``, sorted; each must fit something."""
+    if wanted is None:
+        return tuple(sorted(names))
+    chosen: set[str] = set()
+    for pattern in wanted:
+        fitting = {pattern} & set(names) or {name for name in names if fnmatch.fnmatchcase(name, pattern)}
+        if not fitting:
+            some = ", ".join(sorted(names)[:10]) + (", ..." if len(names) > 10 else "")
+            raise UsageError(f"no {noun} is called {pattern!r}; there are: {some}")
+        chosen |= fitting
+    return tuple(sorted(chosen))
 
 
 def _unshared(

@@ -13,20 +13,14 @@ from pyramidion.analysis.correlate import Correlations
 from pyramidion.analysis.findings import Fact, Findings, Scored
 from pyramidion.analysis.inputs import measures_of
 from pyramidion.analysis.ranking import ranking
-from pyramidion.analysis.significance import Significance
 from pyramidion.errors import Problem, UsageError
 from pyramidion.methods.choice import choose
 from pyramidion.methods.screening import WorkerAgreement, screen
 from pyramidion.model import ScoreTable, Study
 from pyramidion.workflows.analyses import scored_by_all
+from pyramidion.workflows.comparing import compare_systems, main_measure
 from pyramidion.workflows.evaluate import fitting_method, score
 from pyramidion.workflows.explaining import KINDS, MIN_AGREEMENT, UnitsFound, shown_summaries, shown_topic, units_found
-
-MAIN_MEASURES = {"pyramid": "modified", "rouge": "rouge-2-recall"}
-"""What systems are ranked by; of other methods the first measure."""
-
-ENOUGH_TOPICS = 10
-"""With fewer, paired tests over topics have no power: six topics are needed for a p below .05 in a single pair."""
 
 
 def findings(
@@ -93,13 +87,6 @@ def _tables(study: Study, method: str | None, choices: dict[str, Any]) -> dict[s
     return found | scored_by_all(study, known=found, quick=True)
 
 
-def main_measure(method: str, table: ScoreTable) -> str:
-    """The measure systems are ranked by: the method's usual one, or the first that has values."""
-    wanted = [MAIN_MEASURES.get(method, ""), *table.measures]
-    held = [name for name in wanted if any(s.value is not None for s in table if s.measure == name)]
-    return held[0] if held else table.measures[0]
-
-
 def _scored(
     study: Study,
     method: str,
@@ -112,29 +99,17 @@ def _scored(
     measure = main_measure(method, table)
     groups = None
     with suppress(UsageError):  # one system, or one topic: there is nothing to test
-        groups = _test(study, method, table, measure, pyramid, judges, seed)
+        chosen = dict(table.signature.choices)
+        groups = compare_systems(
+            study,
+            table=table,
+            measure=measure,
+            pyramid=chosen.get("pyramid", pyramid),
+            judges=chosen.get("judges", judges),
+            seed=seed,
+        )
     found = ranking(table, measure=measure, groups=groups, resamples=resamples, seed=seed)
     return Scored(method, measure, table, found)
-
-
-def _test(
-    study: Study, method: str, table: ScoreTable, measure: str, pyramid: str | None, judges: str | None, seed: int
-) -> Answer[Significance]:
-    """Over topics where there are enough; else Tukey's test on the scores or ratings; on one topic over its units."""
-    topics = len(table.topics)
-    if topics >= ENOUGH_TOPICS:
-        return analysis.significance(table, measure=measure, samples=2000, seed=seed)
-    if topics > 1 or method not in KINDS:
-        return analysis.tukey(study if method == "responsiveness" else table, measure=measure)
-    chosen = dict(table.signature.choices)
-    return analysis.unit_significance(
-        study,
-        kind=KINDS[method],
-        pyramid=chosen.get("pyramid", pyramid),
-        judges=chosen.get("judges", judges),
-        test="mcnemar",
-        seed=seed,
-    )
 
 
 def _agreements(
