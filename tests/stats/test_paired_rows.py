@@ -108,3 +108,55 @@ def test_units_of_measurement_never_matter(seed: int, unit: float) -> None:
     row = np.random.default_rng(seed).integers(-9, 10, (1, 7)) / 10
     assert permutation_rows(row * unit).p == pytest.approx(permutation_rows(row).p)
     assert wilcoxon_rows(row * unit) == pytest.approx(wilcoxon_rows(row))
+
+
+def exact_p(row: np.ndarray) -> float:
+    """All 2^n sign patterns, met in the middle: sorted sums of one half are searched for what the other half lacks."""
+
+    def sums(part: np.ndarray) -> np.ndarray:
+        total = np.zeros(1)
+        for value in part:
+            total = np.concatenate([total + value, total - value])
+        return total
+
+    left, right = np.sort(sums(row[: len(row) // 2])), sums(row[len(row) // 2 :])
+    reached = len(left) - np.searchsorted(left, abs(row.sum()) - 1e-9 - right)
+    return min(1.0, 2 * float(reached.sum()) / 2.0 ** len(row)) if row.sum() else 1.0
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    shift=st.sampled_from([0.0, 0.5, 1.0, 1.5, 2.5]),
+    grid=st.sampled_from([0.0, 0.25, 1.0]),
+)
+def test_drawn_permutation_reaches_the_exact_tail(seed: int, shift: float, grid: float) -> None:
+    # 24 items: too many to enumerate as such, few enough to count exactly; with ties and without.
+    row = np.random.default_rng(seed).normal(shift, 1, 24)
+    row = np.round(row / grid) * grid if grid else row
+    found = permutation_rows(row[None, :], rng=np.random.default_rng(seed + 1), samples=4000)
+    exact = exact_p(row)
+    assert found.p[0] == pytest.approx(exact, rel=max(0.02, 5 * found.error[0] / exact))
+    assert found.error[0] <= 0.06 * exact
+
+
+def test_a_row_does_not_depend_on_the_others() -> None:
+    rows = np.random.default_rng(3).normal(0.4, 1, (20, 60))
+    together = permutation_rows(rows, rng=np.random.default_rng(0)).p
+    alone = [permutation_rows(row[None, :], rng=np.random.default_rng(0)).p[0] for row in rows]
+    assert together.tolist() == alone
+
+
+@pytest.mark.parametrize("shift", [0.6, 1.0, 1.6])
+def test_bootstrap_tails_equal_a_convolution(shift: float) -> None:
+    # Whole hundredths: the sum of n draws has an exact distribution, the n-th convolution power of that of one draw.
+    row = np.round(np.random.default_rng(5).normal(shift, 1, 30) * 100)
+    low = int(row.min())
+    one = np.bincount((row - low).astype(int)) / len(row)
+    total = np.ones(1)
+    for _ in row:
+        total = np.convolve(total, one)
+    sums = np.arange(len(total)) + low * len(row)
+    exact = total[np.abs(sums - row.sum()) >= abs(row.sum()) - 1e-6].sum()
+    found = bootstrap_rows(row[None, :] / 100, rng=np.random.default_rng(0), samples=200)  # too few to count any
+    assert exact < 0.02
+    assert found.p[0] == pytest.approx(exact, rel=0.05)

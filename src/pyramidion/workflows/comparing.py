@@ -59,17 +59,16 @@ def compare_systems(
     if study is None and (judges is not None or pyramid is not None):
         raise UsageError("a score table does not say who judged what; choose judges or a pyramid in the study itself")
     among: dict[str, Any] = {"systems": systems, "topics": topics, "level": level}
-    drawing: dict[str, Any] = {"correction": correction or "holm", "seed": seed}
-    drawing |= {} if resamples is None else {"resamples": resamples}
+    drawing: dict[str, Any] = {"correction": correction or "holm", "seed": seed, "resamples": resamples}
     if units or test == "mcnemar":
         _refuse("a test on units", measure=measure, factors=factors)
-        return _on_units(study, test, judges, pyramid, resamples, **among, **drawing)
+        return _on_units(study, test, judges, pyramid, **among, **drawing)
     method, scores = _scores(source, table, measure, judges, pyramid)
     measure = measure or main_measure(method, scores)
     chosen = test or _fitting_test(method, scores, study, topics)
     if chosen == "mcnemar":
         _refuse("a test on units, the only one for a single topic,", factors=factors)
-        return _on_units(study, chosen, judges, pyramid, resamples, **among, **drawing, method=method)
+        return _on_units(study, chosen, judges, pyramid, **among, **drawing, method=method)
     if chosen == "tukey":
         _refuse("Tukey's test", correction=correction, resamples=resamples)
         rated = study if method == "responsiveness" else None
@@ -92,7 +91,6 @@ def _on_units(
     test: str | None,
     judges: str | None,
     pyramid: str | None,
-    resamples: int | None,
     *,
     method: str | None = None,
     **options: Any,
@@ -102,7 +100,7 @@ def _on_units(
     test = test or "mcnemar"
     check_choice("test on units", test, ON_UNITS)
     if test != "permutation":
-        _refuse(f"the {test} test", resamples=resamples)
+        _refuse(f"the {test} test", resamples=options["resamples"])
     given = _given(judges=judges, pyramid=pyramid)
     method = method or next((m for m in fitting_methods(study, pyramid) if m in KINDS), "pyramid")
     if method == AUTO:
