@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from pyramidion.cli.inputs import load_study, refuse_same
-from pyramidion.cli.options import From, Json, Lenient, Quiet
+from pyramidion.cli.options import From, Json, Lenient, Quiet, refuse_unused
 from pyramidion.cli.output import Output, as_json, cell, counted, plain
 from pyramidion.errors import UsageError
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 def judge(
+    context: typer.Context,
     path: Annotated[str, typer.Argument(metavar="STUDY", help="A study in any readable format, with a pyramid.")],
     judge: Annotated[
         str, typer.Option("--judge", help="align, lexical, nli:MODEL (Hugging Face) or llm:MODEL (chat endpoint).")
@@ -76,6 +77,14 @@ def judge(
         refuse_same(path, file)
     if soft and threshold is not None:
         raise UsageError("--soft and --threshold exclude each other")
+    if lines:
+        refuse_unused(
+            context, "with --lines", "pyramid", "save", "workers", "by", "format", "lenient", "json", "price", "yes"
+        )
+    if workers:
+        refuse_unused(context, "with --workers, which shows people instead of scores", "target", "by")
+    if judge.partition(":")[0] != "llm":
+        refuse_unused(context, f"with {judge}, which costs nothing", "price", "yes")
     prices = _prices(price)
     options = {name: value for name, value in (("base_url", base_url), ("cache", cache)) if value is not None}
     asked = make_judge(judge, options)

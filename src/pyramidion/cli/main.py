@@ -17,7 +17,7 @@ from rich.text import Text
 
 from pyramidion.cli import analyze, annotate, auto, campaign, judge, report, study
 from pyramidion.cli.inputs import load_study, refuse_same
-from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath
+from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath, refuse_unused
 from pyramidion.cli.output import Output, as_json, counted, held, plain
 from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError, UsageError
 
@@ -188,6 +188,7 @@ def score(
 
 @app.command()
 def show(
+    context: typer.Context,
     path: StudyPath,
     topic: Annotated[str | None, typer.Option("--topic", "-t", help="Which topic; the first by default.")] = None,
     system: Annotated[
@@ -208,6 +209,8 @@ def show(
     from pyramidion.cli.show import run
 
     output = Output(json, quiet)
+    if system is None:
+        refuse_unused(context, "without --system: a pyramid is the same whoever judges", "judges")
     run(load_study(path, format, lenient, output), topic, system, method, pyramid, judges, output)
 
 

@@ -9,7 +9,7 @@ import typer
 
 from pyramidion.cli.analyze.asking import Asked
 from pyramidion.cli.inputs import load_study, open_desk, refuse_same
-from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath, grouped
+from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath, grouped, refuse_unused
 from pyramidion.cli.output import Output, plain
 from pyramidion.errors import UsageError
 
@@ -23,6 +23,7 @@ Seed = Annotated[int, typer.Option(help="For everything that is drawn at random.
 
 
 def report(
+    context: typer.Context,
     path: StudyPath,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The page. [default: report.html]")] = None,
     figures: Annotated[
@@ -60,6 +61,8 @@ def report(
         from pyramidion.report import need_plots
 
         need_plots()
+    if pay is None:
+        refuse_unused(context, "without --pay", "fee", "currency")
     study = load_study(path, format, lenient, out)
     cost = _spent(path) if pay is None else _cost(study, pay, fee, currency)
     found = _findings(study, out, method, pyramid, judges, seed, scores, cost)
