@@ -20,7 +20,7 @@ import numpy as np
 
 from pyramidion.analysis.answer import Answer, Cell, Table, count
 from pyramidion.analysis.figures import Figure, Lines, Series
-from pyramidion.analysis.simulation import Assumptions, PowerCurve, World, from_assumptions, from_pilot, outcomes
+from pyramidion.analysis.simulation import Assumptions, PowerCurve, World, from_assumptions, from_pilot, outcome
 from pyramidion.analysis.votes import unit_votes
 from pyramidion.errors import Problem, UsageError
 from pyramidion.methods.cost import Amount, amount, campaign_cost, money
@@ -217,7 +217,7 @@ def _references(pilot: Study, topics: Iterable[str]) -> int | None:
 
 def _power_curve(world: World, units: int, workers: int, campaigns: int, level: float, seed: int) -> PowerCurve:
     """Every kind of design has its own random numbers, so its power does not depend on what else is tried."""
-    rng = np.random.default_rng((abs(seed), int(seed < 0), units, workers))
+    rng = np.random.default_rng((seed, units, workers))
     return PowerCurve(world.gaps(workers), units, campaigns=campaigns, level=level, rng=rng)
 
 
@@ -278,19 +278,14 @@ def _curve(kinds: Sequence[_Kind], best: Design | None) -> list[Design]:
 
 def _with_outcomes(result: Plan, world: World, campaigns: int, level: float, seed: int) -> Plan:
     """Correlations and the power over all pairs, for the designs of the curve and the paper's."""
-    shown = {*result.curve, result.paper, *([result.recommended] if result.recommended else [])}
-    filled: dict[Design, Design] = {}
-    for units, workers in sorted({(d.units, d.workers) for d in shown}):
-        alike = [d for d in shown if (d.units, d.workers) == (units, workers)]
-        rng = np.random.default_rng((abs(seed), int(seed < 0), units, workers, 1))
-        found = outcomes(world, [d.topics for d in alike], units, workers, campaigns=campaigns, level=level, rng=rng)
-        filled |= {d: replace(d, **found[d.topics]._asdict()) for d in alike}
-    return replace(
-        result,
-        curve=tuple(filled[d] for d in result.curve),
-        paper=filled[result.paper],
-        recommended=filled[result.recommended] if result.recommended else None,
-    )
+
+    def filled(d: Design) -> Design:
+        rng = np.random.default_rng((seed, d.units, d.workers, d.topics))
+        found = outcome(world, d.topics, d.units, d.workers, campaigns=campaigns, level=level, rng=rng)
+        return replace(d, **found._asdict())
+
+    best = filled(result.recommended) if result.recommended else None
+    return replace(result, curve=tuple(map(filled, result.curve)), paper=filled(result.paper), recommended=best)
 
 
 # -- how people see it ---------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ over topics. Votes of different workers are taken to be independent given the un
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -78,7 +78,7 @@ class Assumptions:
     def scores(self) -> Floats:
         """True scores, the best first, ``difference`` above the second; none is nearer to 0 or 1 than .01."""
         rest = self.mean + self.spread * self._places
-        return np.clip([self._second + self.difference, *rest], 0.01, 0.99)
+        return np.asarray(np.clip([self._second + self.difference, *rest], 0.01, 0.99))
 
 
 class Gaps(NamedTuple):
@@ -236,26 +236,16 @@ class Outcome(NamedTuple):
     separated: float | None
 
 
-def outcomes(
-    world: World,
-    topics: Iterable[int],
-    units: int,
-    workers: int,
-    *,
-    campaigns: int,
-    level: float,
-    rng: np.random.Generator,
-) -> dict[int, Outcome]:
-    """What campaigns with all systems give, for several numbers of topics: the first so many of the same campaigns."""
-    sizes = sorted(set(topics))
+def outcome(
+    world: World, topics: int, units: int, workers: int, *, campaigns: int, level: float, rng: np.random.Generator
+) -> Outcome:
+    """What campaigns with all systems give."""
     present = world.chance(workers)
-    one = sizes[-1] * units * present.shape[1]
+    one = topics * units * present.shape[1]
     # Large campaigns differ little from each other, so fewer of them say as much.
-    many = min(campaigns, max(20, min(100, 20_000_000 // one)))
-    scores = np.concatenate(
-        [_scores(present, sizes[-1], units, part, rng) for part in blocks(many, max(1, 4_000_000 // one))]
-    )
-    return {size: _outcome(scores[:, :size], world.truth, level) for size in sizes}
+    many = min(campaigns, max(20, min(100, 10_000_000 // one)))
+    scores = [_scores(present, topics, units, part, rng) for part in blocks(many, max(1, 4_000_000 // one))]
+    return _outcome(np.concatenate(scores), world.truth, level)
 
 
 def _scores(present: Floats, topics: int, units: int, campaigns: int, rng: np.random.Generator) -> Floats:
