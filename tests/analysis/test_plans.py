@@ -64,7 +64,9 @@ def test_more_of_everything_is_better_and_dearer() -> None:
     small, large = design(answer, 5, 8, 1), design(answer, 40, 48, 5)
     assert small.cost < large.cost
     assert (small.power or 0) < (large.power or 0)
-    assert (small.pearson or 0) < (large.pearson or 0)
+    first, last = answer.result.curve[0], answer.result.curve[-1]
+    assert (first.pearson or 0) < (last.pearson or 0)
+    assert (first.separated or 0) < (last.separated or 0)
 
 
 def test_topics_are_added_until_the_power_is_reached() -> None:

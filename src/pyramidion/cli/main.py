@@ -193,6 +193,9 @@ def show(
     system: Annotated[
         str | None, typer.Option("--system", "-s", help="Show this system's summary with its matched units.")
     ] = None,
+    ideal: Annotated[
+        int | None, typer.Option(help="Show what the best summaries with so many units say.", min=1)
+    ] = None,
     method: Annotated[
         str | None,
         typer.Option("--method", "-m", help="Whose units count: pyramid, lite or auto. [default: what fits the study]"),
@@ -204,11 +207,11 @@ def show(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Draw the pyramid of a topic as tiers, or one summary with the units it expresses."""
+    """Draw the pyramid of a topic as tiers, its ideal content, or one summary with the units it expresses."""
     from pyramidion.cli.show import run
 
     output = Output(json, quiet)
-    run(load_study(path, format, lenient, output), topic, system, method, pyramid, judges, output)
+    run(load_study(path, format, lenient, output), topic, system, method, pyramid, judges, output, ideal)
 
 
 @app.command()

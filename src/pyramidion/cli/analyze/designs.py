@@ -37,9 +37,19 @@ def stability(
         float | None, typer.Option(help="Drop this share of topics with least agreement instead.", min=0.0, max=1.0)
     ] = None,
     measure: Annotated[str | None, typer.Option(help="rerun: which measure. references: modified or original.")] = None,
-    held_out: Annotated[str, typer.Option(help="references: score the peers, or the references themselves.")] = "peers",
-    repetitions: Annotated[int, typer.Option(help="Draws of each size.", min=1)] = 70,
-    min_agreement: Annotated[float, typer.Option(help="Leave out workers below it; 0 keeps all.")] = 0.5,
+    held_out: Annotated[
+        str | None,
+        typer.Option(
+            help="references: score the peers, the references themselves, or five of them, drawn at random, by "
+            "pyramids of the rest (2007, Table II). [default: peers]"
+        ),
+    ] = None,
+    repetitions: Annotated[
+        int | None, typer.Option(help="Draws of each size. [default: 70] Of five held-out references: 1.", min=1)
+    ] = None,
+    min_agreement: Annotated[
+        float | None, typer.Option(help="Leave out workers below it; 0 keeps all. [default: 0.5]")
+    ] = None,
     pyramid: PyramidName = None,
     judges: Judges = None,
     seed: Seed = 0,
@@ -49,7 +59,11 @@ def stability(
     """How much do results depend on the number of references, units, topics and workers, or on the run?"""
     from pyramidion import analysis
 
+    of_draws = {"gold": gold, "gold_measure": gold_measure, "min_agreement": min_agreement}
     if rerun is not None:
+        others = {"vary": vary, "drop": drop, "held_out": held_out, "repetitions": repetitions}
+        why = "has no effect on the comparison of two runs; leave it or --rerun out"
+        _refuse(True, why, **of_draws, **others, pyramid=pyramid, judges=judges)
         first, second = (asked.tables([place]) for place in (path, rerun))
         name, one = next(iter(first.items()))
         other = second.get(name) or next(iter(second.values()))
@@ -58,17 +72,30 @@ def stability(
     study = asked.study(path)
     wanted: Any = tuple(vary or DRAWN)
     if wanted == ("references",):
-        held: Any = held_out
+        _refuse(True, "has no effect with --vary references", **of_draws, drop=drop)
+        _refuse(held_out != "five", "is for --held-out five; all others are held out once", repetitions=repetitions)
+        held: Any = held_out or "peers"
         kind: Any = measure or "modified"
         asked.answer(
-            lambda: analysis.pyramid_size(study, held_out=held, measure=kind, pyramid=pyramid, judges=judges, seed=seed)
+            lambda: analysis.pyramid_size(
+                study,
+                held_out=held,
+                measure=kind,
+                pyramid=pyramid,
+                judges=judges,
+                draws=repetitions or 1,
+                seed=seed,
+            )
         )
         return
     if "references" in wanted:
         raise UsageError("--vary references is a question of its own; ask it without the others")
+    _refuse(True, "is for --vary references", held_out=held_out)
+    _refuse(True, "is for --vary references and --rerun", measure=measure)
     table = None if gold is None else asked.gold(gold, study)
-    least = min_agreement or None
+    least = 0.5 if min_agreement is None else min_agreement or None
     if drop is not None:
+        _refuse(True, "has no effect with --drop", vary=vary, repetitions=repetitions)
         if table is None:
             raise UsageError("--drop needs --gold: a score table or a method that keeps all topics")
         asked.answer(
@@ -89,7 +116,7 @@ def stability(
             table,
             gold_measure=gold_measure,
             over=wanted,
-            repetitions=repetitions,
+            repetitions=repetitions or 70,
             pyramid=pyramid,
             judges=judges,
             min_agreement=least,
