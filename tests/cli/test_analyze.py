@@ -151,6 +151,34 @@ def test_a_plan_without_a_pilot_refuses_what_is_about_one() -> None:
         refused(run("analyze", "plan", *options), 2, f"{options[0]} is about a pilot study; name one")
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--vary", "references", "--gold", "lite"], "--gold has no effect with --vary references"),
+        (["--vary", "references", "--repetitions", "3"], "--repetitions is for --held-out five"),
+        (["--vary", "references", "--held-out", "five"], "no topic has the 6 references"),
+        (
+            ["--vary", "references", "--held-out", "all"],
+            "held_out 'all' is unknown; there are: peers, references, five",
+        ),
+        (["--held-out", "peers"], "--held-out is for --vary references"),
+        (["--measure", "original"], "--measure is for --vary references and --rerun"),
+        (["--gold", "pyramid", "--drop", "0.2", "--repetitions", "3"], "--repetitions has no effect with --drop"),
+        (["--rerun", "other.csv", "--vary", "units"], "--vary has no effect on the comparison of two runs"),
+    ],
+)
+def test_stability_refuses_what_it_would_ignore(study: Path, options: list[str], message: str) -> None:
+    refused(run("analyze", "stability", study, *options), 2, message)
+
+
+def test_score_ranges_are_the_second_table(study: Path, tmp_path: Path) -> None:
+    done = run("analyze", "stability", study, "--vary", "references", "-o", tmp_path / "sizes.csv")
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader((tmp_path / "sizes-2.csv").open(encoding="utf-8")))
+    assert len(rows) == 96
+    assert list(rows[0]) == ["topic", "summary", "references", "pyramids", "minimum", "mean", "maximum"]
+
+
 def test_mistakes_are_explained(study: Path, tmp_path: Path) -> None:
     refused(
         run("analyze", "correlate", study, "--gold", "beauty"), 2, "measure 'beauty' is unknown; there are: modified"
