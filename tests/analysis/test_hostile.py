@@ -29,6 +29,7 @@ OF_STUDIES: dict[str, Question] = {
     "pyramid size": analysis.pyramid_size,
     "pyramid size, original": lambda s: analysis.pyramid_size(s, measure="original"),
     "pyramid size, references": lambda s: analysis.pyramid_size(s, held_out="references"),
+    "pyramid size, five": lambda s: analysis.pyramid_size(s, held_out="five"),
     "resampling": lambda s: analysis.resampling(s, repetitions=2),
     "plan": lambda s: analysis.plan(s, campaigns=2, topics=(2,), units=(3,), workers=(2,)),
     "tukey": analysis.tukey,

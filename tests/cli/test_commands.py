@@ -201,6 +201,23 @@ def test_show_explains_a_summary(study: Path) -> None:
     refused(run("show", study, "--system", "gpt"), 2, "it has: extract, lead")
 
 
+def test_show_ideal_content(study: Path) -> None:
+    done = run("show", study, "--topic", "drought-plan", "--ideal", "4")
+    assert done.returncode == 0, done.stderr
+    assert "Max(4) = 16, 5 equally good sets" in done.stdout  # five units in the top tier, of weight 4
+    assert "weight 4: any 4 of 5" in done.stdout
+    assert "  u02 u03 u04 u05" in done.stdout
+    held = json.loads(run("show", study, "--topic", "drought-plan", "--ideal", "15", "--json").stdout)
+    assert (held["weight"], held["sets"], held["chosen"]) == (48, 45, 2)  # 5 x 4 + 8 x 3 + 2 x 2; 2 of 10
+    assert [unit["weight"] for unit in held["required"]] == [4] * 5 + [3] * 8
+    assert {unit["weight"] for unit in held["free"]} == {2}
+    everything = run("show", study, "--ideal", "500", "--pyramid", "expert")
+    assert "The pyramid has 33 units, so 500 cannot be said." in everything.stdout
+    refused(run("show", study, "--ideal", "3", "-s", "lead"), 2, "--ideal is about a pyramid, not about a summary")
+    refused(run("show", study, "--ideal", "3", "--judges", "expert"), 2, "leave --system and --judges out")
+    refused(run("show", study, "--ideal", "0"), 2, "--ideal")
+
+
 def test_doctor_names_parts_and_how_to_install_them() -> None:
     held = json.loads(run("doctor", "--json").stdout)
     assert held["pyramidion"] == pyr.__version__
@@ -229,6 +246,7 @@ def test_texts_cannot_steer_the_terminal(tmp_path: Path) -> None:
     for arguments in (
         ["show", path],
         ["show", path, "-s", "[red]x"],
+        ["show", path, "--ideal", "1"],
         ["score", path, "-m", "pyramid"],
         ["validate", path],
     ):

@@ -194,6 +194,9 @@ def show(
     system: Annotated[
         str | None, typer.Option("--system", "-s", help="Show this system's summary with its matched units.")
     ] = None,
+    ideal: Annotated[
+        int | None, typer.Option(help="Show what the best summaries with so many units say.", min=1)
+    ] = None,
     method: Annotated[
         str | None,
         typer.Option("--method", "-m", help="Whose units count: pyramid, lite or auto. [default: what fits the study]"),
@@ -205,13 +208,13 @@ def show(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Draw the pyramid of a topic as tiers, or one summary with the units it expresses."""
+    """Draw the pyramid of a topic as tiers, its ideal content, or one summary with the units it expresses."""
     from pyramidion.cli.show import run
 
     output = Output(json, quiet)
-    if system is None:
+    if system is None and ideal is None:
         refuse_unused(context, "without --system: a pyramid is the same whoever judges", "judges")
-    run(load_study(path, format, lenient, output), topic, system, method, pyramid, judges, output)
+    run(load_study(path, format, lenient, output), topic, system, method, pyramid, judges, output, ideal)
 
 
 @app.command()

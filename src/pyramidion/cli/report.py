@@ -115,7 +115,7 @@ def _findings(
     method: str | None,
     pyramid: str | None,
     judges: str | None,
-    seed: int,
+    seed: int = 0,
     scores: list[str] | None = None,
     cost: str = "",
 ) -> Any:
@@ -155,7 +155,6 @@ def feedback(
     method: Method = None,
     pyramid: PyramidName = None,
     judges: Judges = None,
-    seed: Seed = 0,
     format: From = None,
     lenient: Lenient = False,
     json: Json = False,
@@ -168,7 +167,7 @@ def feedback(
     study = load_study(path, format, lenient, out)
     if unknown := [name for name in system or () if name not in study.systems]:
         raise UsageError(f"no system is called {unknown[0]!r}; there are: {', '.join(study.systems)}")
-    found = _findings(study, out, method, pyramid, judges, seed)
+    found = _findings(study, out, method, pyramid, judges)
     with out.busy("Writing pages"):
         written = rendering.write_feedback(found, folder, systems=system)
     out.result({"folder": str(folder), "written": [str(each) for each in written]})

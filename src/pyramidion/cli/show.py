@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.text import Text
 
+from pyramidion.cli.ideal import show_ideal
 from pyramidion.cli.output import Output, cell, plain
 from pyramidion.errors import UsageError
 from pyramidion.methods.explain import Explanation
@@ -28,11 +29,16 @@ def run(
     pyramid: str | None,
     judges: str | None,
     output: Output,
+    ideal: int | None = None,
 ) -> None:
     name = topic or (study.topics[0].id if study.topics else "")
     if study.topic(name) is None:
         raise UsageError(f"no topic is called {name!r}; there are: {', '.join(t.id for t in study.topics) or 'none'}")
-    if system is None:
+    if ideal is not None:
+        if system is not None or judges is not None:
+            raise UsageError("--ideal is about a pyramid, not about a summary; leave --system and --judges out")
+        show_ideal(shown_pyramid(study, name, method=method, pyramid=pyramid), ideal, output)
+    elif system is None:
         _show_pyramid(study, shown_pyramid(study, name, method=method, pyramid=pyramid), output)
     else:
         _show_summary(explain(study, name, system, method=method, pyramid=pyramid, judges=judges), output)
