@@ -88,7 +88,6 @@ class Explanation:
         )
         return f"<b>{html.escape(title)}</b><p dir='auto' style='white-space:pre-wrap'>{marked}</p>{lists}"
 
-
     def _votes(self, unit: str) -> str:
         found = self.found_by(unit)
         return f" ({len(found)} of {len(self.annotators)} annotators)" if found else ""

@@ -180,7 +180,9 @@ class AnnotatedPeer:
 
     def strict(self) -> AnnotatedPeer:
         """The same annotations by a pyramid whose weights count references."""
-        return replace(self, by={name: replace(score, pyramid=score.pyramid.strict()) for name, score in self.by.items()})
+        return replace(
+            self, by={name: replace(score, pyramid=score.pyramid.strict()) for name, score in self.by.items()}
+        )
 
 
 def peer_scores(
