@@ -355,7 +355,7 @@ def _strict_counting(peers: Sequence[AnnotatedPeer], measures: Sequence[str]) ->
         units = [unit.id for unit in pyramid.units if unit.weight > len(unit.references)]
         if not units:
             continue
-        rounded = [mean_units_per_reference(each, rounding=used.rounding) for each in (pyramid, strict)]
+        before, after = (mean_units_per_reference(each, rounding=used.rounding) for each in (pyramid, strict))
         changed = []
         for measure in measures:
             pairs = [(peer.value(measure), peer.strict().value(measure)) for peer in held]
@@ -363,9 +363,9 @@ def _strict_counting(peers: Sequence[AnnotatedPeer], measures: Sequence[str]) ->
             if gaps:
                 changed.append(f"{measure} of {len(gaps)} summaries by up to {max(gaps):.4f}")
         what = (
-            f"two contributors from one reference count twice in unit {', '.join(units)}, as in DUCView and the official "
-            f"scores; weights=references would make the total weight {strict.contributor_count} instead of "
-            f"{pyramid.contributor_count} and X_a {rounded[1]} instead of {rounded[0]}, and change "
-            f"{', '.join(changed) or 'no score'}"
+            f"contributors from the same reference count each in unit {', '.join(units)}, as in DUCView and the "
+            f"official scores; with weights=references the total weight is {strict.contributor_count}, not "
+            f"{pyramid.contributor_count}, X_a is {after}{f', not {before}' if before != after else ' as well'}, and "
+            f"what changes is {', '.join(changed) or 'no score'}"
         )
         yield Problem(f"topic {topic}", what, "warning")
