@@ -16,7 +16,7 @@ X_a is rounded half up, and weights count contributors, also two from one refere
 modified scores of DUC 2006 and 2007; DUCView 1.5 floors, SacreROUGE takes the ceiling (docs/adr/0002).
 
 Where several experts annotated a peer, each annotation is scored and the score is the mean of theirs; they are joined
-unit by unit only when asked (docs/adr/0022). Workers of a crowd each see a part, so that theirs are joined by majority.
+unit by unit only when asked (docs/adr/0006). Workers of a crowd each see a part, so that theirs are joined by majority.
 """
 
 from __future__ import annotations
