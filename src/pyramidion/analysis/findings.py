@@ -66,9 +66,20 @@ class Votes(NamedTuple):
     of: int
 
 
+class ByAnnotator(NamedTuple):
+    """What a summary scores by one of several annotations."""
+
+    name: str
+    value: float | None
+
+
 @dataclass(frozen=True, slots=True)
 class ShownSummary:
-    """``judged`` says which units somebody judged; ``unmatched`` is None where nobody counted."""
+    """``judged`` says which units somebody judged; ``unmatched`` is None where nobody counted.
+
+    With several ``annotators`` the score is the mean of theirs, ``expressed`` has what any of them found, and ``votes``
+    how many did.
+    """
 
     topic: str
     system: str
@@ -76,8 +87,9 @@ class ShownSummary:
     judged: bool
     expressed: tuple[Expressed, ...] = ()
     votes: tuple[Votes, ...] = ()
-    unmatched: int | None = None
+    unmatched: float | None = None
     unmatched_quotes: tuple[str, ...] = ()
+    annotators: tuple[ByAnnotator, ...] = ()
 
     @property
     def text(self) -> str:

@@ -54,6 +54,8 @@ from pyramidion.model import Pyramid, Signature, Study
 
 HeldOut = Literal["peers", "references", "five"]
 Measure = Literal["modified", "original"]
+_Content = tuple[list[bool], int | None]
+"""The units of a pyramid that a summary expresses, and X, the number of all its content units."""
 
 
 @dataclass(frozen=True)
@@ -132,15 +134,18 @@ def _of_peers(
     problems: Problems,
 ) -> Iterator[Held]:
     choice = choose(study, kind="expert", pyramid=pyramid, judges=judges)
-    found: dict[str, dict[str, tuple[list[bool], int | None]]] = {}
-    for topic, system, score in peer_scores(choice, problems):
-        expressed = [score.expressed.get(unit.id, 0) > 0 for unit in score.pyramid.units]
-        found.setdefault(topic, {})[system] = (expressed, score.size)
+    found: dict[str, dict[str, list[_Content]]] = {}
+    for peer in peer_scores(choice, problems):
+        said = [([s.expressed.get(u.id, 0) > 0 for u in s.pyramid.units], s.size) for s in peer.by.values()]
+        found.setdefault(peer.topic, {})[peer.system] = said
     for topic, peers in found.items():
         base = choice.pyramids[topic]
         if len(peers) > 1 and len(base.references) > 1 and base.units:
             members = _subsets(len(base.references), most, rng, topic, problems)
-            scores = _scores(base, members, [peers[p] for p in sorted(peers)], measure)
+            annotations = [said for system in sorted(peers) for said in peers[system]]
+            owners = np.repeat(np.arange(len(peers)), [len(peers[system]) for system in sorted(peers)])
+            each = _scores(base, members, annotations, measure)
+            scores = np.array([column_means(each[owners == number]) for number in range(len(peers))])
             if not np.isnan(scores).all():
                 full = scores[:, members.sum(axis=1) == len(base.references)][:, 0]
                 yield Held(topic, tuple(sorted(peers)), base.references, members.sum(axis=1), scores, full)
@@ -227,11 +232,10 @@ def _subsets(references: int, most: int, rng: np.random.Generator, topic: str, p
     return np.array(rows, dtype=np.int64)
 
 
-def _scores(
-    base: Pyramid, members: NDArray[np.int64], summaries: list[tuple[list[bool], int | None]], measure: Measure
-) -> Floats:
-    """All summaries by all sub-pyramids at once: weights are counts of members among a unit's references."""
-    told_by = np.array([[reference in unit.references for reference in base.references] for unit in base.units])
+def _scores(base: Pyramid, members: NDArray[np.int64], summaries: list[_Content], measure: Measure) -> Floats:
+    """All summaries by all sub-pyramids at once: weights are counts of a unit's contributors from members."""
+    sources = [[contributor.reference for contributor in unit.contributors] for unit in base.units]
+    told_by = np.array([[source.count(reference) for reference in base.references] for source in sources])
     weights = members @ told_by.T.astype(np.int64)  # sub-pyramids x units
     expressed = np.array([row for row, _ in summaries], dtype=np.int64)
     raw = (expressed @ weights.T).astype(np.float64)  # summaries x sub-pyramids

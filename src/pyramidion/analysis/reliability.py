@@ -130,7 +130,8 @@ def _annotations(
 
 def _annotation(study: Study, pyramid: str | None, judge: str | None, problems: Problems) -> Annotation:
     choice = choose(study, kind="expert", pyramid=pyramid, judges=judge)
-    found = {(topic, system): score for topic, system, score in peer_scores(choice, Problems())}
+    joined = peer_scores(choice, Problems(), annotators="consensus")  # of one study each; counts have no mean
+    found = {(peer.topic, peer.system): score for peer in joined for score in peer.by.values()}
     partial = sum(len(score.expressed) < len(score.pyramid.units) for score in found.values())
     if partial:
         what = (

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from pyramidion.cli import analyze, annotate, auto, campaign, judge, report, study
 from pyramidion.cli.inputs import load_study, refuse_same
-from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath, refuse_unused
+from pyramidion.cli.options import Annotators, From, Json, Lenient, Quiet, StudyPath, Weights
 from pyramidion.cli.output import Output, as_json, counted, held, plain
 from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError, UsageError
 
@@ -147,6 +147,8 @@ def score(
         str | None, typer.Option(help="lite: positional, or the released scripts' sequence. [default: positional]")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="lite: for aggregators that draw. [default: 0]")] = None,
+    weights: Weights = None,
+    annotators: Annotators = None,
     rounding: Annotated[
         str | None, typer.Option(help="pyramid: of X_a: half-up, floor, ceiling, half-even. [default: half-up]")
     ] = None,
@@ -173,6 +175,8 @@ def score(
         "rounds": rounds,
         "agreement": agreement,
         "seed": seed,
+        "weights": weights,
+        "annotators": annotators,
         "rounding": rounding,
         "clip": clip,
         "combine": combine,
@@ -188,7 +192,6 @@ def score(
 
 @app.command()
 def show(
-    context: typer.Context,
     path: StudyPath,
     topic: Annotated[str | None, typer.Option("--topic", "-t", help="Which topic; the first by default.")] = None,
     system: Annotated[
@@ -203,6 +206,8 @@ def show(
     ] = None,
     pyramid: Annotated[str | None, typer.Option(help="Which pyramid, where there are several.")] = None,
     judges: Annotated[str | None, typer.Option(help="Whose judgments to show with a summary.")] = None,
+    weights: Weights = None,
+    annotators: Annotators = None,
     format: From = None,
     lenient: Lenient = False,
     json: Json = False,
@@ -212,9 +217,8 @@ def show(
     from pyramidion.cli.show import run
 
     output = Output(json, quiet)
-    if system is None and ideal is None:
-        refuse_unused(context, "without --system: a pyramid is the same whoever judges", "judges")
-    run(load_study(path, format, lenient, output), topic, system, method, pyramid, judges, output, ideal)
+    choices = {"method": method, "pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}
+    run(load_study(path, format, lenient, output), topic, system, choices, output, ideal)
 
 
 @app.command()

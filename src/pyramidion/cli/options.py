@@ -19,6 +19,20 @@ Lenient = Annotated[bool, typer.Option("--lenient", help="Report errors in the d
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        help="pyramid: what a unit's weight counts, contributors as in DUCView or references. [default: contributors]"
+    ),
+]
+Annotators = Annotated[
+    str | None,
+    typer.Option(
+        help="pyramid: of several annotations of a summary the mean of their scores, or the score of their consensus. "
+        "[default: mean]"
+    ),
+]
+
 
 def refuse_unused(context: typer.Context, why: str, *names: str) -> None:
     """An option that would change nothing is refused, so that nobody believes it did. ``why`` ends the message."""

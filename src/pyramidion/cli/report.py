@@ -9,7 +9,7 @@ import typer
 
 from pyramidion.cli.analyze.asking import Asked
 from pyramidion.cli.inputs import load_study, open_desk, refuse_same
-from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath, grouped, refuse_unused
+from pyramidion.cli.options import Annotators, From, Json, Lenient, Quiet, StudyPath, Weights, grouped, refuse_unused
 from pyramidion.cli.output import Output, plain
 from pyramidion.errors import UsageError
 
@@ -36,6 +36,8 @@ def report(
     method: Method = None,
     pyramid: PyramidName = None,
     judges: Judges = None,
+    weights: Weights = None,
+    annotators: Annotators = None,
     pay: Annotated[
         float | None, typer.Option(help="What an assignment paid. [default: what a database says]", min=0)
     ] = None,
@@ -65,7 +67,8 @@ def report(
         refuse_unused(context, "without --pay", "fee", "currency")
     study = load_study(path, format, lenient, out)
     cost = _spent(path) if pay is None else _cost(study, pay, fee, currency)
-    found = _findings(study, out, method, pyramid, judges, seed, scores, cost)
+    choices = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}
+    found = _findings(study, out, method, choices, seed, scores, cost)
     written = _write(found, page, figures, latex, out)
     main = found.main
     out.result(
@@ -113,8 +116,7 @@ def _findings(
     study: Any,
     out: Output,
     method: str | None,
-    pyramid: str | None,
-    judges: str | None,
+    choices: dict[str, Any],
     seed: int = 0,
     scores: list[str] | None = None,
     cost: str = "",
@@ -124,7 +126,7 @@ def _findings(
 
     metrics = score_tables([(Path(name).stem, read_source(name)) for name in scores or []])
     with out.busy("Scoring and analysing"):
-        return findings(study, method=method, pyramid=pyramid, judges=judges, metrics=metrics, cost=cost, seed=seed)
+        return findings(study, method=method, **choices, metrics=metrics, cost=cost, seed=seed)
 
 
 def _write(found: Any, page: Path | None, figures: Path | None, latex: Path | None, out: Output) -> list[Path]:
@@ -155,6 +157,8 @@ def feedback(
     method: Method = None,
     pyramid: PyramidName = None,
     judges: Judges = None,
+    weights: Weights = None,
+    annotators: Annotators = None,
     format: From = None,
     lenient: Lenient = False,
     json: Json = False,
@@ -167,7 +171,8 @@ def feedback(
     study = load_study(path, format, lenient, out)
     if unknown := [name for name in system or () if name not in study.systems]:
         raise UsageError(f"no system is called {unknown[0]!r}; there are: {', '.join(study.systems)}")
-    found = _findings(study, out, method, pyramid, judges)
+    choices = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}
+    found = _findings(study, out, method, choices)
     with out.busy("Writing pages"):
         written = rendering.write_feedback(found, folder, systems=system)
     out.result({"folder": str(folder), "written": [str(each) for each in written]})

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import Literal, get_args
 
 import numpy as np
 
-from pyramidion.errors import Problem, UsageError
+from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.methods.columns import group, is_in, present_names, ranks, take
 from pyramidion.model import Judgments, Pyramid, Study
 from pyramidion.model.judgments import JudgeKind
+
+Weights = Literal["contributors", "references"]
+"""What a unit's weight counts; they differ where one reference contributes to a unit twice."""
 
 PEOPLE = "people"
 """All judges but models."""
@@ -21,7 +24,10 @@ TO_BE_JUDGED = ("crowd", "expert")
 
 @dataclass(frozen=True)
 class Choice:
-    """Pyramids by topic, the chosen judges' judgments on their units and on aspects, and a name for each choice."""
+    """Pyramids by topic, the chosen judges' judgments on their units and on aspects, and a name for each choice.
+
+    ``workers`` are the crowd's judges: each saw a part, so that only together they make an annotation.
+    """
 
     pyramid: str
     pyramids: dict[str, Pyramid]
@@ -29,15 +35,20 @@ class Choice:
     on_units: Judgments
     on_aspects: Judgments
     notes: tuple[Problem, ...] = ()
+    workers: frozenset[str] = frozenset()
 
 
-def choose(study: Study, *, kind: JudgeKind, pyramid: str | None, judges: str | None) -> Choice:
+def choose(
+    study: Study, *, kind: JudgeKind, pyramid: str | None, judges: str | None, weights: Weights = "contributors"
+) -> Choice:
     """By default the pyramid named after the method's kind of judges if it was judged, else the only one that people
     judged, else the only judged one, else the only one; and judges of that kind, or all where none of them judged it,
-    but people and models are never mixed unasked. ``judges`` is a kind, a judge's id, "people" or "all".
+    but people and models are never mixed unasked. ``judges`` is a kind, a judge's id, "people" or "all". With
+    weights="references" a reference that contributes to a unit twice counts once.
     """
+    check_choice("weights", weights, get_args(Weights))
     name = named_pyramid(study.pyramid_names if pyramid is not None else _likely(study, kind), pyramid)
-    pyramids = {p.topic: p for p in study.pyramids if p.name == name}
+    pyramids = {p.topic: p.strict() if weights == "references" else p for p in study.pyramids if p.name == name}
     on_units = judged_units(study.judgments, pyramids)
     notes = []
     if judges is None:
@@ -49,7 +60,7 @@ def choose(study: Study, *, kind: JudgeKind, pyramid: str | None, judges: str | 
     # Only those who judged this pyramid can say what lies outside it.
     who = is_in(study.judgments.judge, set(present_names(on_units.judge)))
     on_aspects = take(study.judgments, ~is_in(study.judgments.aspect, {""}) & who)
-    return Choice(name, pyramids, judges, on_units, on_aspects, tuple(notes))
+    return Choice(name, pyramids, judges, on_units, on_aspects, tuple(notes), study.judges_of("crowd"))
 
 
 _OTHERS = {"expert": "experts", "crowd": "workers"}

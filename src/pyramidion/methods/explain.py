@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from pyramidion.model import ContentUnit, Pyramid, Summary
@@ -12,11 +12,23 @@ from pyramidion.model.judgments import Mention
 
 
 @dataclass(frozen=True)
+class OneAnnotation:
+    """What one of several annotators says of a summary, and what it would score by that alone."""
+
+    times: Mapping[str, int]
+    measures: Mapping[str, float | None]
+    unmatched: int | None
+    weight: float
+
+
+@dataclass(frozen=True)
 class Explanation:
     """One peer summary against one pyramid: how often it expresses each unit, where, and what it scores.
 
     ``unmatched`` is how many of its content units are not in the pyramid; None where nobody counted. ``weight`` is what
-    its units weigh together, by degrees where they have them; None where weights do not count.
+    its units weigh together, by degrees where they have them; None where weights do not count. Where several annotated
+    it and the mean of their scores counts, ``annotators`` has what each says: units are expressed that any of them
+    finds, and ``unmatched`` and ``weight`` are means.
     """
 
     peer: Summary
@@ -24,8 +36,13 @@ class Explanation:
     times: Mapping[str, int]
     evidence: Mapping[str, tuple[Mention, ...]]
     measures: Mapping[str, float | None]
-    unmatched: int | None = None
+    unmatched: float | None = None
     weight: float | None = None
+    annotators: Mapping[str, OneAnnotation] = field(default_factory=dict)
+
+    def found_by(self, unit: str) -> tuple[str, ...]:
+        """Which of several annotators find a unit."""
+        return tuple(name for name, said in self.annotators.items() if said.times.get(unit, 0) > 0)
 
     @property
     def expressed(self) -> tuple[ContentUnit, ...]:
@@ -62,11 +79,18 @@ class Explanation:
         title = f"{self.peer.topic}, {self.peer.system}: {measure} {score}"
         lists = "".join(
             f"<details><summary>{len(units)} units {what}</summary><ul>"
-            + "".join(f"<li dir='auto'>({unit.weight}) {html.escape(unit.label or unit.id)}</li>" for unit in units)
+            + "".join(
+                f"<li dir='auto'>({unit.weight}) {html.escape(unit.label or unit.id)}{self._votes(unit.id)}</li>"
+                for unit in units
+            )
             + "</ul></details>"
             for what, units in (("expressed", self.expressed), ("missed", self.missed))
         )
         return f"<b>{html.escape(title)}</b><p dir='auto' style='white-space:pre-wrap'>{marked}</p>{lists}"
+
+    def _votes(self, unit: str) -> str:
+        found = self.found_by(unit)
+        return f" ({len(found)} of {len(self.annotators)} annotators)" if found else ""
 
 
 def _marked(text: str, share: float) -> str:

@@ -178,8 +178,14 @@ class _Rules:
                 yield from _bad_spans(here, contributor.spans, reference)
             elif contributor.spans:
                 yield Problem(here, f"has spans, but the text of reference {contributor.reference!r} is not here")
-        if len(unit.contributors) > unit.weight:
-            yield Problem(where, "has two contributors in one reference; it counts once in the weight", "warning")
+        if (strict := len(unit.references)) < unit.weight:
+            held = Counter(contributor.reference for contributor in unit.contributors)
+            twice = ", ".join(f"{number} from {name}" for name, number in held.items() if number > 1)
+            what = (
+                f"has {unit.weight} contributors from {strict} reference{'s' * (strict != 1)} ({twice}); it weighs "
+                f"{unit.weight}, as in DUCView and the official scores of DUC, or {strict} with weights=references"
+            )
+            yield Problem(where, what, "warning")
 
     def _aspects(self) -> Iterator[Problem]:
         for aspect in self.study.aspects:

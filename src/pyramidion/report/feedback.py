@@ -75,11 +75,11 @@ def writer_page(findings: Findings, topic: ShownTopic, summary: ShownSummary) ->
             "main",
             element("p", "Feedback on the content of a summary", class_="eyebrow"),
             element("h1", topic.title or topic.id, dir="auto"),
-            element("p", _in_words(groups, held, topic), class_="lead"),
+            element("p", _in_words(groups, held, topic) + _disagreement(summary), class_="lead"),
             _progress(groups, held),
             _text(topic, summary),
             _missing(topic, groups, held),
-            _there(topic, groups, held),
+            _there(topic, groups, held, _votes(summary)),
             _besides(topic, summary, held),
             element("p", _score(findings, summary), class_="muted small"),
             class_="letter",
@@ -98,6 +98,18 @@ def _in_words(groups: Ideas, held: dict[int, int], topic: ShownTopic) -> str:
     if len(groups.main) < total:
         text += f", and {main} of the {len(groups.main)} most important ones"
     return text + "."
+
+
+def _votes(summary: ShownSummary) -> dict[int, str]:
+    """Ideas that only some of several annotators found, and how many did; they count in that part."""
+    if not summary.annotators:
+        return {}
+    return {vote.unit: f"{vote.yes} of {vote.of} annotators" for vote in summary.votes if 0 < vote.yes < vote.of}
+
+
+def _disagreement(summary: ShownSummary) -> str:
+    found = len(_votes(summary))
+    return f" On {found} of them the annotators disagree." if found else ""
 
 
 def _progress(groups: Ideas, held: dict[int, int]) -> Markup:
@@ -164,9 +176,17 @@ def _idea(unit: ShownUnit) -> Markup:
     return element("li", element("b", unit.label or unit.id, dir="auto"), quote)
 
 
-def _there(topic: ShownTopic, groups: Ideas, held: dict[int, int]) -> Markup:
+def _there(topic: ShownTopic, groups: Ideas, held: dict[int, int], votes: dict[int, str]) -> Markup:
     ordered = [place for group in (groups.main, groups.important, groups.details) for place in group if place in held]
-    lines = [element("li", topic.units[place].label or topic.units[place].id, dir="auto") for place in ordered]
+    lines = [
+        element(
+            "li",
+            topic.units[place].label or topic.units[place].id,
+            element("span", f" {votes[place]}", class_="muted") if place in votes else None,
+            dir="auto",
+        )
+        for place in ordered
+    ]
     body = element("ul", lines, class_="ideas there") if lines else element("p", "None of the ideas was found.")
     return element("section", element("h2", "What is there"), body, class_="part")
 
@@ -196,7 +216,9 @@ def _score(findings: Findings, summary: ShownSummary) -> str:
         "modified": "1 is as much as an average reference summary says",
         "lite": "the share of the ideas that is there",
     }.get(findings.main.measure)
-    return f"Content score: {value:.2f}" + (f" ({meaning})." if meaning else ".")
+    each = " and ".join(f"{by.value:.2f}" for by in summary.annotators if by.value is not None)
+    mean = f"; the mean of {len(summary.annotators)} annotators' scores, {each}" if each else ""
+    return f"Content score: {value:.2f}" + (f" ({meaning})" if meaning else "") + f"{mean}."
 
 
 # -- for the teacher -----------------------------------------------------------------------------------------------

@@ -82,6 +82,7 @@ def _summary(summary: ShownSummary, system: int) -> dict[str, Any]:
         "votes": [list(v) for v in summary.votes],
         "unmatched": summary.unmatched,
         "quotes": list(summary.unmatched_quotes),
+        "annotators": [[name, _short(value)] for name, value in summary.annotators],
     }
 
 

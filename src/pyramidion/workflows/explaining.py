@@ -5,22 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from pyramidion.analysis.findings import Expressed, Piece, ShownSummary, ShownTopic, ShownUnit, Votes, Wording
+from pyramidion.analysis.findings import (
+    ByAnnotator,
+    Expressed,
+    Piece,
+    ShownSummary,
+    ShownTopic,
+    ShownUnit,
+    Votes,
+    Wording,
+)
 from pyramidion.errors import Problems, UsageError, check_choice
 from pyramidion.methods.aggregate import majority, questions
-from pyramidion.methods.choice import Choice, choose
+from pyramidion.methods.choice import Choice, Weights, choose
 from pyramidion.methods.columns import is_in, take, values
-from pyramidion.methods.explain import Explanation
+from pyramidion.methods.explain import Explanation, OneAnnotation
 from pyramidion.methods.lite import at_most_once
-from pyramidion.methods.pyramid import peer_scores
+from pyramidion.methods.pyramid import MEASURES, AnnotatedPeer, Annotators, PeerScore, peer_scores
 from pyramidion.methods.screening import Screening, screen
 from pyramidion.model import UNMATCHED, Judgments, Study, Summary
 from pyramidion.model.judgments import PRESENT, JudgeKind, Mention, times
 from pyramidion.model.pyramids import ContentUnit, Pyramid
-from pyramidion.workflows.evaluate import AUTO, auto_pyramid, fitting_method, score
+from pyramidion.workflows.evaluate import AUTO, auto_pyramid, check_choices, fitting_method, score
 
 KINDS: dict[str, JudgeKind] = {"pyramid": "expert", "lite": "crowd", AUTO: "model"}
 """Methods that judge units, and the kind of judges they look at by default."""
@@ -31,29 +41,45 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class UnitsFound:
-    """What was found in every summary: units by id and how often, votes, and evidence."""
+    """What was found in every summary: units by id and how often, votes, and evidence.
+
+    Where several annotated a summary (``annotated``) and the mean of their scores counts, a unit is expressed if any of
+    them finds it: its votes say in which part it counts.
+    """
 
     choice: Choice | None = None
     expressed: dict[Key, dict[str, int]] = field(default_factory=dict)
     votes: dict[Key, dict[str, tuple[int, int]]] = field(default_factory=dict)
-    unmatched: dict[Key, int | None] = field(default_factory=dict)
+    unmatched: dict[Key, float | None] = field(default_factory=dict)
     weight: dict[Key, float] = field(default_factory=dict)
     evidence: dict[Key, dict[str, tuple[Mention, ...]]] = field(default_factory=dict)
     outside: dict[Key, tuple[Mention, ...]] = field(default_factory=dict)
     workers: Screening | None = None
+    annotated: dict[Key, AnnotatedPeer] = field(default_factory=dict)
 
 
-def units_found(study: Study, method: str, pyramid: str | None, judges: str | None) -> UnitsFound:
+def units_found(
+    study: Study,
+    method: str,
+    pyramid: str | None,
+    judges: str | None,
+    *,
+    weights: Weights = "contributors",
+    annotators: Annotators = "mean",
+) -> UnitsFound:
     """Judgments by the main method; where it has no units (ratings, ROUGE), pyramids are shown without them."""
-    choice = chosen(study, method, pyramid, judges)
+    choice = chosen(study, method, pyramid, judges, weights)
     weight: dict[Key, float] = {}
+    several: dict[Key, AnnotatedPeer] = {}
     if method in {"pyramid", AUTO}:
-        scores = {(topic, system): found for topic, system, found in peer_scores(choice, Problems())}
+        peers = peer_scores(choice, Problems(), annotators=annotators)
+        scores = {(peer.topic, peer.system): peer for peer in peers}
         expressed = {
             key: {unit: times(value) for unit, value in found.expressed.items()} for key, found in scores.items()
         }
         unmatched = {key: found.unmatched for key, found in scores.items()}
-        weight = {key: found.raw for key, found in scores.items()}
+        weight = {key: found.value("raw") or 0.0 for key, found in scores.items()}
+        several = {key: found for key, found in scores.items() if len(found.by) > 1}
         held = choice.on_units
         workers = None
     elif method == "lite":
@@ -66,27 +92,34 @@ def units_found(study: Study, method: str, pyramid: str | None, judges: str | No
     return UnitsFound(
         choice,
         expressed,
-        _votes(held),
+        _votes(held) | {key: found.votes() for key, found in several.items()},
         unmatched,
         weight,
         _evidence(held, expressed),
         _outside(outside),
         workers,
+        several,
     )
 
 
-def chosen(study: Study, method: str, pyramid: str | None, judges: str | None) -> Choice:
+def chosen(
+    study: Study, method: str, pyramid: str | None, judges: str | None, weights: Weights = "contributors"
+) -> Choice:
     """The pyramid and the judges that a method looks at."""
     if method == AUTO:
         pyramid, judges = pyramid or auto_pyramid(study) or AUTO, judges or AUTO
-    return choose(study, kind=KINDS.get(method, "expert"), pyramid=pyramid, judges=judges)
+    return choose(study, kind=KINDS.get(method, "expert"), pyramid=pyramid, judges=judges, weights=weights)
 
 
-def shown_pyramid(study: Study, topic: str, *, method: str | None = None, pyramid: str | None = None) -> Pyramid:
+def shown_pyramid(
+    study: Study, topic: str, *, method: str | None = None, pyramid: str | None = None, weights: Weights | None = None
+) -> Pyramid:
     """The pyramid of a topic that summaries are explained by."""
     _check_method(method)
-    given = {} if pyramid is None else {"pyramid": pyramid}
-    return _of_topic(chosen(study, method or fitting_method(study, given), pyramid, None), topic)
+    given = {name: value for name, value in (("pyramid", pyramid), ("weights", weights)) if value is not None}
+    method = method or fitting_method(study, given)
+    check_choices(method, given)
+    return _of_topic(chosen(study, method, pyramid, None, weights or "contributors"), topic)
 
 
 def _check_method(method: str | None) -> None:
@@ -108,6 +141,8 @@ def explain(
     method: str | None = None,
     pyramid: str | None = None,
     judges: str | None = None,
+    weights: Weights | None = None,
+    annotators: Annotators | None = None,
 ) -> Explanation:
     """Why a summary scores as it does, by the method that fits the study or another one that judges units."""
     _check_method(method)
@@ -115,9 +150,12 @@ def explain(
     if peer is None:
         here = ", ".join(sorted(p.system for p in study.peers if p.topic == topic))
         raise UsageError(f"topic {topic} has no system {system!r}; it has: {here or 'none'}")
-    given = {name: value for name, value in (("pyramid", pyramid), ("judges", judges)) if value is not None}
+    named = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}
+    given: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
     method = method or fitting_method(study, given)
-    found = units_found(study, method, pyramid, judges)
+    check_choices(method, given)
+    counting, joining = weights or "contributors", annotators or "mean"
+    found = units_found(study, method, pyramid, judges, weights=counting, annotators=joining)
     assert found.choice is not None
     key, held = (topic, system), _of_topic(found.choice, topic)
     if key not in found.expressed:
@@ -131,7 +169,18 @@ def explain(
         {measure: table.per_summary(measure).get(key) for measure in table.measures},
         found.unmatched.get(key),
         found.weight.get(key),
+        {} if key not in found.annotated else _each(found.annotated[key], table.measures),
     )
+
+
+def _each(peer: AnnotatedPeer, measures: Iterable[str]) -> dict[str, OneAnnotation]:
+    """What each annotator says of a summary, and what that alone would score."""
+
+    def made(score: PeerScore) -> OneAnnotation:
+        counts = {unit: times(value) for unit, value in score.expressed.items()}
+        return OneAnnotation(counts, {name: MEASURES[name](score) for name in measures}, score.unmatched, score.raw)
+
+    return {name: made(score) for name, score in peer.by.items()}
 
 
 def _by_majority(judgments: Judgments) -> dict[Key, dict[str, int]]:
@@ -202,11 +251,17 @@ def _unit(unit: ContentUnit, references: Mapping[str, str]) -> ShownUnit:
     return ShownUnit(unit.id, unit.label, unit.weight, wordings)
 
 
-def shown_summaries(study: Study, judged: UnitsFound, topics: tuple[ShownTopic, ...]) -> Iterable[ShownSummary]:
+def shown_summaries(
+    study: Study, judged: UnitsFound, topics: tuple[ShownTopic, ...], measure: str = "modified"
+) -> Iterable[ShownSummary]:
+    """Every summary of these topics; ``measure`` is what annotators are compared by."""
     places = {topic.id: {unit.id: place for place, unit in enumerate(topic.units)} for topic in topics}
     for peer in study.peers:
         if peer.topic in places:
-            yield _summary(peer, judged, places[peer.topic])
+            shown = _summary(peer, judged, places[peer.topic])
+            several = judged.annotated.get((peer.topic, peer.system))
+            by = several.by.items() if several else ()
+            yield replace(shown, annotators=tuple(ByAnnotator(name, MEASURES[measure](found)) for name, found in by))
 
 
 def _summary(peer: Summary, judged: UnitsFound, places: dict[str, int]) -> ShownSummary:

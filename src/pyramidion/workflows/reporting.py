@@ -14,7 +14,8 @@ from pyramidion.analysis.findings import Fact, Findings, Scored
 from pyramidion.analysis.inputs import measures_of
 from pyramidion.analysis.ranking import ranking
 from pyramidion.errors import Problem, UsageError
-from pyramidion.methods.choice import choose
+from pyramidion.methods.choice import Weights, choose
+from pyramidion.methods.pyramid import Annotators
 from pyramidion.methods.screening import WorkerAgreement, screen
 from pyramidion.model import ScoreTable, Study
 from pyramidion.workflows.analyses import scored_by_all
@@ -29,6 +30,8 @@ def findings(
     method: str | None = None,
     pyramid: str | None = None,
     judges: str | None = None,
+    weights: Weights | None = None,
+    annotators: Annotators | None = None,
     metrics: Mapping[str, ScoreTable] | None = None,
     cost: str = "",
     resamples: int = 1000,
@@ -37,17 +40,19 @@ def findings(
 ) -> Findings:
     """Score and analyse a study for a report.
 
-    ``method`` is what the report is mainly about: by default the one that fits the study. ``pyramid`` and
-    ``judges`` are its choices. ``metrics`` are further score tables to correlate with it.
+    ``method`` is what the report is mainly about: by default the one that fits the study. ``pyramid``, ``judges``,
+    ``weights`` and ``annotators`` are its choices. ``metrics`` are further score tables to correlate with it.
     """
     progress("Scoring")
-    tables = _tables(study, method, {"pyramid": pyramid, "judges": judges})
+    choices = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}
+    tables = _tables(study, method, choices)
     progress("Testing systems")
     scored = tuple(_scored(study, name, table, pyramid, judges, resamples, seed) for name, table in tables.items())
     main = scored[0]
     judged = UnitsFound()
     with suppress(UsageError):  # a study without pyramids
-        judged = units_found(study, main.method, pyramid, judges)
+        how: dict[str, Any] = {"weights": weights or "contributors", "annotators": annotators or "mean"}
+        judged = units_found(study, main.method, pyramid, judges, **how)
     progress("Measuring agreement")
     agreements = tuple(_agreements(study, tables, resamples, seed))
     progress("Correlating metrics")
@@ -60,7 +65,7 @@ def findings(
         tuple(_protocol(study, judged, cost)),
         scored,
         topics,
-        tuple(shown_summaries(study, judged, topics)),
+        tuple(shown_summaries(study, judged, topics, main.measure)),
         agreements,
         judged.workers.workers if judged.workers else _crowd_workers(study, tables),
         correlations,

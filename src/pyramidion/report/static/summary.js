@@ -62,6 +62,12 @@ function scoreLine(place, system) {
   return make("dl", {class: "scoreline"}, parts);
 }
 
+function annotatorLine(summary) {
+  if (!summary.annotators.length) return null;
+  const each = summary.annotators.map(([name, value]) => `${shown(value)} by ${name}`).join(", ");
+  return make("p", {class: "muted small", dir: "auto"}, `${head.measures[0].name} is the mean of ${summary.annotators.length} annotators: ${each}`);
+}
+
 function neighbours(topic, place, system) {
   const held = topic.summaries.map((s) => s.system).sort((a, b) => a - b);
   const at = held.indexOf(system);
@@ -82,6 +88,7 @@ function summaryView(topic, place, summary) {
     make("h1", {dir: "auto", tabindex: -1}, name),
     make("p", {class: "muted", dir: "auto"}, topic.title ? `${topic.id}: ${topic.title}` : topic.id),
     scoreLine(place, summary.system),
+    annotatorLine(summary),
     make("div", {class: "columns"},
       make("section", {class: "part sticky"}, make("h2", {}, "The summary"), markedText(topic, summary), key(topic, summary)), right),
   ];
