@@ -50,7 +50,14 @@ def test_accuracy_by_hand_with_scipys_test() -> None:
 def test_the_gold_agrees_with_itself_and_its_opposite_reverses() -> None:
     cells = noisy()
     data = table(gold=cells["gold"], same=2 * cells["gold"] + 1, opposite=-cells["gold"])
-    found = metric_accuracy(data, gold="gold").result
+    with pytest.raises(
+        pyr.UsageError, match="every other measure comes from the judgments or numbers of 'gold' itself"
+    ):
+        metric_accuracy(data, gold="gold")
+    answer = metric_accuracy(data, gold="gold", metrics=["same", "opposite"])
+    found = answer.result
+    assert "so the same conclusions say nothing about it" in answer.sentence
+    assert answer.tables[0].column("dependent") == [True, True]
     assert (found.of("same").accuracy, found.of("same").mean, found.of("same").sd) == (1.0, 1.0, 0.0)
     assert found.of("opposite").reversed == found.gold_differences > 0
 
