@@ -74,3 +74,24 @@ def test_few_topics_are_refused_or_explained() -> None:
     assert answer.sentence.startswith("gold finds no difference in any of 15 pairs")
     with pytest.raises(pyr.UsageError, match="2 to 20 topics, not 21"):
         metric_accuracy(table(**noisy()), gold="gold", subset=21)
+
+
+def test_metrics_that_do_equally_well_are_all_named() -> None:
+    cells = noisy()
+    near = cells["gold"] + 1e-6 * cells["metric"]
+    answer = metric_accuracy(table(gold=cells["gold"], a=near, b=near, c=cells["metric"]), gold="gold")
+    assert answer.sentence.startswith("a, b each draw the same conclusion as gold on 100.0% of 15 pairs")
+
+
+def test_means_of_systems_alone_have_no_verdicts() -> None:
+    cells = noisy()
+    full = table(**cells)
+    bare = ScoreTable(tuple(score for score in full if score.topic is None), full.signature)
+    named = {"gold": table(gold=cells["gold"]), "metric": bare}
+    with pytest.raises(pyr.UsageError, match="verdicts need scores by topic; these have only means of systems: metric"):
+        metric_accuracy(named, gold="gold:gold", metrics=["metric"])
+    both = metric_accuracy(
+        {**named, "other": table(other=cells["metric"])}, gold="gold:gold", metrics=["metric", "other"]
+    )
+    assert [m.metric for m in both.result.metrics] == ["other"]
+    assert "metric: no scores by topic, so no verdicts; left out" in map(str, both.notes)

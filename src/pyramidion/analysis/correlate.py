@@ -19,28 +19,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import combinations, groupby
+from itertools import groupby
 
 import numpy as np
 
 from pyramidion.analysis.answer import Answer, Cell, Table, count, listed, p_text
 from pyramidion.analysis.figures import Estimate, Figure, Intervals, Point, Scatter
-from pyramidion.analysis.inputs import Floats, Grid, Means, Measure, Tables, column_means, gold_and_metrics, grid
-from pyramidion.analysis.metric_matrix import (
-    Matrix,
-    at_level,
-    dependent_pairs,
-    matrix_figure,
-    matrix_table,
-)
+from pyramidion.analysis.inputs import Floats, Grid, Means, Measure, Tables, gold_and_metrics, grid
+from pyramidion.analysis.metric_differences import MetricDifference, metric_differences
+from pyramidion.analysis.metric_matrix import Matrix, at_level, dependent_pairs, matrix_figure, matrix_table
 from pyramidion.analysis.metric_matrix import matrix as matrix_of
 from pyramidion.analysis.provenance import DEPENDENT
 from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.model import Signature
-from pyramidion.stats.correlation import Kind, correlation, row_correlations, weighted_correlations, williams
+from pyramidion.stats.correlation import Kind, row_correlations, weighted_correlations
 from pyramidion.stats.intervals import (
     Interval,
-    blocks,
     divided,
     percentile_interval,
     resampling_weights,
@@ -67,18 +61,6 @@ class Correlated:
     over_topics: Interval | None
     over_both: Interval | None
     dependent: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class MetricDifference:
-    """Two metrics on one gold at system level: the difference of their correlations, and two tests of it."""
-
-    first: str
-    second: str
-    kind: str
-    difference: float | None
-    williams: float | None
-    permutation: float | None
 
 
 @dataclass(frozen=True)
@@ -146,7 +128,7 @@ def correlate(
         if level == "system" or _by_topic(data, chosen.name, m.name)
     ]
     independent = [m for m in others if m.name not in compared.dependent] if "system" in levels else []
-    differences = _differences(data, chosen.name, independent, kinds, own_means, permutations, seed)
+    differences = metric_differences(data, chosen.name, independent, kinds, own_means, permutations, seed)
     named = (chosen, *others) if matrix else ()
     matrices = tuple(
         matrix_of(data, [m.name for m in named], level, kind) for level in levels for kind in kinds if named
@@ -227,62 +209,6 @@ def _drawn(
     defined = ~np.isnan(each)
     total, number = (by_topic * np.where(defined, each, 0.0)).sum(axis=1), (by_topic * defined).sum(axis=1)
     return divided(total, number)
-
-
-def _differences(
-    data: Grid,
-    gold: str,
-    metrics: Sequence[Measure],
-    kinds: Sequence[Kind],
-    own_means: bool,
-    permutations: int,
-    seed: int,
-) -> tuple[MetricDifference, ...]:
-    found = []
-    for first, second in combinations([m.name for m in metrics], 2):
-        exact = williams(data.means[first], data.means[second], data.means[gold])
-        for kind in kinds:
-            a, b = (correlation(data.means[m], data.means[gold], kind).r for m in (first, second))
-            gap = None if a is None or b is None else a - b
-            p = None
-            if gap is not None and permutations:
-                rng = np.random.default_rng([seed, 9])
-                p = _swapped(data, gold, first, second, kind, own_means, permutations, rng)
-            t = exact.p if kind == "pearson" else None
-            found.append(MetricDifference(first, second, kind, gap, t, p))
-    return tuple(found)
-
-
-def _swapped(
-    data: Grid,
-    gold: str,
-    first: str,
-    second: str,
-    kind: Kind,
-    own_means: bool,
-    permutations: int,
-    rng: np.random.Generator,
-) -> float:
-    """Swap the two metrics' standardised scores at random: how often is the difference at least as large?"""
-    cells = {m: data.cells[m] if own_means else data.means[m][None, :] for m in (first, second)}
-    a, b = (_standardised(cells[m]) for m in (first, second))
-    target = data.means[gold]
-
-    def gap(one: Floats, other: Floats) -> Floats:
-        return np.asarray(row_correlations(one, target, kind) - row_correlations(other, target, kind))
-
-    observed = abs(float(gap(column_means(a), column_means(b))))
-    extreme = 0
-    for many in blocks(permutations, max(1, 4_000_000 // a.size)):
-        swap = rng.random((many, *a.shape)) < 0.5
-        drawn = gap(column_means(np.where(swap, b, a)), column_means(np.where(swap, a, b)))
-        extreme += int((np.abs(np.nan_to_num(drawn)) >= observed - 1e-12).sum())
-    return (extreme + 1) / (permutations + 1)
-
-
-def _standardised(cells: Floats) -> Floats:
-    spread = np.nanstd(cells)
-    return np.asarray((cells - np.nanmean(cells)) / (spread if spread > 0 else 1.0))
 
 
 # -- how people see it ---------------------------------------------------------------------------------------------

@@ -161,10 +161,13 @@ def _sentence(result: MetricAccuracies) -> str:
         )
     if best.dependent:
         return f"{best.metric} {best.dependent} ({result.gold}), so the same conclusions say nothing about it."
+    equals = [m.metric for m in result.metrics if m.accuracy == best.accuracy and not m.dependent]
+    over = f" ({best.mean:.1%} over subsets of {result.subset})" if len(equals) == 1 else ""
+    who = f"{best.metric} draws" if len(equals) == 1 else f"{listed(equals)} each draw"
     return (
-        f"{best.metric} draws the same conclusion as {result.gold} on {best.accuracy:.1%} of "
-        f"{count(result.pairs, 'pair')} of systems over {count(result.topics, 'topic')} "
-        f"({best.mean:.1%} over subsets of {result.subset}); {result.gold} finds {result.gold_differences} differences."
+        f"{who} the same conclusion as {result.gold} on {best.accuracy:.1%} of "
+        f"{count(result.pairs, 'pair')} of systems over {count(result.topics, 'topic')}"
+        f"{over}; {result.gold} finds {result.gold_differences} differences."
     )
 
 
