@@ -191,14 +191,10 @@ def test_only_the_levels_asked_for_are_said_to_be_undefined() -> None:
         answer.sentence
         == "No metric has a defined correlation with gold at pooled or summary level (10 systems, 12 topics)."
     )
-    # System means are all equal, so that only the other levels have a correlation.
-    balanced = metric - metric.mean(axis=0)
-    balanced[-1] -= balanced.sum(axis=0)
-    means = table({"gold": gold, "metric": np.round(balanced, 1) - np.round(balanced, 1).mean(axis=0)})
-    rounded = [
-        score._replace(value=0.0) if score.topic is None and score.measure == "metric" else score for score in means
-    ]
-    answer = correlate(ScoreTable(tuple(rounded), means.signature), gold="gold", means="given", resamples=0)
+    # The metric's system means are all equal, so that only the other levels have a correlation.
+    held = table({"gold": gold, "metric": metric})
+    equal = [s._replace(value=0.0) if s.topic is None and s.measure == "metric" else s for s in held]
+    answer = correlate(ScoreTable(tuple(equal), held.signature), gold="gold", means="given", resamples=0)
     assert answer.result.of("metric").r is None
     assert answer.sentence.startswith("metric agrees best with gold on the summaries of a topic: Pearson r = ")
 
