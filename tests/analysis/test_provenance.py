@@ -180,3 +180,6 @@ def test_a_model_alone_is_no_metric_beside_itself() -> None:
     assert scored_by_models(model, tables) == {}
     both = evaluate_study(study).study
     assert list(scored_by_models(both, scored_by_all(both))) == ["auto"]
+    shown = findings(both, resamples=20).correlations
+    assert shown
+    assert {c.metric for c in shown.result.correlations if ":" in c.metric} == {"auto:coverage"}

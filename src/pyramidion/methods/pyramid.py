@@ -131,7 +131,7 @@ MEASURES: dict[str, Callable[[PeerScore], float | None]] = {
     "comprehensive": lambda s: s.comprehensive,
     "precision": lambda s: s.precision,
     "recall": lambda s: s.recall,
-    "raw": lambda s: s.raw if s.pyramid.units else None,
+    "raw": lambda s: s.raw if s.pyramid.references or s.pyramid.units else None,  # the only reference has no score
     "quality": lambda s: s.original,
     "coverage": lambda s: s.modified,
 }

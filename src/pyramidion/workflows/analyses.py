@@ -79,11 +79,14 @@ def scored_by_models(study: Study, known: Mapping[str, ScoreTable]) -> dict[str,
         for pyramid in judged:
             method = fitting_methods(study, pyramid)[0]
             choices: dict[str, Any] = {"aggregate": "mean", "min_agreement": None} if method == "lite" else {}
-            table = score(study, method, pyramid=pyramid, judges=judge, **choices)
+            try:
+                table = score(study, method, pyramid=pyramid, judges=judge, **choices)
+            except (UsageError, InputError):
+                continue  # what cannot be scored is no metric, and must not take the others with it
             if not any(shares_judgments(table.signature, other.signature) for other in known.values()):
                 label = judge if len(judged) == 1 else f"{judge}@{pyramid}"
                 found[label] = _renamed(table, label)
-    return found
+    return {label: table for label, table in found.items() if table.scores}
 
 
 def _renamed(table: ScoreTable, label: str) -> ScoreTable:

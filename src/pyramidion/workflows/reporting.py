@@ -156,11 +156,12 @@ def _agreements(
 
 
 def _models(main: Scored, tables: Mapping[str, ScoreTable]) -> dict[str, ScoreTable]:
-    """Scores by models' judgments; of a table that has the main measure, this one only."""
+    """Scores by models' judgments, one measure each: the main one, or the first where a model's table lacks that."""
     found = {}
     for label, table in tables.items():
-        same = tuple(score for score in table if score.measure == f"{label}:{main.measure}")
-        found[label] = replace(table, scores=same) if same else table
+        same = f"{label}:{main.measure}"
+        shown = same if same in table.measures else table.measures[0]
+        found[label] = replace(table, scores=tuple(score for score in table if score.measure == shown))
     return found
 
 
