@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 import pyramidion as pyr
 from pyramidion.formats.files import plain_cell
@@ -21,6 +21,7 @@ from pyramidion.workflows.reporting import findings
 from tests.browser.people import Visitors
 from tests.browser.test_accessibility import PHONE, WIDE, grave
 from tests.browser.test_hostile import ALL, NAMES, SCRIPT, TEXTS
+from tests.methods.test_human_peers import study as humans
 
 pytestmark = pytest.mark.browser
 
@@ -260,3 +261,26 @@ def test_feedback_is_accessible_and_harmless(tmp_path: Path, visitors: Visitors)
         other.goto(path.as_uri())
         expect(other.get_by_role("heading").first).to_contain_text(SCRIPT)
         is_harmless(other)
+
+
+def test_a_human_peer_is_shown_against_the_other_references(tmp_path: Path, visitors: Visitors) -> None:
+    """Weights without its own contribution, and no unit that only it contributes to: what its score is made of."""
+    path = tmp_path / "report.html"
+    path.write_text(report_page(findings(humans(), resamples=20)), encoding="utf-8")
+    page = visitors.new()
+    page.goto(path.as_uri() + fragment("summary", "t", "A"))
+    detail = page.locator("#detail")
+    expect(detail).to_contain_text("This is reference A itself, so it is compared with the other references only.")
+    lines = {line.locator(".unit").text_content(): line.locator(".weight").text_content() for line in unit_lines(page)}
+    assert lines == {"one": "2", "two": "1", "five": "2", "four": "1"}
+    assert [tick.text_content() for tick in detail.locator(".big-pyramid .tick").all()] == ["2", "1"]
+    page.goto(path.as_uri() + fragment("summary", "t", "s"))
+    expect(detail.locator("h1")).to_have_text("s")
+    lines = {line.locator(".unit").text_content(): line.locator(".weight").text_content() for line in unit_lines(page)}
+    assert lines == {"one": "3", "five": "2", "two": "2", "three": "1", "four": "1"}
+    expect(detail).not_to_contain_text("itself")
+
+
+def unit_lines(page: Page) -> list[Locator]:
+    """The lines of units on a summary's page, in open and in closed parts."""
+    return page.locator("#detail ul.units li[data-unit]").all()

@@ -51,6 +51,22 @@ def test_correlate_answers_in_words_tables_and_files(study: Path, tmp_path: Path
     assert (tmp_path / "t-3.svg").exists()
 
 
+def test_a_matrix_of_measures_fits_eighty_columns(study: Path, tmp_path: Path) -> None:
+    asked = ["analyze", "correlate", study, "--gold", "modified", "--level", "system", "--kind", "pearson", "--matrix"]
+    done = run(*asked, "--resamples", 0, "--latex", tmp_path / "t.tex", COLUMNS="80")
+    assert done.returncode == 0, done.stderr
+    drawn = done.stdout.split("Measures with each other (pearson, system level)")[1]
+    assert "each shares judgments with the gold, so it is left out" in done.stderr.replace("\n", " ")
+    lines = [line for line in drawn.splitlines() if line.strip().startswith("rouge-su4-recall")]
+    assert [len(line.split()) for line in lines] == [2 + 5, 2 + 4]  # nine measures in two parts, none broken
+    assert max(map(len, drawn.split("pyramidion|")[0].splitlines())) <= 80
+    assert "measure & no. & 1 & 2" in (tmp_path / "t.tex").read_text()
+    tables = json.loads(run(*asked, "--resamples", 0, "--json").stdout)["tables"]
+    [matrix] = [table for table in tables if table["title"].startswith("Measures with each other")]
+    assert matrix["columns"][:4] == ["measure", "no.", "modified", "lite"]
+    assert matrix["rows"][0]["lite"] == pytest.approx(matrix["rows"][1]["modified"])
+
+
 def test_score_tables_of_files_are_taken(study: Path, tmp_path: Path) -> None:
     for method in ("pyramid", "lite"):
         run("score", study, "-m", method, "-q", "-o", tmp_path / f"{method}.csv")

@@ -136,6 +136,10 @@ def _of_peers(
     choice = choose(study, kind="expert", pyramid=pyramid, judges=judges)
     found: dict[str, dict[str, list[_Content]]] = {}
     for peer in peer_scores(choice, problems):
+        if (peer.topic, peer.system) in choice.own:
+            what = "is itself a reference, so that sub-pyramids with it cannot score it; hold out references instead"
+            problems.warning(f"topic {peer.topic}, system {peer.system}", what)
+            continue
         said = [([s.expressed.get(u.id, 0) > 0 for u in s.pyramid.units], s.size) for s in peer.by.values()]
         found.setdefault(peer.topic, {})[peer.system] = said
     for topic, peers in found.items():

@@ -28,7 +28,8 @@ class Explanation:
     ``unmatched`` is how many of its content units are not in the pyramid; None where nobody counted. ``weight`` is what
     its units weigh together, by degrees where they have them; None where weights do not count. Where several annotated
     it and the mean of their scores counts, ``annotators`` has what each says: units are expressed that any of them
-    finds, and ``unmatched`` and ``weight`` are means.
+    finds, and ``unmatched`` and ``weight`` are means. ``own`` is the reference that a human peer is: ``pyramid`` is
+    then that of the other references.
     """
 
     peer: Summary
@@ -39,6 +40,14 @@ class Explanation:
     unmatched: float | None = None
     weight: float | None = None
     annotators: Mapping[str, OneAnnotation] = field(default_factory=dict)
+    own: str = ""
+
+    @property
+    def about(self) -> str:
+        """What has to be said about a human peer; empty for anybody else."""
+        return (
+            f"It is reference {self.own} itself, so it is compared with the other references only." if self.own else ""
+        )
 
     def found_by(self, unit: str) -> tuple[str, ...]:
         """Which of several annotators find a unit."""
@@ -86,7 +95,8 @@ class Explanation:
             + "</ul></details>"
             for what, units in (("expressed", self.expressed), ("missed", self.missed))
         )
-        return f"<b>{html.escape(title)}</b><p dir='auto' style='white-space:pre-wrap'>{marked}</p>{lists}"
+        about = f"<p>{html.escape(self.about)}</p>" if self.own else ""
+        return f"<b>{html.escape(title)}</b>{about}<p dir='auto' style='white-space:pre-wrap'>{marked}</p>{lists}"
 
     def _votes(self, unit: str) -> str:
         found = self.found_by(unit)

@@ -137,7 +137,7 @@ MEASURES: dict[str, Callable[[PeerScore], float | None]] = {
     "comprehensive": lambda s: s.comprehensive,
     "precision": lambda s: s.precision,
     "recall": lambda s: s.recall,
-    "raw": lambda s: s.raw,
+    "raw": lambda s: s.raw if s.pyramid.references or s.pyramid.units else None,  # the only reference has no score
     "quality": lambda s: s.original,
     "coverage": lambda s: s.modified,
 }
@@ -239,7 +239,11 @@ def _scored(
             count = j.value if 0 < j.value < 1 else _whole(j.value, where, ", and no degree")
             counts.setdefault((j.topic, j.system), {})[j.unit] = count
     for key, expressed in counts.items():
-        yield key, PeerScore(choice.pyramids[key[0]], expressed, outside.get(key), rounding, clip)
+        own, unmatched = choice.left_out(*key), outside.get(key)
+        if unmatched is not None:  # X, all content of the peer, stays the same
+            unmatched += sum(times(expressed.get(unit, 0)) for unit in own)
+        counted = {unit: value for unit, value in expressed.items() if unit not in own}
+        yield key, PeerScore(choice.pyramid_for(*key), counted, unmatched, rounding, clip)
 
 
 def _whole(value: float, where: str, more: str = "") -> int:
@@ -269,7 +273,7 @@ def score(
         check_choice("pyramid measure", name, MEASURES)
     choice = choose(study, kind="expert", pyramid=pyramid, judges=judges, weights=weights)
     problems = Problems()
-    problems.extend(choice.notes)
+    problems.extend((*choice.notes, *choice.human_peers()))
     peers = list(peer_scores(choice, problems, annotators=annotators, rounding=rounding, clip=clip))
     scores = [Score(peer.topic, peer.system, name, peer.value(name)) for peer in peers for name in names]
     problems.extend(_uncounted(peers, [name for name in names if name in NEED_X]))
@@ -277,7 +281,7 @@ def score(
     problems.extend(_several(list(each), peers, names[0], annotators))
     problems.extend(_strict_counting(peers, names))
     problems.extend(unscored(study, scores))
-    made: dict[str, object] = {"pyramid": choice.pyramid, "judges": choice.judges, "weights": weights}
+    made: dict[str, object] = {**choice.signed, "weights": weights}
     made |= {"xa": rounding, "clip": clip, **_joined(choice, annotators)}
     return ScoreTable.of_summaries(scores, Signature.of("pyramid", **made), problems)
 

@@ -50,7 +50,7 @@ def unit_vectors(choice: Choice, topics: Collection[str] | None = None) -> dict[
     for topic in topics or ():
         check_choice("judged topic", topic, present_names(choice.on_units.topic))
     vectors: dict[str, UnitVector] = {}
-    for judgment in majority(choice.on_units):
+    for judgment in majority(choice.counted(choice.on_units)):
         if judgment.value is not None and (topics is None or judgment.topic in topics):
             vectors.setdefault(judgment.system, {})[judgment.topic, judgment.unit] = float(times(judgment.value) > 0)
     return vectors

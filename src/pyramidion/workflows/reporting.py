@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from pyramidion import analysis
@@ -11,14 +12,14 @@ from pyramidion.analysis.agreement import Agreement
 from pyramidion.analysis.answer import Answer, count
 from pyramidion.analysis.correlate import Correlations
 from pyramidion.analysis.findings import Fact, Findings, Scored
-from pyramidion.analysis.inputs import measures_of
+from pyramidion.analysis.inputs import dependence, measures_of
 from pyramidion.analysis.ranking import ranking
 from pyramidion.errors import Problem, UsageError
 from pyramidion.methods.choice import Weights, choose
 from pyramidion.methods.pyramid import Annotators
 from pyramidion.methods.screening import WorkerAgreement, screen
 from pyramidion.model import ScoreTable, Study
-from pyramidion.workflows.analyses import scored_by_all
+from pyramidion.workflows.analyses import scored_by_all, scored_by_models
 from pyramidion.workflows.comparing import compare_systems, main_measure
 from pyramidion.workflows.evaluate import fitting_method, score
 from pyramidion.workflows.explaining import KINDS, MIN_AGREEMENT, UnitsFound, shown_summaries, shown_topic, units_found
@@ -56,7 +57,8 @@ def findings(
     progress("Measuring agreement")
     agreements = tuple(_agreements(study, tables, resamples, seed))
     progress("Correlating metrics")
-    correlations = _correlations(main, {**tables, **(metrics or {})}, resamples, seed)
+    models = _models(main, scored_by_models(study, tables))
+    correlations = _correlations(main, {**tables, **models, **(metrics or {})}, resamples, seed)
     progress("Explaining summaries")
     topics = tuple(shown_topic(study, topic.id, judged) for topic in study.topics)
     return Findings(
@@ -133,18 +135,28 @@ def _agreements(
                 yield found
 
 
+def _models(main: Scored, tables: Mapping[str, ScoreTable]) -> dict[str, ScoreTable]:
+    """Scores by models' judgments, one measure each: the main one, or the first where a model's table lacks that."""
+    found = {}
+    for label, table in tables.items():
+        same = f"{label}:{main.measure}"
+        shown = same if same in table.measures else table.measures[0]
+        found[label] = replace(table, scores=tuple(score for score in table if score.measure == shown))
+    return found
+
+
 def _correlations(
     main: Scored, tables: Mapping[str, ScoreTable], resamples: int, seed: int
 ) -> Answer[Correlations] | None:
     known = measures_of(tables)
-    gold = next(m.name for m in known if m.table is main.table and m.measure == main.measure)
-    metrics = [m.name for m in known if m.table is not main.table]
+    gold = next(m for m in known if m.table is main.table and m.measure == main.measure)
+    metrics = [m.name for m in known if m.table is not main.table and not dependence(gold, m)]
     if not metrics:
         return None
     with suppress(UsageError):  # fewer than two common systems
         return analysis.correlate(
             tables,
-            gold=gold,
+            gold=gold.name,
             metrics=metrics,
             levels=("system", "summary"),
             kinds=("pearson", "spearman"),

@@ -35,6 +35,7 @@ def correlate(
     system: Systems = None,
     topic: Topics = None,
     means: Annotated[str, typer.Option(help="System means over shared topics, or as given by the tables.")] = "shared",
+    matrix: Annotated[bool, typer.Option("--matrix", help="Also correlate all measures with each other.")] = False,
     resamples: Resamples = 1000,
     seed: Seed = 0,
     *,
@@ -55,6 +56,7 @@ def correlate(
             systems=system,
             topics=topic,
             means=means,  # type: ignore[arg-type]
+            matrix=matrix,
             resamples=resamples,
             seed=seed,
         )
