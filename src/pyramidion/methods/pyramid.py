@@ -1,9 +1,9 @@
 """The Pyramid method: Nenkova, Passonneau and McKeown 2007, sections 2 and 3.
 
-D is the summed weight of the distinct units a peer expresses, a unit that a model finds to a degree counting in that
-part; Max(x) the greatest weight x units of the pyramid can
+D is the summed weight of the distinct units a peer expresses; Max(x) the greatest weight x units of the pyramid can
 have; X the number of content units in the peer (distinct, repeated and unmatched); X_a the mean number of units in
-a reference.
+a reference. Of a unit that a model finds to a degree, that part of the weight counts, from a quarter on; below, the unit
+is not expressed and adds nothing. Each unit that adds to D counts as one in X, so D never exceeds Max(X).
 
     original      D / Max(X)      precision-like; PyrEval calls it quality
     modified      D / Max(X_a)    recall-like; PyrEval calls it coverage; may exceed 1 and is not clipped
@@ -30,7 +30,7 @@ from pyramidion.methods.choice import Choice, choose
 from pyramidion.methods.columns import is_in, take
 from pyramidion.methods.missing import unscored
 from pyramidion.model import UNMATCHED, Pyramid, Score, ScoreTable, Signature, Study
-from pyramidion.model.judgments import times
+from pyramidion.model.judgments import degree, mentions
 
 Rounding = Literal["half-up", "floor", "ceiling", "half-even"]
 
@@ -73,11 +73,12 @@ class PeerScore:
 
     @cached_property
     def matched(self) -> int:
-        return sum(times(self.expressed.get(unit.id, 0)) > 0 for unit in self.pyramid.units)
+        """Distinct units that are expressed, at least in part."""
+        return sum(mentions(self.expressed.get(unit.id, 0)) > 0 for unit in self.pyramid.units)
 
     @cached_property
     def repeated(self) -> int:
-        return sum(max(times(self.expressed.get(unit.id, 0)) - 1, 0) for unit in self.pyramid.units)
+        return sum(max(mentions(self.expressed.get(unit.id, 0)) - 1, 0) for unit in self.pyramid.units)
 
     @property
     def size(self) -> int | None:
@@ -86,7 +87,8 @@ class PeerScore:
 
     @cached_property
     def raw(self) -> float:
-        return sum(unit.weight * min(self.expressed.get(unit.id, 0), 1) for unit in self.pyramid.units)
+        """D: the sum over the matched units."""
+        return sum(unit.weight * degree(self.expressed.get(unit.id, 0)) for unit in self.pyramid.units)
 
     @property
     def original(self) -> float | None:

@@ -241,7 +241,9 @@ def _explored(
     evaluator: GridEvaluator, job: TopicJob, settings: Sequence[Choices], advance: Advance
 ) -> dict[str, _Made]:
     found = {}
-    for choices, scores, notes in evaluator.explore(job.topic, job.references, list(job.peers.values()), settings):
+    own = {number: job.own[system] for number, system in enumerate(job.peers) if system in job.own}
+    peers = list(job.peers.values())
+    for choices, scores, notes in evaluator.explore(job.topic, job.references, peers, settings, own=own):
         name = str(choices.signature(pyramid=NAME))
         by_system = {system: list(peer) for system, peer in zip(job.peers, scores, strict=True)}
         found[name] = _Made(by_system, [[note.where, note.what] for note in notes])
