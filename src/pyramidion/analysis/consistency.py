@@ -32,9 +32,9 @@ from pyramidion.analysis.assessors import (
 from pyramidion.analysis.figures import Bars, Estimate, Figure
 from pyramidion.errors import Problem, UsageError
 from pyramidion.methods.autoannotate import autoannotate
-from pyramidion.methods.choice import choose
+from pyramidion.methods.choice import Choice, choose
 from pyramidion.methods.pyramid import PeerScore
-from pyramidion.model import Judgments, Pyramid, ScoreTable, Signature, Study
+from pyramidion.model import Judgments, ScoreTable, Signature, Study
 from pyramidion.stats.alpha import Distance, alpha
 from pyramidion.stats.correlation import Kind, correlation
 
@@ -188,9 +188,7 @@ def _auto(studies: Mapping[str, Study], pyramid: str | None) -> Iterator[AutoDif
             choice = choose(study, kind="expert", pyramid=pyramid, judges=assessor)
             if not choice.on_units.evidence:
                 continue
-            manual, marked = (
-                _modified(choice.pyramids, js) for js in (choice.on_units, autoannotate(study, choice.on_units))
-            )
+            manual, marked = (_modified(choice, js) for js in (choice.on_units, autoannotate(study, choice.on_units)))
             for (topic, system), value in manual.items():
                 place = f"{year}/{topic}" if year else topic
                 if (topic, system) in marked:
@@ -205,12 +203,12 @@ def _auto(studies: Mapping[str, Study], pyramid: str | None) -> Iterator[AutoDif
         yield AutoDifference(assessor, float(np.mean([gap for _, gap in means])), means, summaries)
 
 
-def _modified(pyramids: Mapping[str, Pyramid], judgments: Judgments) -> dict[tuple[str, str], float]:
+def _modified(choice: Choice, judgments: Judgments) -> dict[tuple[str, str], float]:
     counts: dict[tuple[str, str], dict[str, float]] = {}
     for j in judgments:
         if j.value is not None:
             counts.setdefault((j.topic, j.system), {})[j.unit] = j.value
-    found = {key: PeerScore(pyramids[key[0]], expressed).modified for key, expressed in counts.items()}
+    found = {key: PeerScore(choice.pyramid_for(*key), expressed).modified for key, expressed in counts.items()}
     return {key: value for key, value in found.items() if value is not None}
 
 

@@ -122,6 +122,10 @@ def _of_peers(
     choice = choose(study, kind="expert", pyramid=pyramid, judges=judges)
     found: dict[str, dict[str, tuple[list[bool], int | None]]] = {}
     for topic, system, score in peer_scores(choice, problems):
+        if (topic, system) in choice.own:
+            what = "is itself a reference, so that sub-pyramids with it cannot score it; hold out references instead"
+            problems.warning(f"topic {topic}, system {system}", what)
+            continue
         expressed = [score.expressed.get(unit.id, 0) > 0 for unit in score.pyramid.units]
         found.setdefault(topic, {})[system] = (expressed, score.size)
     for topic, peers in found.items():

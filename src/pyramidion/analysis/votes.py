@@ -95,6 +95,7 @@ def unit_votes(
     """The judgments on units, after leaving out workers who disagree with everybody."""
     choice = choose(study, kind="crowd", pyramid=pyramid, judges=judges)
     kept = choice.on_units if min_agreement is None else screen(choice.on_units, minimum=min_agreement).kept
+    kept = choice.counted(kept)
     kept = take(kept, ~np.isnan(values(kept)))
     if not len(kept):
         raise UsageError(f"pyramid {choice.pyramid}: no judgments on units, so nothing can be drawn from them")

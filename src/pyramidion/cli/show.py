@@ -87,11 +87,14 @@ def _show_summary(found: Explanation, output: Output) -> None:
             "system": peer.system,
             "text": peer.text,
             **found.measures,
+            **({"own_reference": found.own} if found.own else {}),
             "expressed": [{**_unit(u), "mentions": found.evidence.get(u.id, ())} for u in found.expressed],
             "missed": [_unit(u) for u in found.missed],
         }
     )
     output.show(cell(f"{peer.topic}, {peer.system}", "bold"))
+    if found.own:
+        output.show(plain(found.about))
     output.show(_highlighted(found))
     output.show(_drawing(found.pyramid, {unit.id for unit in found.expressed}))
     output.show(_parts(found))

@@ -16,7 +16,8 @@ class Explanation:
     """One peer summary against one pyramid: how often it expresses each unit, where, and what it scores.
 
     ``unmatched`` is how many of its content units are not in the pyramid; None where nobody counted. ``weight`` is what
-    its units weigh together, by degrees where they have them; None where weights do not count.
+    its units weigh together, by degrees where they have them; None where weights do not count. ``own`` is the reference
+    that a human peer is: ``pyramid`` is then that of the other references.
     """
 
     peer: Summary
@@ -26,6 +27,14 @@ class Explanation:
     measures: Mapping[str, float | None]
     unmatched: int | None = None
     weight: float | None = None
+    own: str = ""
+
+    @property
+    def about(self) -> str:
+        """What has to be said about a human peer; empty for anybody else."""
+        return (
+            f"It is reference {self.own} itself, so it is compared with the other references only." if self.own else ""
+        )
 
     @property
     def expressed(self) -> tuple[ContentUnit, ...]:
@@ -66,7 +75,8 @@ class Explanation:
             + "</ul></details>"
             for what, units in (("expressed", self.expressed), ("missed", self.missed))
         )
-        return f"<b>{html.escape(title)}</b><p dir='auto' style='white-space:pre-wrap'>{marked}</p>{lists}"
+        about = f"<p>{html.escape(self.about)}</p>" if self.own else ""
+        return f"<b>{html.escape(title)}</b>{about}<p dir='auto' style='white-space:pre-wrap'>{marked}</p>{lists}"
 
 
 def _marked(text: str, share: float) -> str:

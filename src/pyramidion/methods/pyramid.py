@@ -133,7 +133,7 @@ MEASURES: dict[str, Callable[[PeerScore], float | None]] = {
     "comprehensive": lambda s: s.comprehensive,
     "precision": lambda s: s.precision,
     "recall": lambda s: s.recall,
-    "raw": lambda s: s.raw,
+    "raw": lambda s: s.raw if s.pyramid.units else None,
     "quality": lambda s: s.original,
     "coverage": lambda s: s.modified,
 }
@@ -163,13 +163,17 @@ def peer_scores(
     }
     for summary, found in sorted(counts.items()):
         topic, system = summary
-        pyramid = choice.pyramids[topic]
+        pyramid, own = choice.pyramid_for(topic, system), choice.left_out(topic, system)
+        unmatched_units = outside.get(summary)
+        if unmatched_units is not None:  # X, all content of the peer, stays the same
+            unmatched_units += sum(times(found.get(unit, 0)) for unit in own)
+        found = {unit: value for unit, value in found.items() if unit not in own}
         if lacking := len(pyramid.units) - len(found):
             problems.warning(
                 f"topic {topic}, system {system}",
                 f"{lacking} of {len(pyramid.units)} units are not judged and count as not expressed",
             )
-        yield topic, system, PeerScore(pyramid, found, outside.get(summary), rounding, clip)
+        yield topic, system, PeerScore(pyramid, found, unmatched_units, rounding, clip)
 
 
 def _whole(value: float, where: str, more: str = "") -> int:
@@ -194,7 +198,7 @@ def score(
         check_choice("pyramid measure", name, MEASURES)
     choice = choose(study, kind="expert", pyramid=pyramid, judges=judges)
     problems = Problems()
-    problems.extend(choice.notes)
+    problems.extend((*choice.notes, *choice.human_peers()))
     scores: list[Score] = []
     uncounted = 0
     for topic, system, peer in peer_scores(choice, problems, rounding=rounding, clip=clip):
@@ -204,7 +208,5 @@ def score(
         what = f"unmatched content was not counted, so these are undefined: {', '.join(undefined)}"
         problems.warning(f"{uncounted} summaries", what)
     problems.extend(unscored(study, scores))
-    signature = Signature.of(
-        "pyramid", pyramid=choice.pyramid, judges=choice.judges, xa=rounding, clip=clip, join="majority"
-    )
+    signature = Signature.of("pyramid", **choice.signed, xa=rounding, clip=clip, join="majority")
     return ScoreTable.of_summaries(scores, signature, problems)

@@ -46,7 +46,7 @@ UnitVector = dict[tuple[str, str], float]
 def unit_vectors(choice: Choice) -> dict[str, UnitVector]:
     """For every system: 1 or 0 for each (topic, unit) it was judged on, several judges joined by majority."""
     vectors: dict[str, UnitVector] = {}
-    for judgment in majority(choice.on_units):
+    for judgment in majority(choice.counted(choice.on_units)):
         if judgment.value is not None:
             vectors.setdefault(judgment.system, {})[judgment.topic, judgment.unit] = float(times(judgment.value) > 0)
     return vectors

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyramidion.analysis.findings import Findings, ShownSummary, ShownTopic, ShownUnit
+from pyramidion.analysis.findings import Findings, ShownSummary, ShownTopic, ShownUnit, compared
 from pyramidion.errors import UsageError
 from pyramidion.formats.files import new_folder, write_rows, write_text
 from pyramidion.report.markup import Child, Markup, asset, document, element
@@ -19,6 +19,9 @@ from pyramidion.report.names import file_name
 STYLE = ("base.css", "report.css", "feedback.css")
 MOST_MISSING = 8
 """So many missing ideas are spelled out; a longer list helps nobody."""
+
+
+OWN = "Your summary is itself one of the reference summaries, so it is compared with the others only."
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,7 @@ def page_name(summary: ShownSummary) -> str:
 
 def writer_page(findings: Findings, topic: ShownTopic, summary: ShownSummary) -> str:
     """One summary's feedback as a whole page."""
+    topic, summary = compared(topic, summary)
     held = {found.unit: found.times for found in summary.expressed}
     groups = ideas(topic)
     title = f"Your summary: {topic.title or topic.id}"
@@ -76,6 +80,7 @@ def writer_page(findings: Findings, topic: ShownTopic, summary: ShownSummary) ->
             element("p", "Feedback on the content of a summary", class_="eyebrow"),
             element("h1", topic.title or topic.id, dir="auto"),
             element("p", _in_words(groups, held, topic), class_="lead"),
+            element("p", OWN, class_="muted") if summary.own else None,
             _progress(groups, held),
             _text(topic, summary),
             _missing(topic, groups, held),
@@ -226,7 +231,8 @@ def _topic_overview(findings: Findings, topic: ShownTopic, held: Sequence[ShownS
     ordered = sorted(held, key=lambda s: (-(scores.get((topic.id, s.system)) or 0.0), s.system))
     groups = ideas(topic)
     rows = []
-    for summary in ordered:
+    for mine, summary in (compared(topic, each) for each in ordered):
+        main = ideas(mine).main
         there = {found.unit for found in summary.expressed}
         value = scores.get((topic.id, summary.system))
         rows.append(
@@ -234,8 +240,8 @@ def _topic_overview(findings: Findings, topic: ShownTopic, held: Sequence[ShownS
                 "tr",
                 element("th", element("a", summary.system, href=page_name(summary).replace("%", "%25")), scope="row"),
                 element("td", "–" if value is None else f"{value:.2f}", class_="number"),
-                element("td", f"{sum(p in there for p in groups.main)} of {len(groups.main)}", class_="number"),
-                element("td", f"{len(there)} of {len(topic.units)}", class_="number"),
+                element("td", f"{sum(p in there for p in main)} of {len(main)}", class_="number"),
+                element("td", f"{len(there)} of {len(mine.units)}", class_="number"),
             )
         )
     head = [
@@ -282,17 +288,17 @@ def grade_columns(findings: Findings) -> tuple[str, ...]:
 
 def grade_rows(findings: Findings, chosen: Sequence[ShownSummary]) -> Iterator[tuple[str | float | None, ...]]:
     """One row a summary; numbers are numbers, so a grade book can compute with them."""
-    groups = {topic.id: (len(topic.units), ideas(topic).main) for topic in findings.topics}
+    topics = {topic.id: topic for topic in findings.topics}
     scores = [scored.table.per_summary(scored.measure) for scored in findings.scored]
-    for summary in chosen:
-        units, main = groups[summary.topic]
+    for topic, summary in (compared(topics[each.topic], each) for each in chosen):
+        main = ideas(topic).main
         there = {found.unit for found in summary.expressed}
         yield (
             summary.system,
             summary.topic,
             *(_grade(held.get((summary.topic, summary.system))) for held in scores),
             len(there),
-            units,
+            len(topic.units),
             sum(place in there for place in main),
             len(main),
             sum(found.times - 1 for found in summary.expressed),

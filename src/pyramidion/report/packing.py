@@ -74,7 +74,9 @@ def _summary(summary: ShownSummary, system: int) -> dict[str, Any]:
         else [piece.text]
         for piece in summary.pieces
     ]
+    own = {"own": summary.own, "weights": list(summary.weights)} if summary.own else {}
     return {
+        **own,
         "system": system,
         "pieces": pieces,
         "judged": summary.judged,

@@ -54,11 +54,11 @@ def units_found(study: Study, method: str, pyramid: str | None, judges: str | No
         }
         unmatched = {key: found.unmatched for key, found in scores.items()}
         weight = {key: found.raw for key, found in scores.items()}
-        held = choice.on_units
+        held = choice.counted(choice.on_units)
         workers = None
     elif method == "lite":
         workers = screen(choice.on_units, minimum=MIN_AGREEMENT)
-        held = workers.kept
+        held = choice.counted(workers.kept)
         expressed, unmatched = _by_majority(held), {}
     else:
         return UnitsFound(choice)
@@ -70,7 +70,7 @@ def units_found(study: Study, method: str, pyramid: str | None, judges: str | No
         unmatched,
         weight,
         _evidence(held, expressed),
-        _outside(outside),
+        _outside(choice, outside),
         workers,
     )
 
@@ -119,18 +119,24 @@ def explain(
     method = method or fitting_method(study, given)
     found = units_found(study, method, pyramid, judges)
     assert found.choice is not None
-    key, held = (topic, system), _of_topic(found.choice, topic)
+    _of_topic(found.choice, topic)
+    key, held = (topic, system), found.choice.pyramid_for(topic, system)
+    if not held.units and key in found.choice.own:
+        raise UsageError(
+            f"topic {topic}, system {system}: it is the topic's only reference; nothing to compare it with"
+        )
     if key not in found.expressed:
         raise UsageError(f"topic {topic}, system {system}: nobody judged it against pyramid {found.choice.pyramid}")
     table = score(study, method, **given)
     return Explanation(
         peer,
-        replace(held, units=_judged_units(held, found)),
+        replace(held, units=_judged_units(found, topic, system)),
         found.expressed[key],
         found.evidence.get(key, {}),
         {measure: table.per_summary(measure).get(key) for measure in table.measures},
         found.unmatched.get(key),
         found.weight.get(key),
+        found.choice.own.get(key, ""),
     )
 
 
@@ -168,11 +174,14 @@ def _evidence(judgments: Judgments, expressed: dict[Key, dict[str, int]]) -> dic
     return found
 
 
-def _outside(judgments: Judgments) -> dict[Key, tuple[Mention, ...]]:
+def _outside(choice: Choice, judgments: Judgments) -> dict[Key, tuple[Mention, ...]]:
+    """The mentions of content in no unit; for a human peer also of what no other reference says."""
     found: dict[Key, tuple[Mention, ...]] = {}
-    for row, mentions in sorted(judgments.evidence.items()):
-        key = judgments.topic[row], judgments.system[row]
-        found[key] = tuple(dict.fromkeys([*found.get(key, ()), *mentions]))
+    for held in (judgments, choice.on_units if choice.own else Judgments()):
+        for row, mentions in sorted(held.evidence.items()):
+            key = held.topic[row], held.system[row]
+            if not held.unit[row] or held.unit[row] in choice.left_out(*key):
+                found[key] = tuple(dict.fromkeys([*found.get(key, ()), *mentions]))
     return found
 
 
@@ -184,14 +193,17 @@ def shown_topic(study: Study, id: str, judged: UnitsFound) -> ShownTopic:
     title, description = (topic.title, topic.description) if topic else ("", "")
     if pyramid is None:
         return ShownTopic(id, title, description, texts, (), 0)
-    heaviest_first = sorted(_judged_units(pyramid, judged), key=lambda unit: -unit.weight)
+    heaviest_first = sorted(_judged_units(judged, id), key=lambda unit: -unit.weight)
     units = tuple(_unit(unit, references) for unit in heaviest_first)
     return ShownTopic(id, title, description, texts, units, max((unit.weight for unit in units), default=0))
 
 
-def _judged_units(pyramid: Pyramid, judged: UnitsFound) -> tuple[ContentUnit, ...]:
-    """Of a crowd's pyramid only what was sampled for judging."""
-    return pyramid.sampled if judged.workers else pyramid.units
+def _judged_units(judged: UnitsFound, topic: str, system: str = "") -> tuple[ContentUnit, ...]:
+    """The units that count for a peer; of a crowd's pyramid only what was sampled for judging."""
+    assert judged.choice is not None
+    pyramid = judged.choice.pyramids[topic]
+    asked = {unit.id for unit in (pyramid.sampled if judged.workers else pyramid.units)}
+    return tuple(unit for unit in judged.choice.pyramid_for(topic, system).units if unit.id in asked)
 
 
 def _unit(unit: ContentUnit, references: Mapping[str, str]) -> ShownUnit:
@@ -204,9 +216,20 @@ def _unit(unit: ContentUnit, references: Mapping[str, str]) -> ShownUnit:
 
 def shown_summaries(study: Study, judged: UnitsFound, topics: tuple[ShownTopic, ...]) -> Iterable[ShownSummary]:
     places = {topic.id: {unit.id: place for place, unit in enumerate(topic.units)} for topic in topics}
+    own = judged.choice.own if judged.choice else {}
     for peer in study.peers:
         if peer.topic in places:
-            yield _summary(peer, judged, places[peer.topic])
+            shown = _summary(peer, judged, places[peer.topic])
+            key = peer.topic, peer.system
+            yield (
+                replace(shown, own=own[key], weights=_weights(judged, key, places[peer.topic])) if key in own else shown
+            )
+
+
+def _weights(judged: UnitsFound, key: Key, places: Mapping[str, int]) -> tuple[int | None, ...]:
+    """What each shown unit weighs for a human peer, without its own contribution."""
+    weights = {unit.id: unit.weight for unit in _judged_units(judged, *key)}
+    return tuple(weights.get(unit) for unit in places)
 
 
 def _summary(peer: Summary, judged: UnitsFound, places: dict[str, int]) -> ShownSummary:

@@ -12,7 +12,7 @@ function markedText(topic, summary) {
 
 function key(topic, summary) {
   if (!summary.pieces.some((piece) => piece[1]?.length)) return null;
-  const weights = [...new Set(topic.units.map((unit) => unit[2]))];
+  const weights = [...new Set(topic.units.map((unit) => unit[2]).filter((weight) => weight !== null))].sort((a, b) => b - a);
   const parts = weights.slice(0, 5).map((weight) => make("span", {}, make("mark", {class: tier(weight, topic.tiers)}, ` weight ${weight}${weight <= topic.tiers - 4 ? " or less" : ""} `)));
   if (summary.pieces.some((piece) => piece[2])) parts.push(make("mark", {class: "outside"}, "in no unit"));
   return make("p", {class: "key"}, parts);
@@ -41,8 +41,9 @@ function part(title, body, open = true) {
 
 function contentParts(topic, summary) {
   const times = new Map(summary.expressed);
-  const there = [...times.keys()];
-  const missing = topic.units.map((_, at) => at).filter((at) => !times.has(at));
+  const heaviest = (a, b) => topic.units[b][2] - topic.units[a][2] || a - b;
+  const there = [...times.keys()].sort(heaviest);
+  const missing = topic.units.map((_, at) => at).filter((at) => !times.has(at) && topic.units[at][2] !== null).sort(heaviest);
   const repeated = there.filter((at) => times.get(at) > 1);
   const weighty = missing.filter((at) => topic.units[at][2] > 1);
   const light = missing.filter((at) => topic.units[at][2] <= 1);
@@ -70,7 +71,8 @@ function neighbours(topic, place, system) {
   return [of(held[at - 1], "Ranked above:"), of(held[at + 1], "Ranked below:"), next && [fragment("summary", next.id, head.systems[system]), `On ${next.id}`]];
 }
 
-function summaryView(topic, place, summary) {
+function summaryView(whole, place, summary) {
+  const topic = comparedWith(whole, summary);
   const name = head.systems[summary.system];
   const times = new Set(summary.expressed.map(([at]) => at));
   const right = summary.judged && topic.units.length ? make("section", {class: "part"},
@@ -82,6 +84,7 @@ function summaryView(topic, place, summary) {
     make("h1", {dir: "auto", tabindex: -1}, name),
     make("p", {class: "muted", dir: "auto"}, topic.title ? `${topic.id}: ${topic.title}` : topic.id),
     scoreLine(place, summary.system),
+    summary.own ? make("p", {class: "says", dir: "auto"}, `This is reference ${summary.own} itself, so it is compared with the other references only.`) : null,
     make("div", {class: "columns"},
       make("section", {class: "part sticky"}, make("h2", {}, "The summary"), markedText(topic, summary), key(topic, summary)), right),
   ];
