@@ -49,9 +49,8 @@ def small_study(*topics: str) -> pyr.Study:
 def test_three_lines_give_a_ranking() -> None:
     table = pyr.evaluate(REFERENCES, PEERS)
     assert table.measures == ("coverage", "quality", "comprehensive", "raw")
-    assert [system for system, _ in table.ranking("coverage")] == ["copy", "half", "other", "empty"]
-    assert table.value("empty", "comprehensive") == 0
-    assert table.value("other", "coverage") < 0.2  # type: ignore[operator]
+    assert [system for system, _ in table.ranking("coverage")] == ["copy", "half", "empty", "other"]
+    assert table.value("empty", "comprehensive") == table.value("other", "coverage") == 0
 
 
 def test_the_signature_names_all_choices() -> None:
@@ -93,7 +92,6 @@ def test_every_combination_ranks_a_copy_first(matcher: str, similarity: str, par
     [
         ([], PEERS, "topic topic: has no references"),
         ({"x": []}, {"x": PEERS}, "topic x: has no references"),
-        ({"x": REFERENCES}, {"x": PEERS, "y": PEERS}, "topic y: has no references"),
         (["", " "], PEERS, "topic topic: its references are empty"),
     ],
 )
@@ -125,7 +123,7 @@ def test_one_level_of_topics_on_one_side_only_is_refused() -> None:
 
 def test_texts_in_other_letters_are_scored_with_one_warning() -> None:
     texts = ["Река вышла из берегов в понедельник.", "В понедельник река затопила город."]
-    table = pyr.evaluate(texts, {"same": texts[0], "other": "Кошки спят дома."})
+    table = pyr.evaluate(texts, {"same": f"{texts[0]} Да.", "other": "Кошки спят дома."})
     assert table.ranking("coverage")[0][0] == "same"
     assert len(table.notes) == 1
     assert "4 of 4 texts: mostly not in Latin letters" in str(table.notes[0])
@@ -291,8 +289,8 @@ def test_the_log_shows_units_contributors_and_matches(tmp_path: Path) -> None:
     assert "PEER half of topic x" in log
     assert "      B: “" in log
     peer = log.split("PEER copy of topic x\n")[1].split("PEER")[0]
-    assert "  1.000  (" in peer or "  0.9" in peer
-    assert "“Ten families had to leave their homes.”" in peer
+    assert "  1.0000  (" in peer
+    assert "“Ten families had to leave their homes.”  similarity 0.9" in peer
 
 
 def test_a_run_touches_nobody_elses_files(tmp_path: Path) -> None:

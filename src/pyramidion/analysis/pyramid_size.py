@@ -32,6 +32,7 @@ from pyramidion.errors import Problems, UsageError, check_choice
 from pyramidion.methods.choice import choose
 from pyramidion.methods.pyramid import peer_scores
 from pyramidion.model import Pyramid, Signature, Study
+from pyramidion.model.judgments import listed
 from pyramidion.stats.correlation import row_correlations
 
 HeldOut = Literal["peers", "references"]
@@ -126,7 +127,7 @@ def _of_peers(
             what = "is itself a reference, so that sub-pyramids with it cannot score it; hold out references instead"
             problems.warning(f"topic {topic}, system {system}", what)
             continue
-        expressed = [score.expressed.get(unit.id, 0) > 0 for unit in score.pyramid.units]
+        expressed = [listed(score.expressed.get(unit.id, 0)) > 0 for unit in score.pyramid.units]
         found.setdefault(topic, {})[system] = (expressed, score.size)
     for topic, peers in found.items():
         base = choice.pyramids[topic]

@@ -87,9 +87,7 @@ class GridEvaluator(Evaluator):
             else:
                 similarity = self._similarity.between(self._similarity.prepare(some), prepared.contributors)
             found.append(similarity[:, order])
-        where = cache(
-            lambda column, peer: evidence[peer // PEERS_AT_ONCE](int(order[column]), peer % PEERS_AT_ONCE)
-        )
+        where = cache(lambda column, peer: evidence[peer // PEERS_AT_ONCE](int(order[column]), peer % PEERS_AT_ONCE))
         return _Peers(texts, np.concatenate(found), where)
 
 

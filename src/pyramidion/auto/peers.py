@@ -111,9 +111,7 @@ def matched(
         first += len(clauses)
 
 
-def _as_judged(
-    units: WeightedUnits, peer: SegmentedText, clauses: Sequence[Clause], found: PeerMatch
-) -> JudgedPeer:
+def _as_judged(units: WeightedUnits, peer: SegmentedText, clauses: Sequence[Clause], found: PeerMatch) -> JudgedPeer:
     degrees = [0.0] * len(units.weights)
     for each in found.matches:
         degrees[each.unit] = 1.0

@@ -1,8 +1,8 @@
 """Scores of a peer from the units it expresses, wholly or to a degree: Gao et al. 2019, section 4.6.
 
 Their names for measures of `methods.pyramid`, which defines them: coverage is modified, quality is original. X is the
-number of content units in the peer: those it expresses, at least in part, and those that match nothing. (The released code takes the arithmetic mean of
-both as comprehensive, and clips both at 1.)
+number of content units in the peer: those it expresses, at least in part, and those that match nothing. (The released
+code takes the arithmetic mean of both as comprehensive, and clips both at 1.)
 """
 
 from __future__ import annotations

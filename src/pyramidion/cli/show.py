@@ -88,7 +88,10 @@ def _show_summary(found: Explanation, output: Output) -> None:
             "text": peer.text,
             **found.measures,
             **({"own_reference": found.own} if found.own else {}),
-            "expressed": [{**_unit(u), "mentions": found.evidence.get(u.id, ())} for u in found.expressed],
+            "expressed": [
+                {**_unit(u), "degree": found.degree(u.id), "mentions": found.evidence.get(u.id, ())}
+                for u in found.expressed
+            ],
             "missed": [_unit(u) for u in found.missed],
         }
     )
@@ -112,6 +115,8 @@ def _list_units(found: Explanation, units: Iterable[ContentUnit], output: Output
         line.append(plain(unit.label))
         if (times := found.times.get(unit.id, 0)) > 1:
             line.append(f"  {times} times", style="dim")
+        if times and (degree := found.degree(unit.id)) < 1:
+            line.append(f"  degree {degree:.4f}", style="dim")
         quotes = [
             "...".join(span.of(found.peer.text) for span in mention) for mention in found.evidence.get(unit.id, ())
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from pyramidion.model import ContentUnit, Pyramid, Summary
@@ -17,7 +17,8 @@ class Explanation:
 
     ``unmatched`` is how many of its content units are not in the pyramid; None where nobody counted. ``weight`` is what
     its units weigh together, by degrees where they have them; None where weights do not count. ``own`` is the reference
-    that a human peer is: ``pyramid`` is then that of the other references.
+    that a human peer is: ``pyramid`` is then that of the other references. ``degrees`` has the units that a model finds
+    in part: ``weight`` is the sum of weight x degree over what is expressed.
     """
 
     peer: Summary
@@ -28,6 +29,11 @@ class Explanation:
     unmatched: int | None = None
     weight: float | None = None
     own: str = ""
+    degrees: Mapping[str, float] = field(default_factory=dict)
+
+    def degree(self, unit: str) -> float:
+        """The part of an expressed unit's weight that counts."""
+        return self.degrees.get(unit, 1.0)
 
     @property
     def about(self) -> str:
@@ -71,12 +77,18 @@ class Explanation:
         title = f"{self.peer.topic}, {self.peer.system}: {measure} {score}"
         lists = "".join(
             f"<details><summary>{len(units)} units {what}</summary><ul>"
-            + "".join(f"<li dir='auto'>({unit.weight}) {html.escape(unit.label or unit.id)}</li>" for unit in units)
+            + "".join(
+                f"<li dir='auto'>({unit.weight}) {html.escape(unit.label or unit.id)}{self._part(unit.id)}</li>"
+                for unit in units
+            )
             + "</ul></details>"
             for what, units in (("expressed", self.expressed), ("missed", self.missed))
         )
         about = f"<p>{html.escape(self.about)}</p>" if self.own else ""
         return f"<b>{html.escape(title)}</b>{about}<p dir='auto' style='white-space:pre-wrap'>{marked}</p>{lists}"
+
+    def _part(self, unit: str) -> str:
+        return f" (in part: {self.degrees[unit]:.2f})" if unit in self.degrees else ""
 
 
 def _marked(text: str, share: float) -> str:

@@ -2,8 +2,8 @@
 
 D is the summed weight of the distinct units a peer expresses; Max(x) the greatest weight x units of the pyramid can
 have; X the number of content units in the peer (distinct, repeated and unmatched); X_a the mean number of units in
-a reference. Of a unit that a model finds to a degree, that part of the weight counts, from a quarter on; below, the unit
-is not expressed and adds nothing. Each unit that adds to D counts as one in X, so D never exceeds Max(X).
+a reference. Of a unit that a model finds to a degree, that part of the weight counts, from a quarter on; below, the
+unit is not expressed and adds nothing. Each unit that adds to D counts as one in X, so D never exceeds Max(X).
 
     original      D / Max(X)      precision-like; PyrEval calls it quality
     modified      D / Max(X_a)    recall-like; PyrEval calls it coverage; may exceed 1 and is not clipped
@@ -30,7 +30,7 @@ from pyramidion.methods.choice import Choice, choose
 from pyramidion.methods.columns import is_in, take
 from pyramidion.methods.missing import unscored
 from pyramidion.model import UNMATCHED, Pyramid, Score, ScoreTable, Signature, Study
-from pyramidion.model.judgments import degree, mentions
+from pyramidion.model.judgments import degree, listed
 
 Rounding = Literal["half-up", "floor", "ceiling", "half-even"]
 
@@ -74,11 +74,11 @@ class PeerScore:
     @cached_property
     def matched(self) -> int:
         """Distinct units that are expressed, at least in part."""
-        return sum(mentions(self.expressed.get(unit.id, 0)) > 0 for unit in self.pyramid.units)
+        return sum(listed(self.expressed.get(unit.id, 0)) > 0 for unit in self.pyramid.units)
 
     @cached_property
     def repeated(self) -> int:
-        return sum(max(mentions(self.expressed.get(unit.id, 0)) - 1, 0) for unit in self.pyramid.units)
+        return sum(max(listed(self.expressed.get(unit.id, 0)) - 1, 0) for unit in self.pyramid.units)
 
     @property
     def size(self) -> int | None:
@@ -166,7 +166,7 @@ def peer_scores(
         pyramid, own = choice.pyramid_for(topic, system), choice.left_out(topic, system)
         unmatched_units = outside.get(summary)
         if unmatched_units is not None:  # X, all content of the peer, stays the same
-            unmatched_units += sum(times(found.get(unit, 0)) for unit in own)
+            unmatched_units += sum(listed(found.get(unit, 0)) for unit in own)
         found = {unit: value for unit, value in found.items() if unit not in own}
         if lacking := len(pyramid.units) - len(found):
             problems.warning(

@@ -28,8 +28,8 @@ PRESENT = 0.5
 
 PARTLY = 0.25
 """The degree or probability from which a unit counts as expressed at least in part: it is listed, and adds to D what it
-is worth. Texts on another subject stay below: on the bundled example 2 of 124 units reach it in the off-topic summaries,
-where 17 reach .15 (docs/explanation/automatic.md has the scores by other values)."""
+is worth. Texts on another subject stay below: in the off-topic summaries of the bundled example 2 of 124 units reach
+it, and 17 reach .15 (docs/explanation/automatic.md has the scores by other values)."""
 
 
 def degree(value: float) -> float:
@@ -37,7 +37,7 @@ def degree(value: float) -> float:
     return min(value, 1) if value >= PARTLY else 0
 
 
-def mentions(value: float) -> int:
+def listed(value: float) -> int:
     """How often a value says that a unit is expressed, at least in part; whatever has a mention adds to D."""
     return int(value) if value >= 1 else int(value >= PARTLY)
 

@@ -59,6 +59,13 @@ class TopicJob:
         """How much work it is, in peers; building a pyramid counts as one."""
         return len(self.peers) + 1
 
+    @property
+    def contributing(self) -> tuple[str, ...]:
+        """The references that the pyramid has, or will have."""
+        if self.pyramid is not None:
+            return self.pyramid.references
+        return tuple(name for name, text in self.references.items() if _has_words(text))
+
     def peers_by_own_reference(self) -> dict[str, list[tuple[str, str]]]:
         """Systems and texts by the reference they are, and by nothing where they are none."""
         groups: dict[str, list[tuple[str, str]]] = {}
@@ -181,11 +188,11 @@ def topic_jobs(
         held = None if rebuild else study.pyramid(topic.id, name)
         if held is not None and pyramid is None and not is_built(held):
             held = None
-        if held is None and not any(map(_has_words, mine.values())):
+        job = TopicJob(topic.id, mine, theirs, held, name, explain)
+        if not job.contributing and held is None:
             continue
-        known = held.references if held is not None else tuple(mine)
-        same = {system: ref for system in theirs if (ref := own.get((topic.id, system))) in known}
-        found.append(TopicJob(topic.id, mine, theirs, held, name, explain, same))
+        same = {system: ref for system in theirs if (ref := own.get((topic.id, system))) in job.contributing}
+        found.append(replace(job, own=same))
     if not found:
         problems = [replace(problem, severity="error") for problem in without_references(study, found, peers=peers)]
         raise InputError(problems or Problem("study", "there are no topics with references"))
@@ -262,15 +269,13 @@ def check_pyramid(study: Study, name: str | None) -> None:
         raise UsageError(f"the study has no pyramid called {name!r} (it has: {known}); {NAME!r} is built where missing")
 
 
-def assembled(
-    study: Study, choices: Choices, jobs: Sequence[TopicJob], results: Sequence[TopicResult]
-) -> Evaluation:
+def assembled(study: Study, choices: Choices, jobs: Sequence[TopicJob], results: Sequence[TopicResult]) -> Evaluation:
     """One table and one study of the results of all topics, in the order of their jobs."""
     pyramid = jobs[0].name
     scores = sorted((score for result in results for score in result.scores), key=_place)
     notes = [*foreign(study), *without_references(study, jobs), *set_aside(study, results)[1]]
     notes += [note for result in results for note in result.notes]
-    notes += [*human_peers(jobs, results), *unscored(study, scores)]
+    notes += [*human_peers(jobs), *unscored(study, scores)]
     built = [result.topic for result in results if result.built]
     if 0 < len(built) < len(results):
         what = f"the other {len(results) - len(built)} have one already, however that was made"
@@ -280,10 +285,10 @@ def assembled(
     return Evaluation(table, with_results(study, results), log)
 
 
-def human_peers(jobs: Iterable[TopicJob], results: Iterable[TopicResult]) -> Iterator[Problem]:
+def human_peers(jobs: Sequence[TopicJob]) -> Iterator[Problem]:
     """What is said about peers that are references: they are scored against the others, if there are any."""
     own = {(job.topic, system): reference for job in jobs for system, reference in job.own.items()}
-    return scored_by_others(own, {result.topic for result in results if len(result.pyramid.references) == 1})
+    return scored_by_others(own, {job.topic for job in jobs if len(job.contributing) == 1})
 
 
 def set_aside(study: Study, results: Iterable[TopicResult]) -> tuple[Study, list[Problem]]:
@@ -385,7 +390,7 @@ def _kept(signature: Signature) -> Signature:
 
 
 def _with_lonely_peers(study: Study, table: ScoreTable) -> ScoreTable:
-    """With a missing score for each peer that is its topic's only reference, as the run that judged the study gave it."""
+    """With a missing score for each peer that is its topic's only reference, as the run gave it."""
     name = dict(table.signature.choices)["pyramid"]
     alone = {(p.topic, p.references[0]) for p in study.pyramids if p.name == name and len(p.references) == 1}
     own = own_references(study)

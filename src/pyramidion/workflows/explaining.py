@@ -18,7 +18,7 @@ from pyramidion.methods.lite import at_most_once
 from pyramidion.methods.pyramid import peer_scores
 from pyramidion.methods.screening import Screening, screen
 from pyramidion.model import UNMATCHED, Judgments, Study, Summary
-from pyramidion.model.judgments import PRESENT, JudgeKind, Mention, times
+from pyramidion.model.judgments import PRESENT, JudgeKind, Mention, listed, times
 from pyramidion.model.pyramids import ContentUnit, Pyramid
 from pyramidion.workflows.evaluate import AUTO, auto_pyramid, fitting_method, score
 
@@ -31,7 +31,10 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class UnitsFound:
-    """What was found in every summary: units by id and how often, votes, and evidence."""
+    """What was found in every summary: units by id and how often, votes, and evidence.
+
+    ``degrees`` says, of units that a model finds in part, in which part they count.
+    """
 
     choice: Choice | None = None
     expressed: dict[Key, dict[str, int]] = field(default_factory=dict)
@@ -41,16 +44,21 @@ class UnitsFound:
     evidence: dict[Key, dict[str, tuple[Mention, ...]]] = field(default_factory=dict)
     outside: dict[Key, tuple[Mention, ...]] = field(default_factory=dict)
     workers: Screening | None = None
+    degrees: dict[Key, dict[str, float]] = field(default_factory=dict)
 
 
 def units_found(study: Study, method: str, pyramid: str | None, judges: str | None) -> UnitsFound:
     """Judgments by the main method; where it has no units (ratings, ROUGE), pyramids are shown without them."""
     choice = chosen(study, method, pyramid, judges)
     weight: dict[Key, float] = {}
+    degrees: dict[Key, dict[str, float]] = {}
     if method in {"pyramid", AUTO}:
         scores = {(topic, system): found for topic, system, found in peer_scores(choice, Problems())}
         expressed = {
-            key: {unit: times(value) for unit, value in found.expressed.items()} for key, found in scores.items()
+            key: {unit: listed(value) for unit, value in found.expressed.items()} for key, found in scores.items()
+        }
+        degrees = {
+            key: {u: v for u, v in found.expressed.items() if listed(v) and v < 1} for key, found in scores.items()
         }
         unmatched = {key: found.unmatched for key, found in scores.items()}
         weight = {key: found.raw for key, found in scores.items()}
@@ -72,6 +80,7 @@ def units_found(study: Study, method: str, pyramid: str | None, judges: str | No
         _evidence(held, expressed),
         _outside(choice, outside),
         workers,
+        degrees,
     )
 
 
@@ -137,6 +146,7 @@ def explain(
         found.unmatched.get(key),
         found.weight.get(key),
         found.choice.own.get(key, ""),
+        found.degrees.get(key, {}),
     )
 
 
@@ -244,13 +254,19 @@ def _summary(peer: Summary, judged: UnitsFound, places: dict[str, int]) -> Shown
     ]
     outside = judged.outside.get(key, ())
     marks += [(span.start, span.end, -1) for mention in outside for span in mention]
-    found = (expressed or {}).items()
+    found, degrees = (expressed or {}).items(), judged.degrees.get(key, {})
     return ShownSummary(
         peer.topic,
         peer.system,
         pieces(peer.text, marks),
         expressed is not None,
-        tuple(sorted(Expressed(places[unit], often) for unit, often in found if often > 0 and unit in places)),
+        tuple(
+            sorted(
+                Expressed(places[unit], often, degrees.get(unit, 1.0))
+                for unit, often in found
+                if often > 0 and unit in places
+            )
+        ),
         tuple(
             sorted(Votes(places[unit], *counts) for unit, counts in judged.votes.get(key, {}).items() if unit in places)
         ),

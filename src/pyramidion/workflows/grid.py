@@ -30,7 +30,7 @@ from pyramidion.errors import InputError, Problem, UsageError, check_choice
 from pyramidion.formats.files import new_file, to_file_name
 from pyramidion.methods.columns import is_in, take
 from pyramidion.model import ScoreTable, Study
-from pyramidion.workflows.automatic import Advance, TopicJob, foreign, topic_jobs
+from pyramidion.workflows.automatic import Advance, TopicJob, foreign, human_peers, topic_jobs, without_references
 from pyramidion.workflows.automatic_run import fingerprint
 from pyramidion.workflows.evaluate import score
 
@@ -84,7 +84,13 @@ def score_grid(
     jobs = grid_jobs(study)
     found = _all_topics(jobs, grid, folder, processes, advance)
     systems = tuple(sorted({system for job in jobs for system in job.peers}))
-    notes = [*foreign(study), *_few_references(jobs), *_joint_notes(made for topic in found for made in topic)]
+    left_out = [*without_references(study, jobs), *human_peers(jobs)]
+    notes = [
+        *foreign(study),
+        *left_out,
+        *_few_references(jobs),
+        *_joint_notes(made for topic in found for made in topic),
+    ]
     default = tuple(_default(choices, name) for name in grid.parameters)
     return ScoredSettings(
         measure,
