@@ -32,8 +32,8 @@ def test_the_worked_number_of_the_paper() -> None:
 
 
 def test_degrees_count_in_part_and_below_a_quarter_not_at_all() -> None:
-    """D = 3 x 0.5 + 1 x 0.25 = 1.75, and 2 x 0.2 adds nothing; two units and no unmatched content are X = 2, which gives
-    Max 5; X_a = 6/3 = 2 gives Max 5, too."""
+    """D = 3 x 0.5 + 1 x 0.25 = 1.75, and 2 x 0.2 adds nothing; two units and no unmatched content are X = 2, so
+    Max(2) = 5; X_a = 6/3 = 2, and Max(2) = 5, too."""
     found = peer_scores(pyramid_of([3, 2, 1], 3), [0.5, 0.2, 0.25], 0)
     assert found.raw == 1.75
     assert found.quality == pytest.approx(1.75 / 5)
