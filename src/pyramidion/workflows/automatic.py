@@ -390,13 +390,16 @@ def _kept(signature: Signature) -> Signature:
 
 
 def _with_lonely_peers(study: Study, table: ScoreTable) -> ScoreTable:
-    """With a missing score for each peer that is its topic's only reference, as the run gave it."""
+    """With a missing score for each peer that nothing is left for without its own reference, as the run gave it."""
     name = dict(table.signature.choices)["pyramid"]
-    alone = {(p.topic, p.references[0]) for p in study.pyramids if p.name == name and len(p.references) == 1}
-    own = own_references(study)
-    lonely = {key for key, reference in own.items() if (key[0], reference) in alone}
+    pyramids = {pyramid.topic: pyramid for pyramid in study.pyramids if pyramid.name == name}
     scores = [score for score in table if score.topic is not None]
-    lonely -= {(score.topic, score.system) for score in scores}
+    scored = {(score.topic, score.system) for score in scores}
+    lonely = [
+        (topic, system)
+        for (topic, system), own in own_references(study).items()
+        if (topic, system) not in scored and topic in pyramids and not pyramids[topic].without(own).units
+    ]
     if not lonely:
         return table
     scores += [Score(topic, system, measure, None) for topic, system in lonely for measure in table.measures]
