@@ -15,7 +15,8 @@ from pyramidion.auto.encoder import Encoder
 from pyramidion.auto.evaluator import Evaluator
 from pyramidion.methods.pyramid import mean_units_per_reference
 from pyramidion.workflows import automatic
-from pyramidion.workflows.automatic import build_pyramids, evaluate_study, run_topics, topic_jobs
+from pyramidion.workflows.automatic import build_pyramids, evaluate_study, run_topics
+from pyramidion.workflows.automatic_jobs import topic_jobs
 from pyramidion.workflows.automatic_run import run
 from pyramidion.workflows.explaining import explain
 

@@ -26,13 +26,12 @@ from pyramidion.workflows.automatic import (
     JUDGE,
     Advance,
     Evaluation,
-    TopicJob,
     TopicResult,
     assembled,
     check_pyramid,
     run_topics,
-    topic_jobs,
 )
+from pyramidion.workflows.automatic_jobs import TopicJob, topic_jobs
 from pyramidion.workflows.studies import guess_format, save
 
 PARTS = "parts"

@@ -30,7 +30,8 @@ from pyramidion.errors import InputError, Problem, UsageError, check_choice
 from pyramidion.formats.files import new_file, to_file_name
 from pyramidion.methods.columns import is_in, take
 from pyramidion.model import ScoreTable, Study
-from pyramidion.workflows.automatic import Advance, TopicJob, foreign, human_peers, topic_jobs, without_references
+from pyramidion.workflows.automatic import Advance
+from pyramidion.workflows.automatic_jobs import TopicJob, foreign, human_peers, topic_jobs, without_references
 from pyramidion.workflows.automatic_run import fingerprint
 from pyramidion.workflows.evaluate import score
 
