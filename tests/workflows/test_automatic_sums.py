@@ -209,3 +209,28 @@ def test_a_copy_of_a_reference_that_the_pyramid_does_not_have_is_an_ordinary_pee
     assert not [note for note in table.notes if note.where == "human peers"]
     expected = evaluate_study(study, explain=False).table
     assert table.value("person", "coverage") == pytest.approx(expected.value("person", "coverage"), abs=1e-6)
+
+
+# -- real data ------------------------------------------------------------------------------------------------
+
+
+def test_published_summaries_add_up_and_units_that_came_along_are_not_used(real_data: Path) -> None:
+    """25 systems on two documents of REALSumm, whose STUs.txt is read as a pyramid called auto."""
+    study = pyr.load(real_data / "realsumm-half")
+    topics = study.topics[:2]
+    ids = {topic.id for topic in topics}
+    few = pyr.Study(
+        topics,
+        tuple(s for s in study.summaries if s.topic in ids),
+        tuple(p for p in study.pyramids if p.topic in ids),
+    )
+    found = evaluate_study(few)
+    assert {p.name for p in found.study.pyramids} == {"auto", "auto-given", "expert"}
+    assert "|partitioner:edua-x|" in str(found.table.signature)
+    raw, quality = found.table.per_summary("raw"), found.table.per_summary("quality")
+    assert len(raw) == 50
+    assert max(quality.values()) <= 1  # type: ignore[type-var]
+    for part in found.log.split("\nPEER ")[1:]:
+        system, topic = part.split("\n")[0].split(" of topic ")
+        total = sum(float(degree) * int(weight) for degree, weight in UNIT_LINE.findall(part))
+        assert total == pytest.approx(raw[topic, system], abs=1e-9)
