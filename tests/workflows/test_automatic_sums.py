@@ -75,7 +75,7 @@ def test_the_log_adds_up_to_the_scores(ran: Ran) -> None:
         assert raw == pytest.approx(ran.values[system, "raw"], abs=1e-9)
         unmatched = part.count("\n  unmatched  “")
         assert f"{unmatched} segments unmatched; {len(lines) + unmatched} content units in all" in part
-        assert min((float(degree) for degree, _ in lines), default=1) >= 0.25
+        assert min((float(degree) for degree, _ in lines), default=1) >= 0.2
 
 
 def test_show_adds_up_to_the_scores(ran: Ran) -> None:
@@ -151,7 +151,7 @@ def test_quality_agrees_with_experts_on_the_bundled_example(example: pyr.Study) 
     bare = replace(example, pyramids=(), judgments=pyr.Judgments(), judges=(), tasks=(), assignments=())
     ours = evaluate_study(bare, explain=False).table
     experts = pyr.score(example, "pyramid", measures=["modified", "original", "comprehensive", "raw"])
-    expected = {"coverage": 0.715, "quality": 0.658, "comprehensive": 0.696, "raw": 0.720}
+    expected = {"coverage": 0.715, "quality": 0.672, "comprehensive": 0.703, "raw": 0.721}
     for measure, expert in zip(expected, experts.measures, strict=True):
         mine, theirs = ours.per_summary(measure), experts.per_summary(expert)
         found = correlation([mine[key] for key in sorted(mine)], [theirs[key] for key in sorted(mine)])

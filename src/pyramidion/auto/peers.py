@@ -1,7 +1,7 @@
 """Which units peers express: by alignment, to a degree; or by a matcher, each unit once by one segment or not at all.
 
 ``align`` is ours: a unit is expressed to the degree that the words of its best contributor are, anywhere in the peer,
-from a quarter on. The peer need not say it in one segment, and may say two units in one. Content of the peer is
+from a fifth on. The peer need not say it in one segment, and may say two units in one. Content of the peer is
 unmatched where no expressed unit has a word: clauses, every sentence cut as finely as it goes.
 """
 

@@ -2,7 +2,7 @@
 
 D is the summed weight of the distinct units a peer expresses; Max(x) the greatest weight x units of the pyramid can
 have; X the number of content units in the peer (distinct, repeated and unmatched); X_a the mean number of units in
-a reference. Of a unit that a model finds to a degree, that part of the weight counts, from a quarter on; below, the
+a reference. Of a unit that a model finds to a degree, that part of the weight counts, from a fifth on; below, the
 unit is not expressed and adds nothing. Each unit that adds to D counts as one in X, so D never exceeds Max(X).
 
     original      D / Max(X)      precision-like; PyrEval calls it quality
