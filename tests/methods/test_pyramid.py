@@ -74,17 +74,17 @@ def test_a_value_above_one_is_a_count() -> None:
         pyr.score(small(unit("ann", "u1", 1.5)), "pyramid")
 
 
-def test_degrees_count_in_part_and_from_a_half_on_as_a_unit() -> None:
-    """Weights 4, 3, 2, 1 of 4 references: D = 4 x 0.75 + 3 x 0.25 = 3.75. One unit is matched, none unmatched, so X = 1
-    and Max(1) = 4; X_a = 10/4, rounded to 3, and Max(3) = 9."""
+def test_degrees_count_in_part_and_from_a_fifth_on() -> None:
+    """Weights 4, 3, 2, 1 of 4 references: D = 4 x 0.75 + 3 x 0.2 = 3.6; 2 x 0.1999 is below a fifth and adds nothing.
+    Two units are matched, none unmatched, so X = 2 and Max(2) = 7; X_a = 10/4, rounded to 3, and Max(3) = 9."""
     names = ("A", "B", "C", "D")
     units = tuple(
         pyr.ContentUnit(f"u{n}", "", tuple(pyr.Contributor(name) for name in names[:weight]))
         for n, weight in enumerate((4, 3, 2, 1))
     )
-    found = PeerScore(pyr.Pyramid("t", names, units), {"u0": 0.75, "u1": 0.25}, 0)
-    assert (found.raw, found.matched, found.repeated, found.size) == (3.75, 1, 0, 1)
-    assert (found.original, found.modified) == (3.75 / 4, 3.75 / 9)
+    found = PeerScore(pyr.Pyramid("t", names, units), {"u0": 0.75, "u1": 0.2, "u2": 0.1999}, 0)
+    assert (found.raw, found.matched, found.repeated, found.size) == pytest.approx((3.6, 2, 0, 2))
+    assert (found.original, found.modified) == pytest.approx((3.6 / 7, 3.6 / 9))
     assert PeerScore(pyr.Pyramid("t", names, units), {"u0": 2.0}, 0).raw == 4  # twice is not more
 
 

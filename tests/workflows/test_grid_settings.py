@@ -27,9 +27,11 @@ def explored(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     seen: list[tuple[str, int]] = []
     explore = GridEvaluator.explore
 
-    def counted(self: GridEvaluator, topic: str, references: Any, peers: Any, settings: Any) -> Iterator[Any]:
+    def counted(
+        self: GridEvaluator, topic: str, references: Any, peers: Any, settings: Any, **own: Any
+    ) -> Iterator[Any]:
         seen.append((topic, len(settings)))
-        return explore(self, topic, references, peers, settings)
+        return explore(self, topic, references, peers, settings, **own)
 
     monkeypatch.setattr(GridEvaluator, "explore", counted)
     return seen
@@ -95,10 +97,10 @@ def test_what_was_finished_before_an_interruption_is_kept(
     study = small_study("x", "y")
     counted = GridEvaluator.explore
 
-    def interrupted(self: GridEvaluator, topic: str, *rest: Any) -> Iterator[Any]:
+    def interrupted(self: GridEvaluator, topic: str, *rest: Any, **own: Any) -> Iterator[Any]:
         if topic == "y":
             raise KeyboardInterrupt
-        return counted(self, topic, *rest)
+        return counted(self, topic, *rest, **own)
 
     with monkeypatch.context() as patch:
         patch.setattr(GridEvaluator, "explore", interrupted)
@@ -162,8 +164,10 @@ def test_one_reference_each_is_refused_and_one_alone_is_noted() -> None:
     with pytest.raises(pyr.InputError, match="no topic has two references, so there is nothing to join"):
         grid_jobs(single("x", "y"))
     found = score_grid(single("x"), GREEDY, LEVELS)
-    assert [note.where for note in found.notes] == ["1 of 2 topics"]
-    assert np.ptp(found.scores[:, 0], axis=0) == pytest.approx(0)
+    assert [note.where for note in found.notes] == ["human peers", "human peers", "1 of 2 topics"]
+    copy = found.systems.index("copy")
+    assert np.isnan(found.scores[:, 0, copy]).all(), "it is the only reference of its topic"
+    assert np.ptp(np.delete(found.scores[:, 0], copy, axis=1), axis=0) == pytest.approx(0)
     with pytest.raises(pyr.InputError, match="no topics with references"):
         grid_jobs(pyr.Study())
     only = replace(small_study("x"), summaries=tuple(s for s in small_study("x").summaries if s.role == "reference"))

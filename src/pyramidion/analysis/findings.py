@@ -54,8 +54,11 @@ class Piece(NamedTuple):
 
 
 class Expressed(NamedTuple):
+    """A unit, how often it is expressed, and the part of its weight that counts: below 1 where a model found a part."""
+
     unit: int
     times: int
+    degree: float = 1.0
 
 
 class Votes(NamedTuple):

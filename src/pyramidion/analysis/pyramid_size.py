@@ -51,6 +51,7 @@ from pyramidion.errors import Problems, UsageError, check_choice
 from pyramidion.methods.choice import choose
 from pyramidion.methods.pyramid import peer_scores
 from pyramidion.model import Pyramid, Signature, Study
+from pyramidion.model.judgments import listed
 
 HeldOut = Literal["peers", "references", "five"]
 Measure = Literal["modified", "original"]
@@ -140,7 +141,7 @@ def _of_peers(
             what = "is itself a reference, so that sub-pyramids with it cannot score it; hold out references instead"
             problems.warning(f"topic {peer.topic}, system {peer.system}", what)
             continue
-        said = [([s.expressed.get(u.id, 0) > 0 for u in s.pyramid.units], s.size) for s in peer.by.values()]
+        said = [([listed(s.expressed.get(u.id, 0)) > 0 for u in s.pyramid.units], s.size) for s in peer.by.values()]
         found.setdefault(peer.topic, {})[peer.system] = said
     for topic, peers in found.items():
         base = choice.pyramids[topic]

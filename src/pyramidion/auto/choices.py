@@ -13,6 +13,7 @@ from pyramidion.auto.graph import PERCENTILE
 from pyramidion.auto.segments import Untouched
 from pyramidion.errors import UsageError, check_choice
 from pyramidion.model import Signature
+from pyramidion.model.judgments import PARTLY
 
 ALIGN = "align"
 SIMILARITIES = (ALIGN, "cosine")
@@ -79,7 +80,8 @@ class Choices:
             named |= {"partitioner": self.partitioner, **self._shown("partitioner"), "untouched": self.untouched}
             named |= {"percentile": f"{self.percentile:g}"}
             named |= {} if self.floor is None else {"floor": f"{self.floor:g}"}
-        named |= {"matcher": self.matcher, **self._shown("matcher"), "xa": "half-up", "clip": False}
+        least = {"least": f"{PARTLY:g}"} if self.matcher == ALIGN else {}
+        named |= {"matcher": self.matcher, **self._shown("matcher"), **least, "xa": "half-up", "clip": False}
         return Signature.of("auto", **named)
 
     def _accepted(self, kind: str) -> dict[str, Any]:

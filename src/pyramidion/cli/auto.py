@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -130,8 +130,11 @@ def score(
         Path | None, typer.Option("--save", help="Write the study with pyramids and judgments to this .jsonl file.")
     ] = None,
     pyramid: Annotated[
-        str, typer.Option(help="Which pyramid, an expert's as well; `auto` is built where a topic has none.")
-    ] = "auto",
+        str | None,
+        typer.Option(
+            help="Which pyramid of the study, an expert's as well; by default what `auto build` made, or a new one."
+        ),
+    ] = None,
     by: Annotated[str, typer.Option("--by", help="What to print: system or summary.")] = "system",
     *,
     building: Building,
@@ -166,6 +169,9 @@ def score(
 def run(
     path: Annotated[str, typer.Argument(metavar="FOLDER", help="Texts in topic folders, or a study in any format.")],
     folder: Annotated[Path, typer.Option("--output", "-o", help="Where everything goes; run again to go on.")],
+    pyramid: Annotated[
+        str | None, typer.Option(help="Score against this pyramid of the study; by default new ones are built.")
+    ] = None,
     *,
     building: Building,
     matching: Matching,
@@ -179,8 +185,8 @@ def run(
     from pyramidion.workflows.automatic_run import run as run_all
 
     with output.progress(len(study.peers) + len(study.topics), "Building and scoring") as advance:
-        done = run_all(study, folder, choices, processes=running.jobs, advance=advance)
-    table = done.evaluation.table
+        done = run_all(study, folder, choices, pyramid=pyramid, processes=running.jobs, advance=advance)
+    table = replace(done.evaluation.table, notes=(*done.evaluation.table.notes, *done.notes))
     output.result({"folder": str(folder), "topics": done.topics, "known": done.known, **table_as_json(table)})
     output.show(table)
     output.warn(table.notes)
@@ -188,7 +194,7 @@ def run(
         output.show(f"{done.known} of {done.topics} topics were finished by an earlier run.")
     place = plain(str(folder))
     output.show(
-        f"Wrote scores.csv, study.jsonl, pyramids/ and log.txt to {place}/. Next:\n"
+        f"Wrote scores.csv, study.jsonl, {'' if done.notes else 'pyramids/ '}and log.txt to {place}/. Next:\n"
         f"  pyramidion analyze significance {place}/scores.csv\n"
         f"  pyramidion report {place}/study.jsonl"
     )

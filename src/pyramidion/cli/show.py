@@ -102,7 +102,10 @@ def _show_summary(found: Explanation, output: Output) -> None:
             "text": peer.text,
             **found.measures,
             **({"own_reference": found.own} if found.own else {}),
-            "expressed": [{**_expressed(u, found), "mentions": found.evidence.get(u.id, ())} for u in found.expressed],
+            "expressed": [
+                {**_expressed(u, found), "degree": found.degree(u.id), "mentions": found.evidence.get(u.id, ())}
+                for u in found.expressed
+            ],
             "missed": [_unit(u) for u in found.missed],
             **({"annotators": _annotators(found)} if found.annotators else {}),
         }
@@ -130,6 +133,8 @@ def _list_units(found: Explanation, units: Iterable[ContentUnit], output: Output
             line.append(f"  {times} times", style="dim")
         if by := found.found_by(unit.id):
             line.append(f"  {len(by)} of {len(found.annotators)}: {plain(', '.join(by))}", style="dim")
+        if times and (degree := found.degree(unit.id)) < 1:
+            line.append(f"  degree {degree:.4f}", style="dim")
         quotes = [
             "...".join(span.of(found.peer.text) for span in mention) for mention in found.evidence.get(unit.id, ())
         ]

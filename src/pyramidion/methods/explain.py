@@ -29,7 +29,8 @@ class Explanation:
     its units weigh together, by degrees where they have them; None where weights do not count. Where several annotated
     it and the mean of their scores counts, ``annotators`` has what each says: units are expressed that any of them
     finds, and ``unmatched`` and ``weight`` are means. ``own`` is the reference that a human peer is: ``pyramid`` is
-    then that of the other references.
+    then that of the other references. ``degrees`` has the units that a model finds in part: ``weight`` is the sum of
+    weight x degree over what is expressed.
     """
 
     peer: Summary
@@ -41,6 +42,11 @@ class Explanation:
     weight: float | None = None
     annotators: Mapping[str, OneAnnotation] = field(default_factory=dict)
     own: str = ""
+    degrees: Mapping[str, float] = field(default_factory=dict)
+
+    def degree(self, unit: str) -> float:
+        """The part of an expressed unit's weight that counts."""
+        return self.degrees.get(unit, 1.0)
 
     @property
     def about(self) -> str:
@@ -89,7 +95,7 @@ class Explanation:
         lists = "".join(
             f"<details><summary>{len(units)} units {what}</summary><ul>"
             + "".join(
-                f"<li dir='auto'>({unit.weight}) {html.escape(unit.label or unit.id)}{self._votes(unit.id)}</li>"
+                f"<li dir='auto'>({unit.weight}) {html.escape(unit.label or unit.id)}{self._remarks(unit.id)}</li>"
                 for unit in units
             )
             + "</ul></details>"
@@ -98,9 +104,10 @@ class Explanation:
         about = f"<p>{html.escape(self.about)}</p>" if self.own else ""
         return f"<b>{html.escape(title)}</b>{about}<p dir='auto' style='white-space:pre-wrap'>{marked}</p>{lists}"
 
-    def _votes(self, unit: str) -> str:
+    def _remarks(self, unit: str) -> str:
         found = self.found_by(unit)
-        return f" ({len(found)} of {len(self.annotators)} annotators)" if found else ""
+        part = f" (in part: {self.degrees[unit]:.2f})" if unit in self.degrees else ""
+        return part + (f" ({len(found)} of {len(self.annotators)} annotators)" if found else "")
 
 
 def _marked(text: str, share: float) -> str:

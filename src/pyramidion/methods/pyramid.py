@@ -1,9 +1,9 @@
 """The Pyramid method: Nenkova, Passonneau and McKeown 2007, sections 2 and 3.
 
-D is the summed weight of the distinct units a peer expresses, a unit that a model finds to a degree counting in that
-part; Max(x) the greatest weight x units of the pyramid can
+D is the summed weight of the distinct units a peer expresses; Max(x) the greatest weight x units of the pyramid can
 have; X the number of content units in the peer (distinct, repeated and unmatched); X_a the mean number of units in
-a reference.
+a reference. Of a unit that a model finds to a degree, that part of the weight counts, from a fifth on; below, the
+unit is not expressed and adds nothing. Each unit that adds to D counts as one in X, so D never exceeds Max(X).
 
     original      D / Max(X)      precision-like; PyrEval calls it quality
     modified      D / Max(X_a)    recall-like; PyrEval calls it coverage; may exceed 1 and is not clipped
@@ -34,7 +34,7 @@ from pyramidion.methods.choice import Choice, Weights, choose
 from pyramidion.methods.columns import is_in, present_names, take
 from pyramidion.methods.missing import unscored
 from pyramidion.model import UNMATCHED, Judgments, Pyramid, Score, ScoreTable, Signature, Study
-from pyramidion.model.judgments import times
+from pyramidion.model.judgments import degree, listed
 
 Rounding = Literal["half-up", "floor", "ceiling", "half-even"]
 Annotators = Literal["mean", "consensus"]
@@ -79,11 +79,12 @@ class PeerScore:
 
     @cached_property
     def matched(self) -> int:
-        return sum(times(self.expressed.get(unit.id, 0)) > 0 for unit in self.pyramid.units)
+        """Distinct units that are expressed, at least in part."""
+        return sum(listed(self.expressed.get(unit.id, 0)) > 0 for unit in self.pyramid.units)
 
     @cached_property
     def repeated(self) -> int:
-        return sum(max(times(self.expressed.get(unit.id, 0)) - 1, 0) for unit in self.pyramid.units)
+        return sum(max(listed(self.expressed.get(unit.id, 0)) - 1, 0) for unit in self.pyramid.units)
 
     @property
     def size(self) -> int | None:
@@ -92,7 +93,8 @@ class PeerScore:
 
     @cached_property
     def raw(self) -> float:
-        return sum(unit.weight * min(self.expressed.get(unit.id, 0), 1) for unit in self.pyramid.units)
+        """D: the sum over the matched units."""
+        return sum(unit.weight * degree(self.expressed.get(unit.id, 0)) for unit in self.pyramid.units)
 
     @property
     def original(self) -> float | None:
@@ -162,7 +164,7 @@ class AnnotatedPeer:
         """In how many annotations each unit is expressed, and of how many; nothing where there is only one."""
         found = list(self.by.values())
         units = {unit: None for score in found for unit in score.expressed} if len(found) > 1 else {}
-        return {unit: (sum(times(s.expressed.get(unit, 0)) > 0 for s in found), len(found)) for unit in units}
+        return {unit: (sum(listed(s.expressed.get(unit, 0)) > 0 for s in found), len(found)) for unit in units}
 
     @property
     def expressed(self) -> dict[str, float]:
@@ -172,6 +174,12 @@ class AnnotatedPeer:
             for unit, count in score.expressed.items():
                 found[unit] = max(count, found.get(unit, 0))
         return found
+
+    def degrees(self) -> dict[str, float]:
+        """Of units that some annotation finds in part: the part of their weight that counts, the mean of all."""
+        found = list(self.by.values())
+        partly = {unit for score in found for unit, value in score.expressed.items() if 0 < degree(value) < 1}
+        return {unit: fsum(degree(s.expressed.get(unit, 0)) for s in found) / len(found) for unit in sorted(partly)}
 
     @property
     def unmatched(self) -> float | None:
@@ -241,7 +249,7 @@ def _scored(
     for key, expressed in counts.items():
         own, unmatched = choice.left_out(*key), outside.get(key)
         if unmatched is not None:  # X, all content of the peer, stays the same
-            unmatched += sum(times(expressed.get(unit, 0)) for unit in own)
+            unmatched += sum(listed(expressed.get(unit, 0)) for unit in own)
         counted = {unit: value for unit, value in expressed.items() if unit not in own}
         yield key, PeerScore(choice.pyramid_for(*key), counted, unmatched, rounding, clip)
 

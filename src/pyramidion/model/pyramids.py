@@ -106,6 +106,10 @@ class Pyramid:
             units=tuple(unit for unit in units if unit.contributors),
         )
 
+    def without(self, reference: str) -> Pyramid:
+        """The pyramid that the other references alone would have given."""
+        return self.restricted_to(set(self.references) - {reference})
+
     def _repr_html_(self) -> str:
         """What a notebook shows: tiers from the top down. Every text is escaped."""
         rows = "".join(

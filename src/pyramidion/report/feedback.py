@@ -6,13 +6,14 @@ The overview and the grade book are for the teacher.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pyramidion.analysis.findings import Findings, ShownSummary, ShownTopic, ShownUnit, compared
 from pyramidion.errors import UsageError
 from pyramidion.formats.files import new_folder, write_rows, write_text
+from pyramidion.model.judgments import PRESENT
 from pyramidion.report.markup import Child, Markup, asset, document, element
 from pyramidion.report.names import file_name
 
@@ -79,12 +80,12 @@ def writer_page(findings: Findings, topic: ShownTopic, summary: ShownSummary) ->
             "main",
             element("p", "Feedback on the content of a summary", class_="eyebrow"),
             element("h1", topic.title or topic.id, dir="auto"),
-            element("p", _in_words(groups, held, topic) + _disagreement(summary), class_="lead"),
+            element("p", _in_words(groups, held, topic, summary) + _disagreement(summary), class_="lead"),
             element("p", OWN, class_="muted") if summary.own else None,
             _progress(groups, held),
             _text(topic, summary),
             _missing(topic, groups, held),
-            _there(topic, groups, held, _votes(summary)),
+            _there(topic, groups, held, _partly(summary) | _votes(summary)),
             _besides(topic, summary, held),
             element("p", _score(findings, summary), class_="muted small"),
             class_="letter",
@@ -94,7 +95,12 @@ def writer_page(findings: Findings, topic: ShownTopic, summary: ShownSummary) ->
     )
 
 
-def _in_words(groups: Ideas, held: dict[int, int], topic: ShownTopic) -> str:
+def _partly(summary: ShownSummary) -> dict[int, str]:
+    """Ideas that a program found in part, and which part of them counts."""
+    return {found.unit: f"in part: {found.degree:.2%}" for found in summary.expressed if found.degree < 1}
+
+
+def _in_words(groups: Ideas, held: dict[int, int], topic: ShownTopic, summary: ShownSummary) -> str:
     total, found = len(topic.units), len(held)
     if not total:
         return "There is nothing to compare this summary with."
@@ -102,7 +108,8 @@ def _in_words(groups: Ideas, held: dict[int, int], topic: ShownTopic) -> str:
     text = f"Your summary has {found} of the {total} ideas found in the reference summaries"
     if len(groups.main) < total:
         text += f", and {main} of the {len(groups.main)} most important ones"
-    return text + "."
+    less = sum(found.degree < PRESENT for found in summary.expressed)
+    return text + (f". Of {less} of them, less than half was found." if less else ".")
 
 
 def _votes(summary: ShownSummary) -> dict[int, str]:
@@ -181,13 +188,13 @@ def _idea(unit: ShownUnit) -> Markup:
     return element("li", element("b", unit.label or unit.id, dir="auto"), quote)
 
 
-def _there(topic: ShownTopic, groups: Ideas, held: dict[int, int], votes: dict[int, str]) -> Markup:
+def _there(topic: ShownTopic, groups: Ideas, held: dict[int, int], remarks: Mapping[int, str]) -> Markup:
     ordered = [place for group in (groups.main, groups.important, groups.details) for place in group if place in held]
     lines = [
         element(
             "li",
             topic.units[place].label or topic.units[place].id,
-            element("span", f" {votes[place]}", class_="muted") if place in votes else None,
+            element("span", f" {remarks[place]}", class_="muted") if place in remarks else None,
             dir="auto",
         )
         for place in ordered
@@ -304,7 +311,7 @@ def _missed(topic: ShownTopic, groups: Ideas, held: Sequence[ShownSummary]) -> C
 
 
 def grade_columns(findings: Findings) -> tuple[str, ...]:
-    counts = ("ideas", "of ideas", "main ideas", "of main ideas", "repeated", "unmatched")
+    counts = ("weight", "ideas", "of ideas", "main ideas", "of main ideas", "repeated", "unmatched")
     return ("writer", "topic", *(s.measure for s in findings.scored), *counts)
 
 
@@ -319,6 +326,7 @@ def grade_rows(findings: Findings, chosen: Sequence[ShownSummary]) -> Iterator[t
             summary.system,
             summary.topic,
             *(_grade(held.get((summary.topic, summary.system))) for held in scores),
+            _grade(sum(topic.units[found.unit].weight * found.degree for found in summary.expressed)),
             len(there),
             len(topic.units),
             sum(place in there for place in main),

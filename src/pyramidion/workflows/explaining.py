@@ -28,7 +28,7 @@ from pyramidion.methods.lite import at_most_once
 from pyramidion.methods.pyramid import MEASURES, AnnotatedPeer, Annotators, PeerScore, peer_scores
 from pyramidion.methods.screening import Screening, screen
 from pyramidion.model import UNMATCHED, Judgments, Study, Summary
-from pyramidion.model.judgments import PRESENT, JudgeKind, Mention, times
+from pyramidion.model.judgments import PRESENT, JudgeKind, Mention, listed, times
 from pyramidion.model.pyramids import ContentUnit, Pyramid
 from pyramidion.workflows.evaluate import AUTO, auto_pyramid, check_choices, fitting_method, score
 
@@ -45,6 +45,7 @@ class UnitsFound:
 
     Where several annotated a summary (``annotated``) and the mean of their scores counts, a unit is expressed if any of
     them finds it: its votes say in which part it counts.
+    ``degrees`` says, of units that a model finds in part, in which part they count.
     """
 
     choice: Choice | None = None
@@ -56,6 +57,7 @@ class UnitsFound:
     outside: dict[Key, tuple[Mention, ...]] = field(default_factory=dict)
     workers: Screening | None = None
     annotated: dict[Key, AnnotatedPeer] = field(default_factory=dict)
+    degrees: dict[Key, dict[str, float]] = field(default_factory=dict)
 
 
 def units_found(
@@ -71,12 +73,14 @@ def units_found(
     choice = chosen(study, method, pyramid, judges, weights)
     weight: dict[Key, float] = {}
     several: dict[Key, AnnotatedPeer] = {}
+    degrees: dict[Key, dict[str, float]] = {}
     if method in {"pyramid", AUTO}:
         peers = peer_scores(choice, Problems(), annotators=annotators)
         scores = {(peer.topic, peer.system): peer for peer in peers}
         expressed = {
-            key: {unit: times(value) for unit, value in found.expressed.items()} for key, found in scores.items()
+            key: {unit: listed(value) for unit, value in found.expressed.items()} for key, found in scores.items()
         }
+        degrees = {key: found.degrees() for key, found in scores.items()}
         unmatched = {key: found.unmatched for key, found in scores.items()}
         weight = {key: found.value("raw") or 0.0 for key, found in scores.items()}
         several = {key: found for key, found in scores.items() if len(found.by) > 1}
@@ -99,6 +103,7 @@ def units_found(
         _outside(choice, outside),
         workers,
         several,
+        degrees,
     )
 
 
@@ -176,6 +181,7 @@ def explain(
         found.weight.get(key),
         {} if key not in found.annotated else _each(found.annotated[key], table.measures),
         found.choice.own.get(key, ""),
+        found.degrees.get(key, {}),
     )
 
 
@@ -183,7 +189,7 @@ def _each(peer: AnnotatedPeer, measures: Iterable[str]) -> dict[str, OneAnnotati
     """What each annotator says of a summary, and what that alone would score."""
 
     def made(score: PeerScore) -> OneAnnotation:
-        counts = {unit: times(value) for unit, value in score.expressed.items()}
+        counts = {unit: listed(value) for unit, value in score.expressed.items()}
         return OneAnnotation(counts, {name: MEASURES[name](score) for name in measures}, score.unmatched, score.raw)
 
     return {name: made(score) for name, score in peer.by.items()}
@@ -298,13 +304,19 @@ def _summary(peer: Summary, judged: UnitsFound, places: dict[str, int]) -> Shown
     ]
     outside = judged.outside.get(key, ())
     marks += [(span.start, span.end, -1) for mention in outside for span in mention]
-    found = (expressed or {}).items()
+    found, degrees = (expressed or {}).items(), judged.degrees.get(key, {})
     return ShownSummary(
         peer.topic,
         peer.system,
         pieces(peer.text, marks),
         expressed is not None,
-        tuple(sorted(Expressed(places[unit], often) for unit, often in found if often > 0 and unit in places)),
+        tuple(
+            sorted(
+                Expressed(places[unit], often, degrees.get(unit, 1.0))
+                for unit, often in found
+                if often > 0 and unit in places
+            )
+        ),
         tuple(
             sorted(Votes(places[unit], *counts) for unit, counts in judged.votes.get(key, {}).items() if unit in places)
         ),

@@ -30,7 +30,8 @@ from pyramidion.errors import InputError, Problem, UsageError, check_choice
 from pyramidion.formats.files import new_file, to_file_name
 from pyramidion.methods.columns import is_in, take
 from pyramidion.model import ScoreTable, Study
-from pyramidion.workflows.automatic import Advance, TopicJob, foreign, topic_jobs
+from pyramidion.workflows.automatic import Advance
+from pyramidion.workflows.automatic_jobs import TopicJob, foreign, human_peers, topic_jobs, without_references
 from pyramidion.workflows.automatic_run import fingerprint
 from pyramidion.workflows.evaluate import score
 
@@ -84,7 +85,13 @@ def score_grid(
     jobs = grid_jobs(study)
     found = _all_topics(jobs, grid, folder, processes, advance)
     systems = tuple(sorted({system for job in jobs for system in job.peers}))
-    notes = [*foreign(study), *_few_references(jobs), *_joint_notes(made for topic in found for made in topic)]
+    left_out = [*without_references(study, jobs), *human_peers(jobs)]
+    notes = [
+        *foreign(study),
+        *left_out,
+        *_few_references(jobs),
+        *_joint_notes(made for topic in found for made in topic),
+    ]
     default = tuple(_default(choices, name) for name in grid.parameters)
     return ScoredSettings(
         measure,
@@ -241,7 +248,9 @@ def _explored(
     evaluator: GridEvaluator, job: TopicJob, settings: Sequence[Choices], advance: Advance
 ) -> dict[str, _Made]:
     found = {}
-    for choices, scores, notes in evaluator.explore(job.topic, job.references, list(job.peers.values()), settings):
+    own = {number: job.own[system] for number, system in enumerate(job.peers) if system in job.own}
+    peers = list(job.peers.values())
+    for choices, scores, notes in evaluator.explore(job.topic, job.references, peers, settings, own=own):
         name = str(choices.signature(pyramid=NAME))
         by_system = {system: list(peer) for system, peer in zip(job.peers, scores, strict=True)}
         found[name] = _Made(by_system, [[note.where, note.what] for note in notes])

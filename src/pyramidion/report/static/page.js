@@ -80,13 +80,14 @@ function comparedWith(topic, summary) {
 
 /** Which unit each summary expresses and how often, with the votes where there were several judges. */
 async function unitsTable() {
-  const rows = [["topic", "system", "unit", "weight", "label", "times", "yes", "of"]];
+  const rows = [["topic", "system", "unit", "weight", "label", "times", "degree", "yes", "of"]];
   for (const topic of await allTopics()) {
     for (const summary of topic.summaries) {
       const votes = new Map(summary.votes.map(([unit, ...counts]) => [unit, counts]));
+      const degrees = new Map(summary.degrees);
       for (const [place, times] of summary.expressed) {
         const [id, label, weight] = comparedWith(topic, summary).units[place];
-        rows.push([topic.id, head.systems[summary.system], id, weight, label, times, ...(votes.get(place) ?? [null, null])]);
+        rows.push([topic.id, head.systems[summary.system], id, weight, label, times, degrees.get(place) ?? 1, ...(votes.get(place) ?? [null, null])]);
       }
     }
   }

@@ -41,6 +41,8 @@ function part(title, body, open = true) {
 
 function contentParts(topic, summary) {
   const times = new Map(summary.expressed);
+  const degrees = new Map(summary.degrees);
+  const howMuch = (at) => (times.get(at) > 1 ? `${times.get(at)} times` : degrees.get(at) < 1 ? `in part: ${degrees.get(at)}` : "");
   const heaviest = (a, b) => topic.units[b][2] - topic.units[a][2] || a - b;
   const there = [...times.keys()].sort(heaviest);
   const missing = topic.units.map((_, at) => at).filter((at) => !times.has(at) && topic.units[at][2] !== null).sort(heaviest);
@@ -49,7 +51,7 @@ function contentParts(topic, summary) {
   const light = missing.filter((at) => topic.units[at][2] <= 1);
   const split = weighty.length && light.length;
   return [
-    part(`${plural(there.length, "unit")} expressed`, unitList(topic, summary, there, (at) => (times.get(at) > 1 ? `${times.get(at)} times` : ""))),
+    part(`${plural(there.length, "unit")} expressed`, unitList(topic, summary, there, howMuch)),
     part(`${plural((split ? weighty : missing).length, "important unit")} missing, heaviest first`, unitList(topic, summary, split ? weighty : missing)),
     split ? part(`${light.length} more missing, in one reference each`, unitList(topic, summary, light), false) : null,
     repeated.length ? part(`${plural(repeated.length, "unit")} said more than once`, unitList(topic, summary, repeated, (at) => `${times.get(at)} times`), false) : null,
