@@ -186,6 +186,25 @@ def test_a_summary_shows_what_it_says_and_misses(page_file: Path, visitors: Visi
     expect(page.locator("#overview")).to_be_visible()
 
 
+def test_a_summary_shows_what_each_annotator_gives(tmp_path: Path, visitors: Visitors) -> None:
+    """A second annotator finds nothing: half of the score, and every unit by one of two."""
+    study = pyr.example()
+    [first] = {j.judge for j in study.judgments if j.unit} & study.judges_of("expert")
+    second = [replace(j, judge="ben", value=0.0, evidence=()) for j in study.judgments if j.judge == first]
+    judged = pyr.Judgments([*study.judgments, *second])
+    both = replace(study, judges=(*study.judges, pyr.Judge("ben", "expert")), judgments=judged)
+    path = tmp_path / "report.html"
+    path.write_text(report_page(findings(both, method="pyramid", resamples=20)), encoding="utf-8")
+    page = visitors.new(viewport=WIDE)
+    page.goto(path.as_uri() + fragment("summary", "drought-plan", "extract"))
+    value = pyr.score(study, "pyramid").per_summary("modified")["drought-plan", "extract"]
+    detail = page.locator("#detail")
+    each = f"modified is the mean of 2 annotators: {value:.3f} by {first}, 0.000 by ben"
+    expect(detail.get_by_text(each)).to_be_visible()
+    expect(detail.get_by_text("12 units expressed")).to_be_visible()
+    expect(detail.get_by_text("1 of 2 judges say it is there").first).to_be_visible()
+
+
 def test_everything_can_be_downloaded(page_file: Path, visitors: Visitors) -> None:
     page = visitors.new()
     page.goto(page_file.as_uri())

@@ -369,8 +369,9 @@ def _strict_counting(peers: Sequence[AnnotatedPeer], measures: Sequence[str]) ->
             continue
         before, after = (mean_units_per_reference(each, rounding=used.rounding) for each in (pyramid, strict))
         changed = []
+        counted = [(peer, peer.strict()) for peer in held]
         for measure in measures:
-            pairs = [(peer.value(measure), peer.strict().value(measure)) for peer in held]
+            pairs = [(peer.value(measure), other.value(measure)) for peer, other in counted]
             gaps = [abs(a - b) for a, b in pairs if a is not None and b is not None and a != b]
             if gaps:
                 changed.append(f"{measure} of {len(gaps)} summaries by up to {max(gaps):.4f}")

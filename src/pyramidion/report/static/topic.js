@@ -55,7 +55,7 @@ function wordings(unit) {
 }
 
 function weightBadge(unit, topic) {
-  return make("span", {class: `weight ${tier(unit[2], topic.tiers)}`, title: `in ${plural(unit[2], "reference")}`}, String(unit[2]));
+  return make("span", {class: `weight ${tier(unit[2], topic.tiers)}`, title: `${plural(unit[2], "contributor")} in the references`}, String(unit[2]));
 }
 
 function reach(share) {
