@@ -133,7 +133,7 @@ def test_a_missing_summary_stays_missing() -> None:
 @pytest.mark.parametrize(
     ("levels", "message"),
     [
-        ({"gamma": (1, 2)}, "parameter 'gamma' is unknown; there are: percentile, alpha"),
+        ({"gamma": (1, 2)}, "parameter 'gamma' is unknown; there are: segmenter, similarity"),
         ({"threshold": (0.4, 0.5)}, "matcher align has no threshold"),
         ({"percentile": (60, 101)}, "a percentile is between 0 and 100, not 101"),
         ({"beta": (-1, 1)}, "beta >= 0"),

@@ -147,9 +147,16 @@ def _correlated(
     intervals: list[Interval | None] = [None, None]
     if r is not None and resamples and len(data.topics) > 1 and (own_means or level != "system"):
         for place, both in enumerate((False, True)):
-            rng = np.random.default_rng([seed, LEVELS.index(level), place])
-            intervals[place] = percentile_interval(_drawn(x, y, level, kind, both, resamples, rng), confidence)
+            intervals[place] = interval(x, y, level, kind, both, resamples, seed, confidence)
     return Correlated(metric, level, kind, r, p, n, undefined, *intervals)
+
+
+def interval(
+    x: Floats, y: Floats, level: str, kind: Kind, both: bool, resamples: int, seed: int, confidence: float = 0.95
+) -> Interval | None:
+    """Of the correlation of two tables, topics x systems: over other topics, or other topics and systems."""
+    rng = np.random.default_rng([seed, LEVELS.index(level), int(both)])
+    return percentile_interval(_drawn(x, y, level, kind, both, resamples, rng), confidence)
 
 
 def _drawn(

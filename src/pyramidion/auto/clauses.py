@@ -8,10 +8,8 @@ verb ("The council, which met twice, will vote") goes with the verb. Numbers sta
 
 A sentence has up to two segmentations besides itself: at every boundary, and at the surest one alone. The segmenter
 ``clauses-apart`` adds one for each clause that stands apart while the others stay together in their order, as in the
-paper's figure 3 (`segments.one_apart`). Pyramids take twice as long with it, and scores are hardly different: on the
-bundled example, coverage and the expert's modified score correlate by .725 instead of .728 at summary level and by .737
-instead of .742 at system level (edua-x), .712 instead of .702 and .728 instead of .714 (edua-g), .745 instead of .739 and
-.756 instead of .747 (edua-c).
+paper's figure 3 (`segments.one_apart`). It is a choice and not the default because pyramids take twice as long with it
+and scores are hardly different; `docs/explanation/automatic.md` has the figures.
 """
 
 from __future__ import annotations

@@ -8,15 +8,16 @@ pyramid share that, too. Scores are those of `Evaluator` with the same choices.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pyramidion.auto.choices import Choices
 from pyramidion.auto.evaluator import PEERS_AT_ONCE, Evaluator
-from pyramidion.auto.graph import SimilarityGraph
+from pyramidion.auto.graph import PERCENTILE, SimilarityGraph
 from pyramidion.auto.match import WeightedUnits
 from pyramidion.auto.peers import finest_size, matched, unit_degrees
 from pyramidion.auto.pyramids import build
@@ -26,8 +27,16 @@ from pyramidion.errors import Problem
 from pyramidion.model import ContentUnit, Contributor, Pyramid
 
 Doubles = NDArray[np.float64]
-VARIED = ("percentile", "alpha", "beta", "top_k", "threshold")
-"""The choices that may differ between settings; all others shape what is done once."""
+PARTS = ("segmenter", "similarity", "embedder", "partitioner", "matcher")
+NUMBERS = ("percentile", "alpha", "beta", "top_k", "threshold")
+VARIED = (*PARTS, *NUMBERS)
+"""The choices that may differ between settings: which parts are used, and their numbers."""
+
+
+def shared_choices(choices: Choices) -> Choices:
+    """What settings must agree in to be explored together: everything but the numbers and the partitioner."""
+    unsaid: dict[str, Any] = dict.fromkeys(NUMBERS)
+    return replace(choices, **unsaid | {"percentile": PERCENTILE, "partitioner": Choices.partitioner})
 
 
 class SettingScores(NamedTuple):
@@ -39,7 +48,7 @@ class SettingScores(NamedTuple):
 
 
 class GridEvaluator(Evaluator):
-    """Scores the peers of a topic under many settings. Its own choices say everything that is not `VARIED`."""
+    """Scores the peers of a topic under many settings, which have their `shared_choices` in common with its own."""
 
     def explore(
         self, topic: str, references: Mapping[str, str], peers: Sequence[str], settings: Iterable[Choices]

@@ -11,9 +11,9 @@ as a unit of weight 3 and a single segment (AP 2) than as a unit of weight 4 (AP
 objective, which is why EDUA-G has capacities and EDUA-X a sum. It also means that the exact search is small: one
 candidate for each class, all compatible, by integer programming (`packing`).
 
-``maximal=True`` (the partitioner ``edua-c-maximal``) asks for the greatest AP among pyramids to which no further unit can be added, which is how the paper's
-depth-first search walks (`maximal`). Then a mean has to bear every unit that cannot be avoided, nothing as simple
-holds, and only small graphs are solved to the end.
+``maximal=True`` (the partitioner ``edua-c-maximal``) asks for the greatest AP among pyramids to which no further unit
+can be added, which is how the paper's depth-first search walks (`maximal`). Then a mean has to bear every unit that
+cannot be avoided, nothing as simple holds, and only small graphs are solved to the end.
 """
 
 from __future__ import annotations
