@@ -117,8 +117,8 @@ INVOLVED = (
 
 
 def test_the_alternatives_of_the_papers_figure_3(segmenter, apart):
-    """Gao et al. 2019, figure 3: all three clauses; the second "that" clause apart; the first one apart, where the other
-    words stay in their order. A word that only joins is held by its clause, and not read at its beginning."""
+    """Gao et al. 2019, figure 3: all three clauses; the second "that" clause apart; the first one apart, where the
+    other words stay in their order. A word that only joins is held by its clause, and not read at its beginning."""
     text = f"{SAYS} that {NOT_SO} and {INVOLVED}"
     figure = [
         [SAYS, NOT_SO, INVOLVED],  # 1.6.1
