@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,13 +26,13 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def two_topics(study: Path) -> Path:
     whole = pyr.example()
     ids = {topic.id for topic in whole.topics[:2]}
-    some = pyr.Study(
-        tuple(whole.topics[:2]),
-        tuple(s for s in whole.summaries if s.topic in ids),
-        tuple(p for p in whole.pyramids if p.topic in ids),
-        whole.judges,
-        pyr.Judgments(j for j in whole.judgments if j.topic in ids),
-        whole.aspects,
+    some = replace(
+        whole,
+        topics=whole.topics[:2],
+        summaries=tuple(s for s in whole.summaries if s.topic in ids),
+        pyramids=tuple(p for p in whole.pyramids if p.topic in ids),
+        judgments=pyr.Judgments(j for j in whole.judgments if j.topic in ids),
+        tasks=tuple(t for t in whole.tasks if t.topic in ids),
     )
     pyr.save(some, study.with_name("two.jsonl"))
     return study.with_name("two.jsonl")
