@@ -62,10 +62,10 @@ def pyramid_pairs(
             here += paired
             alone += _alone(mine, other, found)
             alike.append(_likeness(name, topic, [mine], [other], paired))
-        every = [[_pyramid(study, topic, each) for topic in chosen] for each in (name, against)]
-        alike.append(_likeness(name, EVERY, *every, here))
+        mine_all, others = ([_pyramid(study, topic, each) for topic in chosen] for each in (name, against))
+        alike.append(_likeness(name, EVERY, mine_all, others, here))
         pairs += here
-        notes += _by_labels(name, here, *every)
+        notes += _by_labels(name, here, mine_all, others)
     tiers = {
         (name, topic): {weight: len(units) for weight, units in _pyramid(study, topic, name).tiers.items()}
         for name in (against, *names)

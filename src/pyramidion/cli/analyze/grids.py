@@ -90,7 +90,7 @@ def grid(
     )
 
 
-def _parts(given: dict[str, list[str] | None]) -> tuple[dict[str, str], dict[str, list[str]]]:
+def _parts(given: dict[str, list[str] | None]) -> tuple[dict[str, Any], dict[str, list[str]]]:
     """Parts that are the same everywhere, and those that settings differ in. An embedder goes with the similarities it
     is for."""
     named = {name: list(dict.fromkeys(values)) for name, values in given.items() if values}
