@@ -81,11 +81,16 @@ def test_the_order_of_references_does_not_change_scores() -> None:
 
 @pytest.mark.parametrize("matcher", ["wmin", "exact"])
 @pytest.mark.parametrize("similarity", ["align", "cosine"])
-@pytest.mark.parametrize("partitioner", ["edua-c", "edua-g", "edua-x"])
+@pytest.mark.parametrize("partitioner", ["edua-c", "edua-c-maximal", "edua-g", "edua-x"])
 def test_every_combination_ranks_a_copy_first(matcher: str, similarity: str, partitioner: str) -> None:
     table = pyr.evaluate(REFERENCES, PEERS, matcher=matcher, similarity=similarity, partitioner=partitioner)
     assert table.ranking("raw")[0][0] == "copy"
     assert table.value("other", "raw") == table.value("empty", "raw") == 0
+
+
+def test_every_variant_is_named_in_the_signature() -> None:
+    table = pyr.evaluate(REFERENCES, PEERS, segmenter="clauses-apart", partitioner="edua-c-maximal")
+    assert "|segmenter:clauses-apart|similarity:align|partitioner:edua-c-maximal|" in str(table.signature)
 
 
 @pytest.mark.parametrize(

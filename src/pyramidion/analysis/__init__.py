@@ -15,6 +15,7 @@ from pyramidion.analysis.correlate import correlate
 from pyramidion.analysis.grid_search import grid_search
 from pyramidion.analysis.metric_accuracy import metric_accuracy
 from pyramidion.analysis.planning import Prices, plan
+from pyramidion.analysis.pyramid_pairs import pyramid_pairs
 from pyramidion.analysis.pyramid_size import pyramid_size
 from pyramidion.analysis.reliability import reliability
 from pyramidion.analysis.reruns import drop_topics, rerun
@@ -39,6 +40,7 @@ __all__ = [
     "grid_search",
     "metric_accuracy",
     "plan",
+    "pyramid_pairs",
     "pyramid_size",
     "reliability",
     "rerun",

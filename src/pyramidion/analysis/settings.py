@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,15 +14,17 @@ from pyramidion.errors import Problem, UsageError
 from pyramidion.model import ScoreTable
 from pyramidion.stats.correlation import Kind, row_correlations
 
-Setting = tuple[float, ...]
+Value = float | str | None
+Setting = tuple[Value, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class ScoredSettings:
     """``scores`` is settings x topics x systems, NaN where a summary is missing.
 
-    A setting has a value for each of the ``parameters``. ``default`` is the setting that is used where nobody chooses,
-    if it is among them; ``fixed`` names what all settings have in common.
+    A setting has a value for each of the ``parameters``: a number, a name, or None where the parameter makes no
+    difference beside the others (a partitioner without it). ``default`` is the setting that is used where nobody
+    chooses, if it is among them; ``fixed`` names what all settings have in common.
     """
 
     measure: str
@@ -41,10 +44,11 @@ class ScoredSettings:
         if any(len(setting) != len(self.parameters) for setting in self.settings):
             raise UsageError(f"every setting has {len(self.parameters)} values: {', '.join(self.parameters)}")
 
-    def levels(self, parameter: str) -> list[float]:
-        """The values of a parameter, from low to high."""
+    def levels(self, parameter: str) -> list[Any]:
+        """The values of a parameter: numbers from low to high, names by the alphabet."""
         place = self.parameters.index(parameter)
-        return sorted({setting[place] for setting in self.settings})
+        found: set[Any] = {setting[place] for setting in self.settings} - {None}
+        return sorted(found)
 
     @property
     def varied(self) -> tuple[str, ...]:

@@ -55,8 +55,15 @@ class Choices:
         if self.embedder != MINILM and self.similarity != "cosine":
             raise UsageError(f"embedder {self.embedder} is used only where similarity is cosine")
         for option, kind in _OPTIONS.items():
-            if getattr(self, option) is not None and option not in self._accepted(kind):
+            if getattr(self, option) is not None and not self.uses(option):
                 raise UsageError(f"{kind} {getattr(self, kind)} has no {option.replace('_', '-')}")
+
+    def uses(self, name: str) -> bool:
+        """Whether a choice makes any difference beside the others: partitioners and matchers have their own options,
+        and an embedder is asked only where vectors are compared."""
+        if name == "embedder":
+            return self.similarity == "cosine"
+        return name not in _OPTIONS or name in self._accepted(_OPTIONS[name])
 
     def partition(self) -> Callable[..., Any]:
         """The partitioner with its parameters."""

@@ -8,16 +8,17 @@ pyramid share that, too. Scores are those of `Evaluator` with the same choices.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from itertools import pairwise, repeat
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pyramidion.auto.choices import Choices
 from pyramidion.auto.evaluator import PEERS_AT_ONCE, Evaluator
-from pyramidion.auto.graph import SimilarityGraph
+from pyramidion.auto.graph import PERCENTILE, SimilarityGraph
 from pyramidion.auto.match import WeightedUnits
 from pyramidion.auto.peers import aligned, matched
 from pyramidion.auto.pyramids import build
@@ -28,8 +29,16 @@ from pyramidion.model import ContentUnit, Contributor, Pyramid
 from pyramidion.model.judgments import Mention
 
 Doubles = NDArray[np.float64]
-VARIED = ("percentile", "alpha", "beta", "top_k", "threshold")
-"""The choices that may differ between settings; all others shape what is done once."""
+PARTS = ("segmenter", "similarity", "embedder", "partitioner", "matcher")
+NUMBERS = ("percentile", "alpha", "beta", "top_k", "threshold")
+VARIED = (*PARTS, *NUMBERS)
+"""The choices that may differ between settings: which parts are used, and their numbers."""
+
+
+def shared_choices(choices: Choices) -> Choices:
+    """What settings must agree in to be explored together: everything but the numbers and the partitioner."""
+    unsaid: dict[str, Any] = dict.fromkeys(NUMBERS)
+    return replace(choices, **unsaid | {"percentile": PERCENTILE, "partitioner": Choices.partitioner})
 
 
 class SettingScores(NamedTuple):
@@ -41,7 +50,7 @@ class SettingScores(NamedTuple):
 
 
 class GridEvaluator(Evaluator):
-    """Scores the peers of a topic under many settings. Its own choices say everything that is not `VARIED`."""
+    """Scores the peers of a topic under many settings, which have their `shared_choices` in common with its own."""
 
     def explore(
         self,

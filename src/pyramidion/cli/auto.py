@@ -19,19 +19,14 @@ auto = typer.Typer(
     help="Build pyramids from references and score peers against them, without any person or download.",
 )
 
-Partitioner = Annotated[
-    str, typer.Option(help="How segments become units: edua-x (exact sum), edua-c (exact AP) or edua-g (greedy).")
-]
-Matcher = Annotated[
-    str, typer.Option(help="How units are found in peers: align (to a degree), wmin or exact (each once or not).")
-]
-Segmenter = Annotated[str, typer.Option(help="How sentences are cut: clauses, or spacy:PIPELINE (any installed one).")]
-Similarity = Annotated[
-    str, typer.Option(help="Of segments: align (word by word) or cosine (of the embedder's vectors).")
-]
-Embedder = Annotated[
-    str, typer.Option(help="For cosine: minilm, wtmf:FILE, st:NAME (sentence-transformers) or openai:MODEL.")
-]
+PARTITIONER = (
+    "How segments become units: edua-x (exact sum), edua-c (exact AP), edua-c-maximal (no unit can be added) or edua-g "
+    "(greedy)."
+)
+MATCHER = "How units are found in peers: align (to a degree), wmin or exact (each once or not)."
+SEGMENTER = "How sentences are cut: clauses, clauses-apart (more ways), or spacy:PIPELINE (any installed one)."
+SIMILARITY = "Of segments: align (word by word) or cosine (of the embedder's vectors)."
+EMBEDDER = "For cosine: minilm, wtmf:FILE, st:NAME (sentence-transformers) or openai:MODEL."
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes; encoding uses all cores with one.", min=1, max=64)]
 
 
@@ -39,10 +34,10 @@ Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes; encoding use
 class Building:
     """How pyramids are built."""
 
-    partitioner: Partitioner = "edua-x"
-    segmenter: Segmenter = "clauses"
-    similarity: Similarity = "align"
-    embedder: Embedder = "minilm"
+    partitioner: Annotated[str, typer.Option(help=PARTITIONER)] = "edua-x"
+    segmenter: Annotated[str, typer.Option(help=SEGMENTER)] = "clauses"
+    similarity: Annotated[str, typer.Option(help=SIMILARITY)] = "align"
+    embedder: Annotated[str, typer.Option(help=EMBEDDER)] = "minilm"
     percentile: Annotated[
         float, typer.Option(help="Edges start at this percentile of similarities.", min=0, max=100)
     ] = 83.0
@@ -54,7 +49,7 @@ class Building:
 class Matching:
     """How units are found in peers."""
 
-    matcher: Matcher = "align"
+    matcher: Annotated[str, typer.Option(help=MATCHER)] = "align"
     top_k: Annotated[int | None, typer.Option(help="wmin, exact: units a segment may express. [default: 2]", min=1)] = (
         None
     )
