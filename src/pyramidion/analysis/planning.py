@@ -142,7 +142,7 @@ def plan(
     pair: tuple[str, str] | None = None,
     power: float = 0.8,
     level: float = 0.05,
-    campaigns: int = 1000,
+    campaigns: int = 2000,
     prices: Prices | None = None,
     pyramid: str | None = None,
     judges: str | None = None,

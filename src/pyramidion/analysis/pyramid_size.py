@@ -23,7 +23,7 @@ of a topic x sub-pyramids); the table also gives them as the paper defines them,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -93,8 +93,9 @@ def pyramid_size(
     rng = np.random.default_rng(seed)
     # What is drawn must not depend on the order in which references come.
     study = replace(study, pyramids=tuple(replace(p, references=tuple(sorted(p.references))) for p in study.pyramids))
-    made = {"peers": _of_peers, "references": _of_references, "five": partial(_of_five, draws=draws)}[held_out]
-    topics = tuple(made(study, measure, pyramid, judges, most, rng, problems))
+    five = partial(_of_five, draws=draws)
+    held: dict[str, Callable[..., Iterator[Held]]] = {"peers": _of_peers, "references": _of_references, "five": five}
+    topics = tuple(held[held_out](study, measure, pyramid, judges, most, rng, problems))
     if not topics:
         raise UsageError(_nothing(held_out))
     sizes = range(1, max(int(t.sizes.max()) for t in topics) + 1)

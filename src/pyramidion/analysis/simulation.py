@@ -243,7 +243,7 @@ def outcome(
     present = world.chance(workers)
     one = topics * units * present.shape[1]
     # Large campaigns differ little from each other, so fewer of them say as much.
-    many = min(campaigns, max(20, min(100, 10_000_000 // one)))
+    many = min(campaigns, max(4, min(100, 10_000_000 // one)))
     scores = [_scores(present, topics, units, part, rng) for part in blocks(many, max(1, 4_000_000 // one))]
     return _outcome(np.concatenate(scores), world.truth, level)
 

@@ -155,7 +155,7 @@ def plan(
     mean: Annotated[
         float | None, typer.Option(help="Without a pilot: the mean score of systems. [default: 0.35]")
     ] = None,
-    campaigns: Annotated[int, typer.Option(help="How many campaigns are simulated of each design.", min=1)] = 1000,
+    campaigns: Annotated[int, typer.Option(help="How many campaigns are simulated of each design.", min=1)] = 2000,
     references: Annotated[
         int | None,
         typer.Option(help="References per topic, for the cost of writing units. [default: the pilot's, or 4]", min=1),
