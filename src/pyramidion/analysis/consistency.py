@@ -249,9 +249,9 @@ def _auto(studies: Mapping[str, Study], pyramid: str | None, years: Sequence[str
                     topics = rows.setdefault(assessor, {}).setdefault(year, {})
                     topics.setdefault(topic, []).append((system, value - marked[topic, system]))
     for assessor, held in sorted(rows.items()):
-        for year in years:
-            if year is None or year in held:
-                yield _auto_difference(assessor, held, year)
+        for scope in years:
+            if scope is None or scope in held:
+                yield _auto_difference(assessor, held, scope)
 
 
 def _auto_difference(
@@ -327,9 +327,8 @@ def _notes(result: Consistency, exclude: Sequence[int], resamples: int) -> Itera
     done = {(e.criterion, e.k) for e in result.exclusions if e.year is None}
     for criterion, names in result.worst().items():
         if left := [k for k in sorted(set(exclude)) if (criterion, k) not in done]:
-            what = (
-                f"{left[0]} or more cannot be left out: it ranks {count(len(names), 'assessor')} and somebody must stay"
-            )
+            ranked = count(len(names), "assessor")
+            what = f"{left[0]} or more cannot be left out: it ranks {ranked}, and somebody must stay"
             yield Problem(f"worst by {criterion}", what, "warning")
     untested = [e for e in result.exclusions if e.level != "ranking" and e.p is None]
     if resamples and untested:
@@ -338,7 +337,7 @@ def _notes(result: Consistency, exclude: Sequence[int], resamples: int) -> Itera
 
 
 def _tables(result: Consistency) -> Iterator[Table]:
-    several = any(a.year is not None for a in (*result.assessors, *result.auto))
+    several = any(a.year is not None for a in result.assessors)
     when = ("year",) if several else ()
     yield Table(
         "Assessors on identical summaries",

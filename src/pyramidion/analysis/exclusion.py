@@ -125,14 +125,19 @@ class _Draws:
 
 def _of_systems(given: Sequence[Given], cut: _Cut, metric: str, cells: Cells, how: Kind, draws: _Draws) -> Exclusion:
     """Of system means over the summaries whose assessors are kept; the metric is averaged over the same summaries."""
-    before, after = (_both_means(_cells(given, without), cells) for without in (None, cut))
-    shared = sorted(before[0].keys() & after[0].keys())
-    first, second = ([np.array([side[s] for s in shared]) for side in sides] for sides in (before, after))
-    found = cut.found("system", metric, how, correlation(*second, how).r, correlation(*first, how).r, len(shared))
-    columns = [draws.place[s] for s in shared]
-    drawn = [weighted_correlations(*sides, draws.weights[:, columns], how) for sides in (second, first)]
-    exact = steiger((second[0], second[1]), (first[0], first[1])).p if how == "pearson" else None
-    return _tested(found, drawn[0] - drawn[1], exact)
+    manual, automatic = _both_means(_cells(given), cells)
+    manual_left, automatic_left = _both_means(_cells(given, cut), cells)
+    shared = sorted(manual.keys() & manual_left.keys())
+    columns = [draws.place[system] for system in shared]
+    weights = draws.weights[:, columns]
+    before, after = (
+        tuple(np.array([side[system] for system in shared]) for side in sides)
+        for sides in ((manual, automatic), (manual_left, automatic_left))
+    )
+    r, r_before = (correlation(x, y, how).r for x, y in (after, before))
+    drawn, drawn_before = (weighted_correlations(x, y, weights, how) for x, y in (after, before))
+    exact = steiger((after[0], after[1]), (before[0], before[1])).p if how == "pearson" else None
+    return _tested(cut.found("system", metric, how, r, r_before, len(shared)), drawn - drawn_before, exact)
 
 
 def _both_means(manual: Cells, metric: Cells) -> tuple[Means, Means]:

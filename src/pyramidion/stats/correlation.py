@@ -154,8 +154,8 @@ def clustered_correlations(
     step = max(1, 2_000_000 // max(len(a), 1))
     for start in range(0, len(weights), step):
         w = weights[start : start + step]
-        ranks = (_clustered_ranks(part, cluster, w) for part in (a, b))
-        found[start : start + step] = _weighted_pearson(*ranks, w[:, cluster])
+        first, second = (_clustered_ranks(part, cluster, w) for part in (a, b))
+        found[start : start + step] = _weighted_pearson(first, second, w[:, cluster])
     return found
 
 
