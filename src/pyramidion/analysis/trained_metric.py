@@ -43,6 +43,10 @@ MOST_FEATURES = 10
 LARGEST = 1e100
 """Of larger features squares are no numbers."""
 KINDS: tuple[Kind, ...] = ("pearson", "spearman", "kendall")
+SAME = 1e-9
+"""Models whose correlations differ by less are equally good: with one feature all fits are. The smallest is taken, and of
+those the first fit, so that rounding never decides.
+"""
 ALPHA = "alpha"
 CRITERIA = (ALPHA, AUTO)
 
@@ -323,7 +327,7 @@ def _choose(one: _Year, two: _Year, features: int, target: str) -> tuple[tuple[i
     r = row_correlations(predicted, truth)
     if np.isnan(r).all():
         raise UsageError(f"no model can be chosen: on the second year {target} or every prediction is constant")
-    best = int(np.nanargmax(r))
+    best = int(np.flatnonzero(r >= np.nanmax(r) - SAME)[0])
     return *candidates[best], float(r[best]), len(candidates)
 
 
