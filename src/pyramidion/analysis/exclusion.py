@@ -24,6 +24,8 @@ from pyramidion.stats.intervals import Interval, bootstrap_p, percentile_interva
 AUTO = "autoPyramid"
 Author = tuple[str, str]
 Means = Mapping[Author, float]
+Sides = tuple[Means, Means]
+"""Manual scores and a metric's, by system."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +88,13 @@ def exclusions(
         if not cuts:
             continue
         yield from _rankings(given, cuts, kinds)
+        manual = {cut: _cells(given, cut) for cut in (None, *cuts)}
         for metric, cells in metrics.items():
             draws = _Draws.of(given, cells, resamples, seed)
+            for cut in cuts:
+                sides = _both_means(manual[None], cells), _both_means(manual[cut], cells)
+                yield from (_of_systems(cut, metric, *sides, how, draws) for how in kinds)
             for how in kinds:
-                yield from (_of_systems(given, cut, metric, cells, how, draws) for cut in cuts)
                 yield from _of_summaries(given, cuts, metric, cells, how, draws)
 
 
@@ -123,16 +128,13 @@ class _Draws:
         return cls({system: number for number, system in enumerate(systems)}, drawn)
 
 
-def _of_systems(given: Sequence[Given], cut: _Cut, metric: str, cells: Cells, how: Kind, draws: _Draws) -> Exclusion:
+def _of_systems(cut: _Cut, metric: str, all_of_them: Sides, left: Sides, how: Kind, draws: _Draws) -> Exclusion:
     """Of system means over the summaries whose assessors are kept; the metric is averaged over the same summaries."""
-    manual, automatic = _both_means(_cells(given), cells)
-    manual_left, automatic_left = _both_means(_cells(given, cut), cells)
-    shared = sorted(manual.keys() & manual_left.keys())
+    shared = sorted(all_of_them[0].keys() & left[0].keys())
     columns = [draws.place[system] for system in shared]
     weights = draws.weights[:, columns]
     before, after = (
-        tuple(np.array([side[system] for system in shared]) for side in sides)
-        for sides in ((manual, automatic), (manual_left, automatic_left))
+        tuple(np.array([side[system] for system in shared]) for side in sides) for sides in (all_of_them, left)
     )
     r, r_before = (correlation(x, y, how).r for x, y in (after, before))
     drawn, drawn_before = (weighted_correlations(x, y, weights, how) for x, y in (after, before))
@@ -140,7 +142,7 @@ def _of_systems(given: Sequence[Given], cut: _Cut, metric: str, cells: Cells, ho
     return _tested(cut.found("system", metric, how, r, r_before, len(shared)), drawn - drawn_before, exact)
 
 
-def _both_means(manual: Cells, metric: Cells) -> tuple[Means, Means]:
+def _both_means(manual: Cells, metric: Cells) -> Sides:
     shared = manual.keys() & metric.keys()
     return system_means({key: manual[key] for key in shared}), system_means({key: metric[key] for key in shared})
 

@@ -44,9 +44,7 @@ LARGEST = 1e100
 """Of larger features squares are no numbers."""
 KINDS: tuple[Kind, ...] = ("pearson", "spearman", "kendall")
 SAME = 1e-9
-"""Models whose correlations differ by less are equally good: with one feature all fits are. The smallest is taken, and of
-those the first fit, so that rounding never decides.
-"""
+"""Models whose correlations differ by less are equally good, as all fits of one feature; the first is taken."""
 ALPHA = "alpha"
 CRITERIA = (ALPHA, AUTO)
 
