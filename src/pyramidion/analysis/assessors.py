@@ -66,7 +66,8 @@ def _of_study(year: str, study: Study, pyramid: str | None) -> Iterator[Given]:
     judgments = study.judgments
     by_people = ~is_in(judgments.judge, study.judges_of("model"))
     for aspect in rated_aspects(study):
-        for j in take(judgments, is_in(judgments.aspect, {aspect}) & is_in(judgments.other, {""}) & by_people):
+        rated = take(judgments, is_in(judgments.aspect, {aspect}) & is_in(judgments.other, {""}) & by_people)
+        for j in sorted(rated, key=lambda j: (j.judge, j.topic, j.system, j.value or 0.0)):
             if j.value is not None:
                 yield Given(aspect, year, j.judge, j.topic, j.system, j.value)
 
