@@ -8,7 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from pyramidion.stats.correlation import Kind, correlation, row_correlations, weighted_correlations, williams
+from pyramidion.stats.correlation import (
+    Kind,
+    _filon,
+    clustered_correlations,
+    correlation,
+    row_correlations,
+    steiger,
+    weighted_correlations,
+    williams,
+)
+from pyramidion.stats.intervals import resampling_weights
 
 
 def test_by_hand() -> None:
@@ -63,6 +73,25 @@ def test_weights_are_repetitions(kind: Kind, seed: int) -> None:
     weights = np.random.default_rng(seed).integers(0, 3, size=(5, len(x)))
     repeated = [or_nan(correlation(np.repeat(x, w), np.repeat(y, w), kind).r) for w in weights]
     assert weighted_correlations(x, y, weights, kind) == pytest.approx(repeated, nan_ok=True, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["pearson", "spearman", "kendall"])
+@given(seed=st.integers(0, 10_000))
+def test_a_clusters_weight_is_that_of_its_items(kind: Kind, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x, y = rng.integers(0, 6, 20).astype(float), rng.normal(size=20).round(1) + 100
+    cluster = rng.integers(0, 5, 20)
+    weights = resampling_weights(rng, 6, 8)  # the sixth cluster is empty
+    expected = weighted_correlations(x, y, weights[:, cluster], kind)
+    assert clustered_correlations(x, y, cluster, weights, kind) == pytest.approx(expected, nan_ok=True, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["pearson", "spearman", "kendall"])
+def test_clusters_without_items_or_spread_are_undefined(kind: Kind) -> None:
+    weights = np.array([[1.0, 1.0]])
+    none = np.zeros(0, dtype=np.int64)
+    assert np.isnan(clustered_correlations([], [], none, weights, kind)).all()
+    assert np.isnan(clustered_correlations([0.1] * 3, [1, 2, 3], np.array([0, 1, 1]), weights, kind)).all()
 
 
 def test_williams_by_a_second_formula() -> None:
@@ -127,3 +156,65 @@ def test_long_rows_are_compared_in_blocks() -> None:
     y = np.array([[1.0], [-2.0], [0.0]]) * x + rng.normal(size=(3, 2100))
     theirs = [stats.kendalltau(a, b).statistic for a, b in zip(x, y, strict=True)]
     assert row_correlations(x, y, "kendall") == pytest.approx(theirs)
+
+
+def lists_with(matrix: list[list[float]], n: int) -> np.ndarray:
+    """n draws whose sample correlations are exactly these: white noise, made uncorrelated, then mixed."""
+    noise = np.random.default_rng(0).normal(size=(len(matrix), n))
+    noise -= noise.mean(axis=1, keepdims=True)
+    white = np.linalg.solve(np.linalg.cholesky(np.cov(noise)), noise)
+    return np.linalg.cholesky(np.array(matrix)) @ white
+
+
+def test_steigers_own_examples() -> None:
+    # Steiger 1980, Psychological Bulletin 87, n = 103: case A (shared variable, Williams) t = -.89; case B (no shared
+    # variable) z = -1.40. The R package psych gives the same under r.test.
+    a, b, gold = lists_with([[1, 0.1, 0.4], [0.1, 1, 0.5], [0.4, 0.5, 1]], 103)
+    assert williams(a, b, gold).p == pytest.approx(2 * stats.t.sf(0.8913, 100), abs=1e-4)
+    one, two, three, four = lists_with(
+        [[1, 0.5, 0.7, 0.5], [0.5, 1, 0.5, 0.8], [0.7, 0.5, 1, 0.6], [0.5, 0.8, 0.6, 1]], 103
+    )
+    found = steiger((one, two), (three, four))
+    assert found.difference == pytest.approx(-0.1)
+    assert found.p == pytest.approx(2 * stats.norm.sf(1.40), abs=2e-3)
+    assert found.p == pytest.approx(2 * stats.norm.sf(1.40497), abs=1e-5)  # by hand to more places
+
+
+def test_the_covariance_of_two_correlations_by_the_delta_method() -> None:
+    # In normal data cov(s_ij, s_kl) = s_ik s_jl + s_il s_jk (Isserlis); r is a function of covariances.
+    matrix = np.array([[1, 0.5, 0.7, 0.5], [0.5, 1, 0.4, 0.8], [0.7, 0.4, 1, 0.6], [0.5, 0.8, 0.6, 1]])
+    pairs = [(i, j) for i in range(4) for j in range(i, 4)]
+    spread = np.array([[matrix[i, k] * matrix[j, m] + matrix[i, m] * matrix[j, k] for k, m in pairs] for i, j in pairs])
+
+    def gradient(a: int, b: int) -> np.ndarray:
+        r = matrix[a, b]
+        return np.array([1.0 if p == (a, b) else -r / 2 if p in ((a, a), (b, b)) else 0.0 for p in pairs])
+
+    expected = gradient(0, 1) @ spread @ gradient(2, 3)
+    assert _filon(0.5, 0.6, 0.7, 0.5, 0.4, 0.8) == pytest.approx(expected)
+
+
+def test_steiger_holds_its_level_and_finds_what_is_there() -> None:
+    # Two halves of 24 topics correlate alike; with 8 topics scored at random they do less than without those.
+    rng = np.random.default_rng(8)
+    false = found = 0
+    for _ in range(500):
+        gold = rng.normal(size=25)
+        manual, metric = (gold + spread * rng.normal(size=(24, 25)) for spread in (2.0, 3.0))
+        halves = [(manual[part].mean(0), metric[part].mean(0)) for part in (slice(12), slice(12, None))]
+        false += (steiger(*halves).p or 1) < 0.05
+        noisy = manual + np.where(np.arange(24) < 16, 0, 20)[:, None] * rng.normal(size=(24, 25))
+        sides = [(noisy[part].mean(0), metric[part].mean(0)) for part in (slice(None), slice(16))]
+        found += (steiger(*sides).p or 1) < 0.05
+    assert false / 500 == pytest.approx(0.05, abs=0.03)  # three standard errors are .029
+    assert found / 500 > 0.4
+
+
+def test_steiger_without_a_change_or_without_data() -> None:
+    x, y = [1.0, 2.0, 3.0, 5.0, 4.0], [2.0, 1.0, 3.0, 4.0, 6.0]
+    assert steiger((x, y), (x, y)).p == 1.0
+    assert steiger((x, y), (y, x)).p == 1.0
+    assert steiger((x, y), ([1.0] * 5, y)).p is None
+    assert steiger((x, x), (x, y)).p is None  # a correlation of 1 has no Fisher transform
+    assert steiger((x[:3], y[:3]), (y[:3], x[:3])).p is None
+    assert steiger((x, [*y[:4], np.nan]), (y, x)).n == 4

@@ -8,6 +8,7 @@ import pytest
 from pyramidion.stats.intervals import (
     Interval,
     blocks,
+    bootstrap_p,
     divided,
     percentile_interval,
     resampling_weights,
@@ -57,3 +58,14 @@ def test_a_total_is_cut_into_blocks() -> None:
     assert list(blocks(10, 4)) == [4, 4, 2]
     assert list(blocks(8, 4)) == [4, 4]
     assert list(blocks(0, 4)) == []
+
+
+def test_p_of_resampled_differences() -> None:
+    # 3 of 99 on the other side of 0: p = 2 * (3 + 1) / (99 + 1). None at all: the floor 2 / 100.
+    drawn = np.concatenate([np.full(96, 0.2), np.full(3, -0.1)])
+    assert bootstrap_p(drawn) == pytest.approx(0.08)
+    assert bootstrap_p(-drawn) == pytest.approx(0.08)
+    assert bootstrap_p(np.full(99, 0.2)) == pytest.approx(0.02)
+    assert bootstrap_p(np.zeros(99)) == 1.0
+    assert bootstrap_p(np.array([0.1, np.nan, np.nan])) is None
+    assert bootstrap_p(np.array([])) is None

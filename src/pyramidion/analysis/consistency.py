@@ -3,47 +3,51 @@
 Two tests of an assessor: identical summaries of a topic should get the same score (Table 1: Krippendorff's alpha over
 them, interval for pyramid scores and ordinal for ratings); and what was marked in one summary should be marked in the
 others that say the same (Figure 1: the manual pyramid score less the autoPyramid score, macro-averaged over topics).
-
-Then the effect of leaving out the k worst assessors: on the ranking of systems (Table 2), and on any metric's
-correlation with the manual scores at system level (Table 3) and at summary level, averaged over assessors (Table 4).
+Each within a year and over all years; then the effect of leaving out the k worst assessors (see exclusion).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from pyramidion.analysis.answer import Answer, Cell, Table, count
+from pyramidion.analysis.answer import Answer, Table, count
 from pyramidion.analysis.assessors import (
     PYRAMID,
+    Authors,
     Cells,
     Given,
+    Peers,
     Studies,
     annotators,
     by_year,
-    cells_of,
     given_scores,
     kinds_of,
-    system_means,
+    peer_sets,
+    topic_sets,
 )
+from pyramidion.analysis.exclusion import AUTO, Exclusion, exclusion_tables, exclusions, year_cell
 from pyramidion.analysis.figures import Bars, Estimate, Figure
-from pyramidion.errors import Problem, UsageError
+from pyramidion.errors import Problem, Problems, UsageError
 from pyramidion.methods.autoannotate import autoannotate
 from pyramidion.methods.choice import Choice, choose
-from pyramidion.methods.pyramid import PeerScore
-from pyramidion.model import Judgments, ScoreTable, Signature, Study
+from pyramidion.methods.pyramid import peer_scores
+from pyramidion.model import ScoreTable, Signature, Study
 from pyramidion.stats.alpha import Distance, alpha
-from pyramidion.stats.correlation import Kind, correlation
+from pyramidion.stats.correlation import MOST_COMPARED, Kind
 
 KINDS: tuple[Kind, ...] = ("pearson", "spearman", "kendall")
 
 
 @dataclass(frozen=True, slots=True)
 class AssessorConsistency:
-    """One assessor on identical summaries: ``alpha`` None where undefined; ``difference`` is the mean absolute one."""
+    """One assessor on identical summaries: ``alpha`` None where undefined; ``difference`` is the mean absolute one.
+
+    ``year`` is None for all years together; ``rank`` is that within the year.
+    """
 
     kind: str
     assessor: str
@@ -51,6 +55,7 @@ class AssessorConsistency:
     alpha: float | None
     groups: int
     difference: float | None
+    year: str | None = None
 
 
 class TopicGap(NamedTuple):
@@ -66,27 +71,16 @@ class SummaryGap(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AutoDifference:
-    """Manual less autoPyramid score: per summary, and averaged over a topic's summaries and an assessor's topics."""
+    """Manual less autoPyramid score: per summary, and averaged over a topic's summaries and an assessor's topics.
+
+    ``year`` is None for all years together.
+    """
 
     assessor: str
     difference: float
     topics: tuple[TopicGap, ...]
     summaries: tuple[SummaryGap, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Exclusion:
-    """What happens without the ``k`` worst assessors by a criterion. ``level`` is ranking, system or summary."""
-
-    criterion: str
-    kind: str
-    level: str
-    metric: str
-    correlation: str
-    k: int
-    excluded: tuple[str, ...]
-    r: float | None
-    before: float | None
+    year: str | None = None
 
 
 @dataclass(frozen=True)
@@ -96,10 +90,21 @@ class Consistency:
     auto: tuple[AutoDifference, ...]
     exclusions: tuple[Exclusion, ...]
 
-    def ranking(self, kind: str) -> list[str]:
+    def ranking(self, kind: str, year: str | None = None) -> list[str]:
         """Assessors of a kind of score, the most consistent first; those without an alpha are not ranked."""
-        mine = [a for a in self.assessors if a.kind == kind and a.rank is not None]
+        mine = [a for a in self.assessors if a.kind == kind and a.year == year and a.rank is not None]
         return [a.assessor for a in sorted(mine, key=lambda a: a.rank or 0)]
+
+    def auto_ranking(self, year: str | None = None) -> list[str]:
+        """Assessors by manual less autoPyramid score, the highest first."""
+        mine = [a for a in self.auto if a.year == year]
+        return [a.assessor for a in sorted(mine, key=lambda a: (-a.difference, a.assessor))]
+
+    def worst(self, year: str | None = None) -> dict[str, list[str]]:
+        """By every criterion, a kind of score or autoPyramid: its assessors, the least consistent first."""
+        kinds = dict.fromkeys(a.kind for a in self.assessors)
+        found = {kind: self.ranking(kind, year)[::-1] for kind in kinds} | {AUTO: self.auto_ranking(year)[::-1]}
+        return {criterion: names for criterion, names in found.items() if names}
 
 
 def consistency(
@@ -109,34 +114,71 @@ def consistency(
     pyramid: str | None = None,
     exclude: Sequence[int] = (1, 2),
     kinds: Sequence[Kind] = KINDS,
+    topics: str | None = None,
+    peers: Peers = "both",
+    human: Sequence[str] = (),
+    resamples: int = 1000,
+    seed: int = 0,
 ) -> Answer[Consistency]:
     """Rank assessors by consistency and leave out the worst. Several studies (years) are given by name.
 
-    ``metrics`` are score tables of the same summaries (one a year, by the same names): ROUGE-2, or any.
+    ``metrics`` are score tables of the same summaries (one a year, by the same names): ROUGE-2, or any. ``topics`` is
+    "main", "update" or a pattern. ``peers`` are those by which exclusion is judged: with ("all") and without
+    ("no-models") people, who are peers that are references too, or that ``human`` names.
     """
-    held = by_year(studies)
+    if any(k < 1 for k in exclude):
+        raise UsageError(f"{min(exclude)} assessors cannot be left out; give 1 or more")
+    held, notes = topic_sets(by_year(studies), topics)
+    sets, remarks = peer_sets(held, peers, human)
     scores = given_scores(held, pyramid=pyramid)
     groups = {year: identical_summaries(study) for year, study in held.items()}
-    assessors = tuple(_assessors(scores, groups))
-    auto = tuple(_auto(held, pyramid))
-    criteria = {kind: _worst_by_alpha(assessors, kind) for kind in kinds_of(scores)}
-    if auto:
-        criteria["autoPyramid"] = [a.assessor for a in sorted(auto, key=lambda a: a.difference)]
+    years: list[str | None] = [None, *(held if len(held) > 1 else ())]
+    result = Consistency(
+        sum(len(found) for found in groups.values()),
+        tuple(_assessors(scores, groups, years)),
+        tuple(_auto(held, pyramid, years)),
+        (),
+    )
     tables = _metric_cells(held, metrics)
-    exclusions = tuple(
-        found
-        for criterion, worst in criteria.items()
-        for found in _exclusions(scores, criterion, worst, tables, exclude, kinds)
+    found = tuple(
+        replace(each, year=year, peers=name)
+        for year in years
+        for name, out in sets.items()
+        for each in exclusions(
+            _kept(scores, year, out),
+            result.worst(year),
+            tables,
+            exclude=sorted(set(exclude)),
+            kinds=kinds,
+            resamples=resamples,
+            seed=seed,
+        )
     )
-    identical = sum(len(found) for found in groups.values())
-    result = Consistency(identical, assessors, auto, exclusions)
+    result = replace(result, exclusions=found)
     made = Signature.of(
-        "consistency", identical="whitespace-normalised", alpha="interval+ordinal", auto="modified", years=len(held)
+        "consistency",
+        identical="whitespace-normalised",
+        alpha="interval+ordinal",
+        auto="modified",
+        years=len(held),
+        topics=topics or "all",
+        peers="+".join(sets),
+        resamples=resamples,
+        seed=seed,
     )
-    notes = tuple(_notes(result))
     return Answer(
-        "consistency", _sentence(result), tuple(_tables(result)), made, result, tuple(_figures(result)), notes
+        "consistency",
+        _sentence(result),
+        tuple(_tables(result)),
+        made,
+        result,
+        tuple(_figures(result)),
+        (*notes, *remarks, *_notes(result, exclude, resamples)),
     )
+
+
+def _kept(scores: Sequence[Given], year: str | None, without: Authors) -> list[Given]:
+    return [s for s in scores if year in (None, s.year) and (s.year, s.system) not in without]
 
 
 def identical_summaries(study: Study) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -149,7 +191,9 @@ def identical_summaries(study: Study) -> tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def _assessors(
-    scores: Sequence[Given], groups: Mapping[str, Sequence[tuple[str, tuple[str, ...]]]]
+    scores: Sequence[Given],
+    groups: Mapping[str, Sequence[tuple[str, tuple[str, ...]]]],
+    years: Sequence[str | None],
 ) -> Iterator[AssessorConsistency]:
     group_of = {
         (year, topic, system): number
@@ -157,19 +201,29 @@ def _assessors(
         for system in same
     }
     for kind in kinds_of(scores):
-        distance: Distance = "interval" if kind == PYRAMID else "ordinal"
-        rows: dict[str, list[tuple[int, float]]] = {s.assessor: [] for s in scores if s.kind == kind}
-        for s in scores:
-            if s.kind == kind and (number := group_of.get((s.year, s.topic, s.system))) is not None:
-                rows[s.assessor].append((number, s.value))
-        found = {
-            name: alpha([g for g, _ in held], [v for _, v in held], distance=distance) for name, held in rows.items()
-        }
-        order = sorted((a.value, name) for name, a in found.items() if a.value is not None)
-        rank = {name: len(order) - place for place, (_, name) in enumerate(order)}
-        for name in sorted(rows, key=lambda name: (rank.get(name, len(rows) + 1), name)):
-            a = found[name]
-            yield AssessorConsistency(kind, name, rank.get(name), a.value, a.items, _mean_gap(rows[name]))
+        mine = [s for s in scores if s.kind == kind]
+        found = [each for year in years for each in _of_year(kind, mine, group_of, year)]
+        place = {each.assessor: number for number, each in enumerate(found) if each.year is None}
+        yield from sorted(found, key=lambda each: (place[each.assessor], years.index(each.year)))
+
+
+def _of_year(
+    kind: str, scores: Sequence[Given], group_of: Mapping[tuple[str, str, str], int], year: str | None
+) -> Iterator[AssessorConsistency]:
+    """The assessors of one year, or of all, by rank; those who are not ranked come last."""
+    distance: Distance = "interval" if kind == PYRAMID else "ordinal"
+    rows: dict[str, list[tuple[int, float]]] = {}
+    for s in scores:
+        if year in (None, s.year):
+            held = rows.setdefault(s.assessor, [])
+            if (number := group_of.get((s.year, s.topic, s.system))) is not None:
+                held.append((number, s.value))
+    found = {name: alpha([g for g, _ in held], [v for _, v in held], distance=distance) for name, held in rows.items()}
+    order = sorted((a.value, name) for name, a in found.items() if a.value is not None)
+    rank = {name: len(order) - place for place, (_, name) in enumerate(order)}
+    for name in sorted(rows, key=lambda name: (rank.get(name, len(rows) + 1), name)):
+        a = found[name]
+        yield AssessorConsistency(kind, name, rank.get(name), a.value, a.items, _mean_gap(rows[name]), year)
 
 
 def _mean_gap(rows: Sequence[tuple[int, float]]) -> float | None:
@@ -181,43 +235,42 @@ def _mean_gap(rows: Sequence[tuple[int, float]]) -> float | None:
     return float(np.mean(gaps)) if gaps else None
 
 
-def _auto(studies: Mapping[str, Study], pyramid: str | None) -> Iterator[AutoDifference]:
-    rows: dict[str, dict[str, list[tuple[str, float]]]] = {}
+def _auto(studies: Mapping[str, Study], pyramid: str | None, years: Sequence[str | None]) -> Iterator[AutoDifference]:
+    rows: dict[str, dict[str, dict[str, list[tuple[str, float]]]]] = {}
     for year, study in studies.items():
         for assessor in annotators(study, pyramid):
             choice = choose(study, kind="expert", pyramid=pyramid, judges=assessor)
             if not choice.on_units.evidence:
                 continue
-            manual, marked = (_modified(choice, js) for js in (choice.on_units, autoannotate(study, choice.on_units)))
-            for (topic, system), value in manual.items():
-                place = f"{year}/{topic}" if year else topic
+            manual = _modified(choice)
+            marked = _modified(replace(choice, on_units=autoannotate(study, choice.on_units)))
+            for (topic, system), value in sorted(manual.items()):
                 if (topic, system) in marked:
-                    rows.setdefault(assessor, {}).setdefault(place, []).append((system, value - marked[topic, system]))
-    for assessor, topics in sorted(rows.items()):
-        means = tuple(
-            TopicGap(topic, float(np.mean([gap for _, gap in held]))) for topic, held in sorted(topics.items())
-        )
-        summaries = tuple(
-            SummaryGap(topic, system, gap) for topic, held in sorted(topics.items()) for system, gap in held
-        )
-        yield AutoDifference(assessor, float(np.mean([gap for _, gap in means])), means, summaries)
+                    topics = rows.setdefault(assessor, {}).setdefault(year, {})
+                    topics.setdefault(topic, []).append((system, value - marked[topic, system]))
+    for assessor, held in sorted(rows.items()):
+        for scope in years:
+            if scope is None or scope in held:
+                yield _auto_difference(assessor, held, scope)
 
 
-def _modified(choice: Choice, judgments: Judgments) -> dict[tuple[str, str], float]:
-    counts: dict[tuple[str, str], dict[str, float]] = {}
-    for j in judgments:
-        if j.value is not None:
-            counts.setdefault((j.topic, j.system), {})[j.unit] = j.value
-    found = {key: PeerScore(choice.pyramid_for(*key), expressed).modified for key, expressed in counts.items()}
+def _auto_difference(
+    assessor: str, held: Mapping[str, Mapping[str, Sequence[tuple[str, float]]]], year: str | None
+) -> AutoDifference:
+    topics = {
+        f"{when}/{topic}" if when and year is None else topic: gaps
+        for when, found in held.items()
+        if year in (None, when)
+        for topic, gaps in sorted(found.items())
+    }
+    means = tuple(TopicGap(topic, float(np.mean([gap for _, gap in gaps]))) for topic, gaps in topics.items())
+    summaries = tuple(SummaryGap(topic, system, gap) for topic, gaps in topics.items() for system, gap in gaps)
+    return AutoDifference(assessor, float(np.mean([gap for _, gap in means])), means, summaries, year)
+
+
+def _modified(choice: Choice) -> dict[tuple[str, str], float]:
+    found = {(peer.topic, peer.system): peer.value("modified") for peer in peer_scores(choice, Problems())}
     return {key: value for key, value in found.items() if value is not None}
-
-
-# -- leaving out the worst -----------------------------------------------------------------------------------------
-
-
-def _worst_by_alpha(assessors: Sequence[AssessorConsistency], kind: str) -> list[str]:
-    ranked = [a for a in assessors if a.kind == kind and a.rank is not None]
-    return [a.assessor for a in sorted(ranked, key=lambda a: -(a.rank or 0))]
 
 
 def _metric_cells(
@@ -238,61 +291,6 @@ def _metric_cells(
     return found
 
 
-def _exclusions(
-    scores: Sequence[Given],
-    criterion: str,
-    worst: Sequence[str],
-    metrics: Mapping[str, Cells],
-    exclude: Sequence[int],
-    kinds: Sequence[Kind],
-) -> Iterator[Exclusion]:
-    """A criterion judges its own kind of score; autoPyramid judges the pyramid."""
-    kind = PYRAMID if criterion == "autoPyramid" else criterion
-    everybody = {s.assessor for s in scores if s.kind == kind}
-    for k in exclude:
-        out = frozenset(worst[:k])
-        if len(out) < k or len(everybody - out) < 1:
-            continue
-        named = tuple(worst[:k])
-        for how in kinds:
-            full, left = (system_means(cells_of(scores, kind, without)) for without in (frozenset(), out))
-            yield Exclusion(criterion, kind, "ranking", "", how, k, named, _related(full, left, how), 1.0)
-            for metric, cells in metrics.items():
-                before, after = (_system_level(scores, kind, cells, how, w) for w in (frozenset(), out))
-                yield Exclusion(criterion, kind, "system", metric, how, k, named, after, before)
-                before, after = (_summary_level(scores, kind, cells, how, w) for w in (frozenset(), out))
-                yield Exclusion(criterion, kind, "summary", metric, how, k, named, after, before)
-
-
-def _related(first: Mapping[str, float], second: Mapping[str, float], how: Kind) -> float | None:
-    shared = sorted(first.keys() & second.keys())
-    return correlation([first[s] for s in shared], [second[s] for s in shared], how).r
-
-
-def _system_level(
-    scores: Sequence[Given], kind: str, metric: Cells, how: Kind, without: frozenset[str]
-) -> float | None:
-    """Of system means over the topics whose assessors are kept; the metric is averaged over the same summaries."""
-    cells = cells_of(scores, kind, without)
-    shared = cells.keys() & metric.keys()
-    manual, automatic = ({key: part[key] for key in shared} for part in (cells, metric))
-    return _related(system_means(manual), system_means(automatic), how)
-
-
-def _summary_level(
-    scores: Sequence[Given], kind: str, metric: Cells, how: Kind, without: frozenset[str]
-) -> float | None:
-    """The mean over assessors of the correlation over all the summaries an assessor scored."""
-    held: dict[str, list[tuple[float, float]]] = {}
-    for s in scores:
-        key = (s.year, s.topic, s.system)
-        if s.kind == kind and s.assessor not in without and key in metric:
-            held.setdefault(s.assessor, []).append((s.value, metric[key]))
-    each = [correlation([a for a, _ in pairs], [b for _, b in pairs], how).r for pairs in held.values()]
-    defined = [r for r in each if r is not None]
-    return float(np.mean(defined)) if defined else None
-
-
 # -- how people see it ---------------------------------------------------------------------------------------------
 
 
@@ -304,71 +302,79 @@ def _sentence(result: Consistency) -> str:
         ranking = result.ranking(kind)
         if len(ranking) > 1:
             parts.append(f"on {kind} {ranking[0]} is the most and {ranking[-1]} the least consistent assessor")
-    if result.auto:
-        lowest = min(result.auto, key=lambda a: a.difference)
-        which = "lowest" if len(result.auto) > 1 else f"{lowest.difference:+.3f}"
-        value = f" ({lowest.difference:+.3f})" if len(result.auto) > 1 else ""
+    auto = [a for a in result.auto if a.year is None]
+    if auto:
+        lowest = min(auto, key=lambda a: a.difference)
+        which = "lowest" if len(auto) > 1 else f"{lowest.difference:+.3f}"
+        value = f" ({lowest.difference:+.3f})" if len(auto) > 1 else ""
         parts.append(f"manual less autoPyramid score is {which} for {lowest.assessor}{value}")
+    tested = [e for e in result.exclusions if e.p is not None]
+    if tested:
+        changed = sum(e.p < 0.05 for e in tested if e.p is not None)
+        parts.append(f"leaving out the worst changes {changed} of {len(tested)} correlations with metrics at p < .05")
     return "; ".join(parts) + "."
 
 
-def _notes(result: Consistency) -> Iterator[Problem]:
+def _notes(result: Consistency, exclude: Sequence[int], resamples: int) -> Iterator[Problem]:
     if not result.identical:
         yield Problem("summaries", "no two of a topic are identical, so consistency on them is undefined", "warning")
     if not result.auto:
-        yield Problem("autoPyramid", "needs evidence marked in peers; there is none", "warning")
-    lone = [a for a in result.assessors if a.groups and a.alpha is None]
-    for a in lone:
-        what = f"the {count(a.groups, 'set')} of identical summaries got one and the same score: alpha is undefined"
-        yield Problem(f"assessor {a.assessor}, {a.kind}", what, "warning")
+        yield Problem(AUTO, "needs evidence marked in peers; there is none", "warning")
+    for a in result.assessors:
+        if a.groups and a.alpha is None:
+            what = f"the {count(a.groups, 'set')} of identical summaries got one and the same score: alpha is undefined"
+            yield Problem(f"assessor {a.assessor}, {a.kind}{f', {a.year}' if a.year else ''}", what, "warning")
+    done = {(e.criterion, e.k) for e in result.exclusions if e.year is None}
+    for criterion, names in result.worst().items():
+        if left := [k for k in sorted(set(exclude)) if (criterion, k) not in done]:
+            ranked = count(len(names), "assessor")
+            what = f"{left[0]} or more cannot be left out: it ranks {ranked}, and somebody must stay"
+            yield Problem(f"worst by {criterion}", what, "warning")
+    untested = [e for e in result.exclusions if e.level != "ranking" and e.p is None]
+    if resamples and untested:
+        what = f"cannot be tested by the bootstrap: undefined in most resamples, or above {MOST_COMPARED:,} summaries"
+        yield Problem(f"{count(len(untested), 'change')} of a correlation", what, "warning")
 
 
 def _tables(result: Consistency) -> Iterator[Table]:
+    several = any(a.year is not None for a in result.assessors)
+    when = ("year",) if several else ()
     yield Table(
         "Assessors on identical summaries",
-        ("score", "rank", "assessor", "alpha", "sets", "mean |difference|"),
-        tuple((a.kind, a.rank, a.assessor, a.alpha, a.groups, a.difference) for a in result.assessors),
+        ("score", "rank", "assessor", *when, "alpha", "sets", "mean |difference|"),
+        tuple(
+            (a.kind, a.rank, a.assessor, *year_cell(a.year, several), a.alpha, a.groups, a.difference)
+            for a in result.assessors
+        ),
+        "The rank is that within the year, or over all years together." if several else "",
     )
     if result.auto:
         yield Table(
             "Manual less autoPyramid score",
-            ("assessor", "difference", "topics", "summaries", "autoPyramid higher in"),
+            ("assessor", *when, "difference", "topics", "summaries", "autoPyramid higher in"),
             tuple(
-                (a.assessor, a.difference, len(a.topics), len(a.summaries), sum(gap < 0 for *_, gap in a.summaries))
+                (
+                    a.assessor,
+                    *year_cell(a.year, several),
+                    a.difference,
+                    len(a.topics),
+                    len(a.summaries),
+                    sum(gap < 0 for *_, gap in a.summaries),
+                )
                 for a in result.auto
             ),
             "Averaged over summaries, then topics. Below 0: content was marked elsewhere but not here.",
         )
-    for level, title in (
-        ("ranking", "Ranking of systems without the worst assessors, against that with all"),
-        ("system", "Correlation with metrics, systems"),
-        ("summary", "Correlation with metrics, summaries (mean over assessors)"),
-    ):
-        rows: list[tuple[Cell, ...]] = [
-            (
-                e.criterion,
-                *((e.metric,) if e.metric else ()),
-                e.correlation,
-                e.k,
-                ", ".join(e.excluded),
-                *((e.before,) if e.metric else ()),
-                e.r,
-            )
-            for e in result.exclusions
-            if e.level == level
-        ]
-        names = ("metric",) if level != "ranking" else ()
-        before = ("with all",) if level != "ranking" else ()
-        if rows:
-            columns = ("worst by", *names, "kind", "k", "without", *before, "r")
-            yield Table(title, columns, tuple(rows))
+    yield from exclusion_tables(result.exclusions, several)
 
 
 def _figures(result: Consistency) -> Iterator[Figure]:
-    if result.auto:
-        rows = tuple(Estimate(a.assessor, a.difference) for a in sorted(result.auto, key=lambda a: -a.difference))
+    auto = [a for a in result.auto if a.year is None]
+    if auto:
+        rows = tuple(Estimate(a.assessor, a.difference) for a in sorted(auto, key=lambda a: -a.difference))
         yield Bars("Manual less autoPyramid score by assessor", "difference", rows)
-    for kind in dict.fromkeys(a.kind for a in result.assessors):
-        mine = tuple(Estimate(a.assessor, a.alpha) for a in result.assessors if a.kind == kind and a.alpha is not None)
+    pooled = [a for a in result.assessors if a.year is None]
+    for kind in dict.fromkeys(a.kind for a in pooled):
+        mine = tuple(Estimate(a.assessor, a.alpha) for a in pooled if a.kind == kind and a.alpha is not None)
         if mine:
             yield Bars(f"Consistency on identical summaries: {kind}", "alpha", mine)

@@ -2,57 +2,90 @@
 
 After CLASSY (Rankel et al. 2011): every subset of features with each of three fits (robust regression, non-negative
 least squares, canonical correlation) is fitted on the first year; the one that predicts the second year best is
-fitted anew on the second and predicts the third. All of it again without the least consistent assessors of those years.
+fitted anew on the second and predicts the third, whether or not anybody judged that. All of it again without the least
+consistent assessors of the first two years, by alpha (the paper's a) or by autoPyramid (its b). Where the third year
+was judged, Williams' test says whether the two predictions correlate differently with it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
 from typing import NamedTuple
 
 import numpy as np
 
-from pyramidion.analysis.answer import Answer, Table, count, listed
-from pyramidion.analysis.assessors import PYRAMID, Given, given_scores, kinds_of
+from pyramidion.analysis.answer import Answer, Cell, Table, count, listed
+from pyramidion.analysis.assessors import (
+    ALL_PEERS,
+    PYRAMID,
+    Authors,
+    Given,
+    Peers,
+    given_scores,
+    kinds_of,
+    peer_sets,
+    topic_sets,
+)
 from pyramidion.analysis.consistency import consistency
-from pyramidion.analysis.features import summary_features
+from pyramidion.analysis.exclusion import AUTO
+from pyramidion.analysis.features import Features, Key, features_of
 from pyramidion.analysis.figures import Point, Scatter
 from pyramidion.analysis.inputs import Floats
 from pyramidion.errors import Problem, UsageError, check_choice
-from pyramidion.model import ScoreTable, Signature, Study
-from pyramidion.stats.correlation import Correlation, Kind, correlation, row_correlations
+from pyramidion.model import Score, ScoreTable, Signature, Study
+from pyramidion.stats.correlation import Correlation, Kind, correlation, row_correlations, williams
 from pyramidion.stats.regression import Line, canonical, non_negative, robust
 
 FITS = ("robust", "non-negative", "canonical")
 MOST_FEATURES = 10
+LARGEST = 1e100
+"""Of larger features squares are no numbers."""
 KINDS: tuple[Kind, ...] = ("pearson", "spearman", "kendall")
+SAME = 1e-9
+"""Models whose correlations differ by less are equally good, as all fits of one feature; the first is taken."""
+ALPHA = "alpha"
+CRITERIA = (ALPHA, AUTO)
 
 
 class Predicted(NamedTuple):
-    """A system's mean in the third year, as predicted and as people scored it."""
+    """A system's mean in the third year, as predicted and as people scored it; None where nobody did."""
 
     system: str
     predicted: float
-    gold: float
+    gold: float | None
 
 
 @dataclass(frozen=True)
 class Trained:
-    """The chosen model and how it does on the third year. ``excluded`` are the assessors left out of training."""
+    """The chosen model and how it does on the third year.
+
+    ``excluded`` are the assessors left out of training, the worst by ``criterion``. ``year3`` holds, for each set of
+    peers, the correlations with what people said, and ``p`` whether they differ from those with nobody left out;
+    both are empty where nobody judged the third year. ``scores`` are the predictions for its summaries.
+    """
 
     excluded: tuple[str, ...]
     fit: str
     features: tuple[str, ...]
     weights: tuple[float, ...]
     year2: float
-    year3: tuple[Correlation, ...]
+    year3: Mapping[str, tuple[Correlation, ...]]
     candidates: int
     predicted: tuple[Predicted, ...]
+    scores: Mapping[Key, float] = field(repr=False)
+    criterion: str = ""
+    p: Mapping[str, float | None] = field(default_factory=dict)
 
-    def r(self, kind: str = "pearson") -> float | None:
-        return next(found.r for found in self.year3 if found.kind == kind)
+    def r(self, kind: str = "pearson", peers: str = ALL_PEERS) -> float | None:
+        return next((found.r for found in self.year3.get(peers, ()) if found.kind == kind), None)
+
+    @property
+    def measure(self) -> str:
+        """What its predictions are called: predicted, or predicted-without-1-by-alpha."""
+        left_out = f"-without-{len(self.excluded)}-by-{self.criterion}" if self.excluded else ""
+        return f"predicted{left_out}"
 
 
 @dataclass(frozen=True)
@@ -63,6 +96,7 @@ class _Year:
     y: dict[str, Floats]
     system: np.ndarray
     systems: tuple[str, ...]
+    keys: tuple[Key, ...]
 
     def means(self, values: Floats) -> Floats:
         size = len(self.systems)
@@ -74,77 +108,215 @@ def trained_metric(
     *,
     target: str = PYRAMID,
     features: Mapping[str, ScoreTable] | None = None,
+    names: Sequence[str] | None = None,
+    files: Mapping[str, str] | None = None,
     exclude: Sequence[int] = (1,),
+    exclude_by: Sequence[str] = CRITERIA,
+    topics: str | None = None,
+    peers: Peers = "both",
+    human: Sequence[str] = (),
     pyramid: str | None = None,
+    lenient: bool = False,
 ) -> Answer[tuple[Trained, ...]]:
-    """Train on the first two of three years, test on the third; then without the ``exclude`` worst assessors."""
+    """Train on the first two of three years and predict the third; then without the ``exclude`` worst assessors.
+
+    ``features`` are tables by year (``files`` says where from) in place of our own features; ``names`` choose among
+    both. ``topics``, ``peers`` and ``human`` are as in ``consistency``; the predictions are judged by those peers.
+    """
     if len(studies) != 3:
         raise UsageError(f"a trained metric needs three years (studies), not {len(studies)}")
-    tables = features or {year: summary_features(study) for year, study in studies.items()}
-    scores = given_scores(studies, pyramid=pyramid)
-    check_choice("target", target, kinds_of(scores))
-    names = tuple(sorted(set.intersection(*(set(tables[year].measures) for year in studies))))
-    if not 1 <= len(names) <= MOST_FEATURES:
-        raise UsageError(
-            f"the years share {len(names)} features; every subset is tried, so it must be 1 to {MOST_FEATURES}"
-        )
-    first, second, _ = studies
-    training = {year: study for year, study in studies.items() if year in (first, second)}
-    worst = consistency(training, pyramid=pyramid).result.ranking(target)[::-1]
-    found: list[Trained] = []
-    notes: list[Problem] = []
-    for k in (0, *exclude):
-        out = tuple(worst[:k])
-        if len(out) < k:
-            what = f"{k} cannot be left out: consistency on identical summaries ranks {count(len(worst), 'assessor')}"
-            notes.append(Problem("assessors", what, "warning"))
-            continue
-        years = [
-            _year(tables[year], scores, year, target, names, frozenset() if place == 2 else frozenset(out))
-            for place, year in enumerate(studies)
-        ]
-        found.append(_train(years, names, target, out))
-    made = Signature.of("trained-metric", target=target, fits=FITS, features=len(names), chosen="year-2-pearson")
-    result = tuple(found)
+    for criterion in exclude_by:
+        check_choice("criterion", criterion, CRITERIA)
+    held, notes = topic_sets(studies, topics)
+    first, second, third = held
+    sets, remarks = peer_sets({third: held[third]}, peers, human)
+    scores = given_scores(held, pyramid=pyramid)
+    check_choice("target", target, kinds_of([s for s in scores if s.year in (first, second)]))
+    columns = features_of(held, features, names, most=MOST_FEATURES, files=files)
+    given = {year: _targets(scores, year, target) for year in held}
+    everything = {
+        **given,
+        third: {(p.topic, p.system) for p in held[third].peers} or given[third] or _rows(columns, third),
+    }
+    for year, keys in everything.items():
+        notes += columns.require(year, keys, lenient=lenient)
+    last = _features(columns, third, sorted(everything[third]))
+    trained = _Training(columns, scores, target, (first, second), last, sets, third)
+    result = [trained.without("", ())]
+    training = {year: held[year] for year in (first, second)}
+    for criterion, out in _left_out(training, scores, target, exclude, exclude_by, pyramid, notes):
+        result.append(trained.without(criterion, out, result[0]))
+    made = Signature.of(
+        "trained-metric",
+        target=target,
+        fits=FITS,
+        features=len(columns.names),
+        chosen="year-2-pearson",
+        topics=topics or "all",
+        peers="+".join(sets),
+    )
     return Answer(
         "trained-metric",
         _sentence(result, target),
-        _tables(result),
+        tuple(_tables(result, target)),
         made,
-        result,
+        tuple(result),
         tuple(_figures(result, target)),
-        tuple(notes),
+        (*notes, *remarks, *_unjudged(given[third], everything[third], target)),
     )
 
 
-def _year(
-    table: ScoreTable, scores: Sequence[Given], year: str, target: str, names: Sequence[str], without: frozenset[str]
-) -> _Year:
-    """Rows are the summaries that have every feature and a target by an assessor who is kept."""
-    columns = [table.per_summary(name) for name in names]
-    held: dict[str, dict[tuple[str, str], list[float]]] = {}
-    for s in scores:
-        if s.year == year and s.assessor not in without:
-            held.setdefault(s.kind, {}).setdefault((s.topic, s.system), []).append(s.value)
-    complete = [key for key in held.get(target, {}) if all(column.get(key) is not None for column in columns)]
-    rows = sorted(complete)
+def predicted_scores(answer: Answer[tuple[Trained, ...]]) -> ScoreTable:
+    """The predictions for the third year as a score table: a measure for each training."""
+    scores = [
+        Score(topic, system, trained.measure, value)
+        for trained in answer.result
+        for (topic, system), value in sorted(trained.scores.items())
+    ]
+    whole = answer.result[0]
+    made = replace(
+        answer.signature,
+        choices=(*answer.signature.choices, ("fit", whole.fit), ("on", "+".join(whole.features))),
+    )
+    return ScoreTable.of_summaries(scores, made, answer.notes)
+
+
+def _targets(scores: Sequence[Given], year: str, target: str) -> set[Key]:
+    return {(s.topic, s.system) for s in scores if s.year == year and s.kind == target}
+
+
+def _rows(columns: Features, year: str) -> set[Key]:
+    """Where a year has no texts at all, its summaries are those with features."""
+    return {key for name in columns.names for key in columns.columns[year][name]}
+
+
+def _left_out(
+    training: Mapping[str, Study],
+    scores: Sequence[Given],
+    target: str,
+    exclude: Sequence[int],
+    criteria: Sequence[str],
+    pyramid: str | None,
+    notes: list[Problem],
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The worst assessors of the two years people judged, by alpha and, for pyramid scores, by autoPyramid."""
+    wanted = sorted({k for k in exclude if k})
+    if not wanted:
+        return
+    found = consistency(training, pyramid=pyramid, exclude=(), resamples=0).result
+    everybody = {s.assessor for s in scores if s.kind == target and s.year in training}
+    for criterion in criteria:
+        if criterion == AUTO and target != PYRAMID:
+            continue
+        worst = found.worst().get(AUTO if criterion == AUTO else target, [])
+        for k in wanted:
+            if k <= len(worst) and everybody - set(worst[:k]):
+                yield criterion, tuple(worst[:k])
+                continue
+            what = f"{k} cannot be left out: {criterion} ranks {count(len(worst), 'assessor')}, and somebody must stay"
+            notes.append(Problem("assessors", what, "warning"))
+
+
+def _features(columns: Features, year: str, keys: Sequence[Key]) -> _Year:
+    """Rows are the summaries that have every feature."""
+    rows = {key: row for key in keys if (row := columns.row(year, key)) is not None}
     systems = sorted({system for _, system in rows})
     if len(systems) < 3:
-        raise UsageError(
-            f"{year}: {count(len(systems), 'system')} with features and {target} scores; at least 3 are needed"
-        )
-    others = [kind for kind in held if kind != target and all(key in held[kind] for key in rows)]
+        raise UsageError(f"{year}: {count(len(systems), 'system')} with features; at least 3 are needed")
+    x = np.array(list(rows.values()), dtype=np.float64)
+    if (large := np.abs(x).max(axis=0) > LARGEST).any():
+        raise UsageError(f"{year}: feature {columns.names[int(large.argmax())]!r} is beyond {LARGEST:g}")
+    return _Year(x, {}, np.array([systems.index(system) for _, system in rows]), tuple(systems), tuple(rows))
+
+
+def _judged(year: _Year, scores: Sequence[Given], name: str, target: str, without: frozenset[str]) -> _Year:
+    """The rows of a year with a target by an assessor who is kept, and other kinds of score that all of them have."""
+    held: dict[str, dict[Key, list[float]]] = {}
+    for s in scores:
+        if s.year == name and s.assessor not in without:
+            held.setdefault(s.kind, {}).setdefault((s.topic, s.system), []).append(s.value)
+    kept = [row for row, key in enumerate(year.keys) if key in held.get(target, {})]
+    keys = tuple(year.keys[row] for row in kept)
+    others = [kind for kind in held if kind != target and all(key in held[kind] for key in keys)]
+    systems = sorted({system for _, system in keys})
     return _Year(
-        np.array([[column[key] for column in columns] for key in rows], dtype=np.float64),
-        {kind: np.array([np.mean(held[kind][key]) for key in rows]) for kind in (target, *sorted(others))},
-        np.array([systems.index(system) for _, system in rows]),
+        year.x[kept],
+        {kind: np.array([np.mean(held[kind][key]) for key in keys]) for kind in (target, *sorted(others)) if keys},
+        np.array([systems.index(system) for _, system in keys], dtype=np.int64),
         tuple(systems),
+        keys,
     )
 
 
-def _train(years: Sequence[_Year], names: Sequence[str], target: str, excluded: tuple[str, ...]) -> Trained:
-    one, two, three = years
-    subsets = list(chain.from_iterable(combinations(range(len(names)), n) for n in range(1, len(names) + 1)))
+@dataclass(frozen=True)
+class _Training:
+    """What is trained on, and the year that is predicted."""
+
+    columns: Features
+    scores: Sequence[Given]
+    target: str
+    years: tuple[str, str]
+    last: _Year
+    sets: Mapping[str, Authors]
+    third: str
+
+    def without(self, criterion: str, excluded: tuple[str, ...], whole: Trained | None = None) -> Trained:
+        """Train without some assessors; ``whole`` is what training with all of them gave."""
+        one, two = (self._training_year(year, frozenset(excluded)) for year in self.years)
+        subset, fit, r, candidates = _choose(one, two, len(self.columns.names), self.target)
+        model = _fit(two, subset, fit, self.target)
+        values = model.predict(self.last.x[:, subset])
+        scores = dict(zip(self.last.keys, map(float, values), strict=True))
+        judged = _judged(self.last, self.scores, self.third, self.target, frozenset())
+        gold = (
+            dict(zip(judged.systems, judged.means(judged.y[self.target]).tolist(), strict=True)) if judged.keys else {}
+        )
+        year3, p = self._compared(judged, scores, gold, whole)
+        means = zip(self.last.systems, map(float, self.last.means(values)), strict=True)
+        return Trained(
+            excluded,
+            fit,
+            tuple(self.columns.names[i] for i in subset),
+            tuple(map(float, model.weights)),
+            r,
+            year3,
+            candidates,
+            tuple(Predicted(system, mean, gold.get(system)) for system, mean in means),
+            scores,
+            criterion,
+            p,
+        )
+
+    def _training_year(self, year: str, without: frozenset[str]) -> _Year:
+        keys = sorted(_targets(self.scores, year, self.target))
+        found = _judged(_features(self.columns, year, keys), self.scores, year, self.target, without)
+        if len(found.systems) < 3:
+            what = f"{count(len(found.systems), 'system')} with features and {self.target} scores"
+            raise UsageError(f"{year}: {what}; at least 3 are needed")
+        return found
+
+    def _compared(
+        self, judged: _Year, scores: Mapping[Key, float], gold: Mapping[str, float], whole: Trained | None
+    ) -> tuple[dict[str, tuple[Correlation, ...]], dict[str, float | None]]:
+        """Correlations with what people said, over the summaries they judged, with and without human peers."""
+        year3: dict[str, tuple[Correlation, ...]] = {}
+        p: dict[str, float | None] = {}
+        if not judged.keys:
+            return year3, p
+        mine = judged.means(np.array([scores[key] for key in judged.keys]))
+        before = judged.means(np.array([whole.scores[key] for key in judged.keys])) if whole else None
+        for name, out in self.sets.items():
+            kept = [i for i, system in enumerate(judged.systems) if (self.third, system) not in out]
+            truth = np.array([gold[judged.systems[i]] for i in kept])
+            year3[name] = tuple(correlation(mine[kept], truth, kind) for kind in KINDS)
+            if before is not None:
+                p[name] = williams(mine[kept], before[kept], truth).p
+        return year3, p
+
+
+def _choose(one: _Year, two: _Year, features: int, target: str) -> tuple[tuple[int, ...], str, float, int]:
+    """The subset and fit that, fitted on the first year, predict the systems of the second best."""
+    subsets = list(chain.from_iterable(combinations(range(features), n) for n in range(1, features + 1)))
     candidates = [(subset, fit) for subset in subsets for fit in FITS]
     truth = two.means(two.y[target])
     predicted = np.array(
@@ -153,24 +325,20 @@ def _train(years: Sequence[_Year], names: Sequence[str], target: str, excluded: 
     r = row_correlations(predicted, truth)
     if np.isnan(r).all():
         raise UsageError(f"no model can be chosen: on the second year {target} or every prediction is constant")
-    best = int(np.nanargmax(r))
-    subset, fit = candidates[best]
-    model = _fit(two, subset, fit, target)
-    last, gold = three.means(model.predict(three.x[:, subset])), three.means(three.y[target])
-    return Trained(
-        excluded,
-        fit,
-        tuple(names[i] for i in subset),
-        tuple(map(float, model.weights)),
-        float(r[best]),
-        tuple(correlation(last, gold, kind) for kind in KINDS),
-        len(candidates),
-        tuple(Predicted(*row) for row in zip(three.systems, map(float, last), map(float, gold), strict=True)),
-    )
+    best = int(np.flatnonzero(r >= np.nanmax(r) - SAME)[0])
+    return *candidates[best], float(r[best]), len(candidates)
 
 
 def _fit(year: _Year, subset: Sequence[int], fit: str, target: str) -> Line:
+    """Features are fitted in units of their spread, so that none is lost for being measured in millions."""
     x, y = year.x[:, subset], year.y[target]
+    spread = x.std(axis=0)
+    spread = np.where(spread > 0, spread, 1.0)
+    line = _line(x / spread, y, year, fit, target)
+    return Line(np.asarray(line.weights / spread), line.intercept)
+
+
+def _line(x: Floats, y: Floats, year: _Year, fit: str, target: str) -> Line:
     if fit == "robust":
         return robust(x, y)
     if fit == "non-negative":
@@ -182,29 +350,61 @@ def _fit(year: _Year, subset: Sequence[int], fit: str, target: str) -> Line:
 # -- how people see it ---------------------------------------------------------------------------------------------
 
 
+def _shown(r: float | None) -> str:
+    return "undefined" if r is None else f"{r:.3f}"
+
+
 def _sentence(result: Sequence[Trained], target: str) -> str:
     whole = result[0]
-    r = whole.r()
     text = (
         f"Of {whole.candidates:,} models, {whole.fit} on {listed(list(whole.features))} predicts {target} of year 2 "
-        f"best; on year 3 r = {'undefined' if r is None else f'{r:.3f}'}"
+        f"best (r = {whole.year2:.3f})"
     )
+    if not whole.year3:
+        best = max(whole.predicted, key=lambda p: p.predicted)
+        number = count(len(whole.predicted), "system")
+        return f"{text}; on year 3, which nobody judged, {best.system} is predicted to be the best of {number}."
+    peers = next(iter(whole.year3))
+    text += f"; on year 3 r = {_shown(whole.r(peers=peers))}"
     for less in result[1:]:
-        after = less.r()
-        text += f", {'undefined' if after is None else f'{after:.3f}'} trained without {listed(list(less.excluded))}"
+        text += f", {_shown(less.r(peers=peers))} trained without {listed(list(less.excluded))} ({less.criterion})"
     return text + "."
 
 
-def _tables(result: Sequence[Trained]) -> tuple[Table, ...]:
-    rows = tuple(
-        (", ".join(t.excluded) or "nobody", t.fit, ", ".join(t.features), t.year2, *(found.r for found in t.year3))
-        for t in result
+def _unjudged(given: set[Key], everything: set[Key], target: str) -> Iterator[Problem]:
+    lacking = len(everything - given)
+    if given and lacking:
+        what = f"have no {target} score; they are predicted, but do not count in the correlations"
+        yield Problem(f"year 3, {lacking} of {len(everything)} summaries", what, "warning")
+
+
+def _tables(result: Sequence[Trained], target: str) -> Iterator[Table]:
+    several = any(len(t.year3) > 1 for t in result)
+    rows: list[tuple[Cell, ...]] = []
+    for t in result:
+        model = (", ".join(t.excluded) or "nobody", t.criterion or "-", t.fit, ", ".join(t.features), t.year2)
+        for peers, found in t.year3.items():
+            scope = (peers,) if several else ()
+            rows.append((*model, *scope, *(each.r for each in found), t.p.get(peers)))
+        if not t.year3:
+            rows.append(model)
+    columns = ("left out", "by", "fit", "features", "year 2", *(("peers",) if several else ()))
+    judged = (*KINDS, "p, Williams") if result[0].year3 else ()
+    yield Table("Trained metric on the third year", (*columns, *judged), tuple(rows))
+    measures = [t.measure for t in result]
+    means = [{p.system: p for p in t.predicted} for t in result]
+    order = sorted(result[0].predicted, key=lambda p: (-p.predicted, p.system))
+    gold = (target,) if result[0].year3 else ()
+    ranking = tuple(
+        (rank, p.system, *(held[p.system].predicted for held in means), *((p.gold,) if gold else ()))
+        for rank, p in enumerate(order, 1)
     )
-    return (Table("Trained metric on the third year", ("left out", "fit", "features", "year 2", *KINDS), rows),)
+    yield Table("Systems of the third year as predicted", ("rank", "system", *measures, *gold), ranking)
 
 
 def _figures(result: Sequence[Trained], target: str) -> Iterator[Scatter]:
     for t in result:
-        points = tuple(Point(system, predicted, gold) for system, predicted, gold in t.predicted)
-        title = f"Trained without {', '.join(t.excluded)}" if t.excluded else "Trained on all assessors"
-        yield Scatter(f"{title}, year 3", "predicted", target, points)
+        points = tuple(Point(p.system, p.predicted, p.gold) for p in t.predicted if p.gold is not None)
+        title = f"Trained without {', '.join(t.excluded)} ({t.criterion})" if t.excluded else "Trained on all assessors"
+        if points:
+            yield Scatter(f"{title}, year 3", "predicted", target, points)

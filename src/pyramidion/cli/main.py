@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pyramidion.cli import analyze, annotate, auto, campaign, judge, report, study
+from pyramidion.cli import analyze, annotate, auto, autoannotate, campaign, judge, report, study
 from pyramidion.cli.inputs import load_study, refuse_same
 from pyramidion.cli.options import Annotators, From, Json, Lenient, Quiet, StudyPath, Weights
 from pyramidion.cli.output import Output, as_json, counted, held, plain
@@ -233,6 +233,7 @@ app.command("report")(report.report)
 app.command("feedback")(report.feedback)
 app.command("diff")(report.diff)
 app.command("judge")(judge.judge)
+app.command("autoannotate")(autoannotate.autoannotate)
 app.command("init")(study.init)
 app.command("import")(study.import_)
 app.command("account")(study.account)

@@ -11,11 +11,14 @@ Two choices are ours, since the paper does not describe them: a hit must begin a
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyramidion.model import Judgment, Judgments, Span, Study, Summary
+from pyramidion.model.judgments import Mention
 
 JUDGE = "autoannotate"
+Peer = tuple[str, str]
 Pieces = tuple[str, ...]
 
 
@@ -62,43 +65,64 @@ def autoannotate(study: Study, judgments: Judgments) -> Judgments:
     ``judgments`` are the manual ones to learn from and whose questions are answered; those without evidence teach
     nothing.
     """
-    evidence = _evidence(study, judgments)
-    units: dict[str, dict[str, None]] = defaultdict(dict)
-    annotated: dict[tuple[str, str], Summary] = {}
+    units: dict[str, set[str]] = defaultdict(set)
+    annotated: dict[Peer, Summary] = {}
     for row in range(len(judgments)):
         topic, system, unit = judgments.topic[row], judgments.system[row], judgments.unit[row]
         summary = study.summary(topic, system)
         if unit and summary is not None:
-            units[topic][unit] = None
+            units[topic].add(unit)
             annotated[topic, system] = summary
-    found = []
-    for (topic, system), summary in sorted(annotated.items()):
+    found = Evidence.of(study, judgments)
+    return Judgments(
+        judgment
+        for _, summary in sorted(annotated.items())
+        for judgment in found.annotate(summary, sorted(units[summary.topic]))
+    )
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """For every unit of a topic: the normalised texts marked for it, in order, and in whose summaries."""
+
+    known: Mapping[tuple[str, str], Sequence[tuple[Pieces, frozenset[str]]]]
+    teachers: Mapping[str, frozenset[str]]
+    """The systems with evidence, by topic."""
+
+    @classmethod
+    def of(cls, study: Study, judgments: Judgments) -> Evidence:
+        known: dict[tuple[str, str], dict[Pieces, set[str]]] = defaultdict(lambda: defaultdict(set))
+        teachers: dict[str, set[str]] = defaultdict(set)
+        for row, mentions in judgments.evidence.items():
+            topic, unit = judgments.topic[row], judgments.unit[row]
+            summary = study.summary(topic, judgments.system[row])
+            if summary is None or not unit:
+                continue
+            for spans in mentions:
+                pieces = tuple(piece for span in spans if (piece := Normal.of(span.of(summary.text)).text))
+                if pieces:
+                    known[topic, unit][pieces].add(summary.system)
+                    teachers[topic].add(summary.system)
+        return cls(
+            {key: [(pieces, frozenset(who)) for pieces, who in sorted(held.items())] for key, held in known.items()},
+            {topic: frozenset(systems) for topic, systems in teachers.items()},
+        )
+
+    def can_teach(self, summary: Summary) -> bool:
+        """Whether anything was marked in other summaries of the topic."""
+        return bool(self.teachers.get(summary.topic, frozenset()) - {summary.system})
+
+    def annotate(self, summary: Summary, units: Iterable[str], judge: str = JUDGE) -> Iterator[Judgment]:
+        """One judgment on each unit: 1 and the place where evidence from another summary is found, else 0."""
         text = Normal.of(summary.text)
-        for unit in sorted(units[topic]):
-            mention = _first(text, evidence.get((topic, unit), {}), system)
-            value = 0 if mention is None else 1
-            found.append(
-                Judgment(topic, system, JUDGE, value, unit=unit, evidence=() if mention is None else (mention,))
-            )
-    return Judgments(found)
+        for unit in units:
+            mention = _first(text, self.known.get((summary.topic, unit), ()), summary.system)
+            value, evidence = (0, ()) if mention is None else (1, (mention,))
+            yield Judgment(summary.topic, summary.system, judge, value, unit=unit, evidence=evidence)
 
 
-def _evidence(study: Study, judgments: Judgments) -> dict[tuple[str, str], dict[Pieces, set[str]]]:
-    """For every unit: the normalised texts marked for it, and in whose summaries."""
-    known: dict[tuple[str, str], dict[Pieces, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for row, mentions in judgments.evidence.items():
-        summary = study.summary(judgments.topic[row], judgments.system[row])
-        if summary is None or not judgments.unit[row]:
-            continue
-        for spans in mentions:
-            pieces = tuple(piece for span in spans if (piece := Normal.of(span.of(summary.text)).text))
-            if pieces:
-                known[judgments.topic[row], judgments.unit[row]][pieces].add(summary.system)
-    return known
-
-
-def _first(text: Normal, known: dict[Pieces, set[str]], system: str) -> tuple[Span, ...] | None:
-    for pieces, owners in sorted(known.items()):
+def _first(text: Normal, known: Sequence[tuple[Pieces, frozenset[str]]], system: str) -> Mention | None:
+    for pieces, owners in known:
         if owners == {system}:
             continue  # only what was marked elsewhere counts
         places = [text.find(piece) for piece in pieces]

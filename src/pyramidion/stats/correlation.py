@@ -133,9 +133,77 @@ def _weighted_kendall(a: Floats, b: Floats, w: Floats) -> Floats:
     return divided(agreed, np.sqrt(moved * other))
 
 
+MOST_COMPARED = 10_000
+"""Of more items Kendall's tau is not resampled: every two of them are compared."""
+
+
+def clustered_correlations(
+    x: ArrayLike, y: ArrayLike, cluster: NDArray[np.int64], weights: Floats, kind: Kind = "pearson"
+) -> Floats:
+    """The correlation of items for each row of weights of the clusters they belong to: all summaries of a system.
+
+    The same as ``weighted_correlations`` with the weight of its cluster for every item, but a resample costs as much as
+    there are clusters, not items. NaN for Kendall's tau of more than ``MOST_COMPARED`` items.
+    """
+    a, b = (np.asarray(part, dtype=np.float64) for part in (x, y))
+    if kind == "pearson":
+        return _clustered_pearson(a, b, cluster, weights)
+    if kind == "kendall":
+        return _clustered_kendall(a, b, cluster, weights)
+    found = np.full(len(weights), np.nan)
+    step = max(1, 2_000_000 // max(len(a), 1))
+    for start in range(0, len(weights), step):
+        w = weights[start : start + step]
+        first, second = (_clustered_ranks(part, cluster, w) for part in (a, b))
+        found[start : start + step] = _weighted_pearson(first, second, w[:, cluster])
+    return found
+
+
+def _clustered_pearson(a: Floats, b: Floats, cluster: NDArray[np.int64], weights: Floats) -> Floats:
+    if not len(a):
+        return np.full(len(weights), np.nan)
+    a, b = a - a.mean(), b - b.mean()
+    size = weights.shape[1]
+    parts = (np.ones(len(a)), a, b, a * a, b * b, a * b)
+    n, sa, sb, saa, sbb, sab = (weights @ np.bincount(cluster, part, size) for part in parts)
+    safe = np.maximum(n, 1.0)
+    spread_a, spread_b = saa - sa**2 / safe, sbb - sb**2 / safe
+    varied = (spread_a > 1e-12 * safe * np.square(a).max()) & (spread_b > 1e-12 * safe * np.square(b).max())
+    spread = np.sqrt(np.where(varied, spread_a * spread_b, 0.0))
+    return np.asarray(np.clip(divided(sab - sa * sb / safe, spread), -1.0, 1.0))
+
+
+def _clustered_ranks(values: Floats, cluster: NDArray[np.int64], weights: Floats) -> Floats:
+    levels, level = np.unique(values, return_inverse=True)
+    held = np.zeros((weights.shape[1], len(levels)))
+    np.add.at(held, (cluster, level), 1.0)
+    mass = weights @ held
+    return np.asarray((np.cumsum(mass, axis=1) - mass / 2)[:, level])
+
+
+def _clustered_kendall(a: Floats, b: Floats, cluster: NDArray[np.int64], weights: Floats) -> Floats:
+    """Concordant less discordant pairs, and untied ones, counted between every two clusters once and for all."""
+    if not 0 < len(a) <= MOST_COMPARED:
+        return np.full(len(weights), np.nan)
+    order = np.argsort(cluster, kind="stable")
+    a, b, cluster = a[order], b[order], cluster[order]
+    present, starts = np.unique(cluster, return_index=True)
+    counts = np.zeros((3, len(present), len(present)))
+    step = max(1, 4_000_000 // len(a))
+    row_of = np.searchsorted(present, cluster)
+    for start in range(0, len(a), step):
+        rows = slice(start, start + step)
+        x, y = (np.sign(part[rows, None] - part[None, :]) for part in (a, b))
+        for place, signs in enumerate((x * y, np.abs(x), np.abs(y))):
+            np.add.at(counts[place], row_of[rows], np.add.reduceat(signs, starts, axis=1))
+    w = weights[:, present]
+    agreed, moved, other = (((w @ part) * w).sum(axis=1) for part in counts)
+    return divided(agreed, np.sqrt(moved * other))
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Two metrics against one gold: the difference of their correlations and how surprising it is."""
+    """The difference of two correlations over the same things, and how surprising it is."""
 
     name: str
     difference: float
@@ -161,3 +229,37 @@ def williams(metric: ArrayLike, other: ArrayLike, gold: ArrayLike) -> Difference
         return Difference("williams", r_x - r_y, 1.0 if np.isclose(r_x, r_y) else None, n)
     t = (r_x - r_y) * np.sqrt((n - 1) * (1 + r_xy) / spread)
     return Difference("williams", r_x - r_y, float(2 * stats.t.sf(abs(t), n - 3)), n)
+
+
+def steiger(first: tuple[ArrayLike, ArrayLike], second: tuple[ArrayLike, ArrayLike]) -> Difference:
+    """Steiger's test of two dependent Pearson correlations without a common variable (Steiger 1980, equation 15).
+
+    The same systems before and after a change of both sides: is r(first) - r(second) more than chance? Two-sided and
+    normal. Correlations are Fisher-transformed, and the covariance of the two is that of Pearson and Filon (1898) with
+    both replaced by their mean, which Steiger found to hold its level in small samples. p is None where it is
+    undefined: fewer than four systems, a constant list, or a correlation of exactly 1.
+    """
+    lists = np.array([np.asarray(part, dtype=np.float64) for part in (*first, *second)])
+    lists = lists[:, np.isfinite(lists).all(axis=0)]
+    n = lists.shape[1]
+    r = {(i, j): float(row_correlations(lists[i], lists[j])) for i in range(4) for j in range(i)}
+    difference = r[1, 0] - r[3, 2]
+    if n < 4 or np.isnan(sum(r.values())) or max(abs(r[1, 0]), abs(r[3, 2])) > 1 - 1e-12:
+        return Difference("steiger", difference, None, n)
+    mean = (r[1, 0] + r[3, 2]) / 2
+    shared = _filon(mean, mean, r[2, 0], r[3, 0], r[2, 1], r[3, 1]) / (1 - mean**2) ** 2
+    spread = 2 - 2 * shared
+    if spread <= 1e-12:  # nothing changed
+        return Difference("steiger", difference, 1.0 if np.isclose(difference, 0) else None, n)
+    z = (np.arctanh(r[1, 0]) - np.arctanh(r[3, 2])) * np.sqrt((n - 3) / spread)
+    return Difference("steiger", difference, float(2 * stats.norm.sf(abs(z))), n)
+
+
+def _filon(ab: float, cd: float, ac: float, ad: float, bc: float, bd: float) -> float:
+    """n times the covariance of the sample correlations of a with b and of c with d, in normal data."""
+    return 0.5 * (
+        (ac - ab * bc) * (bd - bc * cd)
+        + (ad - ac * cd) * (bc - ab * ac)
+        + (ac - ad * cd) * (bd - ab * ad)
+        + (ad - ab * bd) * (bc - bd * cd)
+    )

@@ -34,6 +34,18 @@ def percentile_interval(drawn: Floats, confidence: float = 0.95) -> Interval | N
     return Interval(float(low), float(high), confidence, len(drawn), len(drawn) - len(defined))
 
 
+def bootstrap_p(drawn: Floats) -> float | None:
+    """Two-sided p of "no difference" from resampled differences: how seldom they are on the other side of 0.
+
+    At least 2 / (resamples + 1); None where fewer than half of the resamples are defined.
+    """
+    defined = drawn[~np.isnan(drawn)]
+    if len(defined) < max(1, len(drawn) / 2):
+        return None
+    beyond = min(int((defined <= 0).sum()), int((defined >= 0).sum()))
+    return min(1.0, 2 * (beyond + 1) / (len(defined) + 1))
+
+
 def resampling_weights(rng: np.random.Generator, things: int, resamples: int) -> Floats:
     """How often each of some things is drawn in each resample: rows of whole numbers that add up to ``things``."""
     return rng.multinomial(things, np.full(things, 1 / things), size=resamples).astype(np.float64)

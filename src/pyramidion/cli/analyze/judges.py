@@ -104,6 +104,18 @@ def calibrate(
         asked.wrote(scores)
 
 
+TopicSet = Annotated[
+    str | None, typer.Option("--set", help="Only main or update topics (ids that end in A or B), or a pattern: '*-B'.")
+]
+Peers = Annotated[
+    str, typer.Option(help="Systems and people (all), without people (no-models), or both where there are people.")
+]
+Human = Annotated[
+    list[str] | None,
+    typer.Option(help="A peer that is a person, or a pattern; repeatable. [default: peers that are references too]"),
+]
+
+
 @question()
 def consistency(
     paths: Annotated[list[str], typer.Argument(metavar="STUDY...", help="A study, or one for each year.")],
@@ -111,14 +123,20 @@ def consistency(
         list[Path] | None, typer.Option(help="A metric's score table for each study. [default: ROUGE-2 recall]")
     ] = None,
     exclude: Annotated[
-        list[int] | None, typer.Option(help="Leave out so many of the worst. [default: 1 and 2]")
+        list[int] | None, typer.Option(help="Leave out so many of the worst. [default: 1 and 2]", min=1)
     ] = None,
+    topics: TopicSet = None,
+    peers: Peers = "both",
+    human: Human = None,
     pyramid: PyramidName = None,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
     *,
     asked: Asked,
 ) -> None:
     """Are assessors consistent, and what do the least consistent ones do to the results?"""
     from pyramidion.analysis import consistency as ask
+    from pyramidion.analysis.assessors import topic_set
     from pyramidion.errors import UsageError
     from pyramidion.workflows.analyses import rouge_tables
 
@@ -128,24 +146,94 @@ def consistency(
     metrics = (
         {year: asked.gold(str(file), studies[year]) for year, file in zip(studies, scores, strict=True)}
         if scores
-        else rouge_tables(studies)
+        else rouge_tables({year: topic_set(study, topics, year=year) for year, study in studies.items()})
     )
-    asked.answer(lambda: ask(studies, metrics or None, pyramid=pyramid, exclude=tuple(exclude or (1, 2))))
+    asked.answer(
+        lambda: ask(
+            studies,
+            metrics or None,
+            pyramid=pyramid,
+            exclude=tuple(exclude or (1, 2)),
+            topics=topics,
+            peers=peers,  # type: ignore[arg-type]
+            human=human or (),
+            resamples=resamples,
+            seed=seed,
+        )
+    )
 
 
 @question("trained-metric")
 def trained_metric(
-    paths: Annotated[list[str], typer.Argument(metavar="YEAR1 YEAR2 YEAR3", help="Three studies, in order.")],
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="YEAR1 YEAR2 YEAR3", help="Three studies, in order; nobody need have judged the third."),
+    ],
     target: Annotated[str, typer.Option(help="What to predict: pyramid, or a rated aspect.")] = "pyramid",
-    exclude: Annotated[
-        list[int] | None, typer.Option(help="Train again without so many of the worst assessors. [default: 1]")
+    features: Annotated[
+        list[Path] | None,
+        typer.Option(help="Your own features: a table for each year, or one for all, with topic, system and features."),
     ] = None,
+    feature: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A feature to use, or a pattern; repeatable. [default: all of --features, else all built-in]"
+        ),
+    ] = None,
+    predict: Annotated[
+        Path | None,
+        typer.Option(help="Write the scores predicted for the third year to .csv, .json, .jsonl or .parquet."),
+    ] = None,
+    exclude: Annotated[
+        list[int] | None,
+        typer.Option(help="Train again without so many of the worst assessors; 0 for not. [default: 1]", min=0),
+    ] = None,
+    exclude_by: Annotated[
+        list[str] | None, typer.Option(help="The worst by alpha or autoPyramid; repeatable. [default: both]")
+    ] = None,
+    topics: TopicSet = None,
+    peers: Peers = "both",
+    human: Human = None,
     pyramid: PyramidName = None,
     *,
     asked: Asked,
 ) -> None:
-    """Train a metric on two years of human scores, test it on a third, with and without noisy assessors."""
+    """Train a metric on two years of human scores and predict a third, with and without noisy assessors."""
     from pyramidion.analysis import trained_metric as ask
+    from pyramidion.analysis.trained_metric import CRITERIA, predicted_scores
+    from pyramidion.cli.inputs import refuse_same
+    from pyramidion.errors import UsageError
+    from pyramidion.formats.score_tables import SUFFIXES, write_scores
 
+    if predict is not None:
+        if predict.suffix.lower() not in SUFFIXES:
+            raise UsageError(f"{predict}: predicted scores are written to {', '.join(SUFFIXES)}")
+        for source in (*paths, *(features or ())):
+            refuse_same(str(source), predict)
     studies = asked.studies(paths)
-    asked.answer(lambda: ask(studies, target=target, exclude=tuple(exclude or (1,)), pyramid=pyramid))
+    if features and len(features) not in (1, len(studies)):
+        raise UsageError(
+            f"{len(features)} tables of features for {len(studies)} years; give one for each, or one for all"
+        )
+    each = features or []
+    files = dict(zip(studies, map(str, each * len(studies) if len(each) == 1 else each), strict=False))
+    read = {file: asked.table(file, "features are a table with topic, system and features") for file in files.values()}
+    found = asked.answer(
+        lambda: ask(
+            studies,
+            target=target,
+            features={year: read[file] for year, file in files.items()} or None,
+            names=feature,
+            files=files,
+            exclude=tuple((1,) if exclude is None else exclude),
+            exclude_by=exclude_by or CRITERIA,
+            topics=topics,
+            peers=peers,  # type: ignore[arg-type]
+            human=human or (),
+            pyramid=pyramid,
+            lenient=asked.lenient,
+        )
+    )
+    if predict is not None:
+        write_scores(predicted_scores(found), predict)
+        asked.wrote(predict)
