@@ -136,7 +136,7 @@ def score(
         typer.Option(help="all, people, expert, crowd, model, or one judge's id. By default the method's kind."),
     ] = None,
     aggregate: Annotated[
-        str | None, typer.Option(help="lite: majority, mean, dawid-skene, mace or glad. [default: majority]")
+        str | None, typer.Option(help="lite: majority, mean, wawa, dawid-skene, mace or glad. [default: majority]")
     ] = None,
     tie: Annotated[str | None, typer.Option(help="lite: what a tie counts as. [default: absent]")] = None,
     min_agreement: Annotated[
