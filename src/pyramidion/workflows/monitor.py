@@ -11,6 +11,7 @@ from pyramidion.methods.cost import Cost, campaign_cost
 from pyramidion.methods.quality import Flag, WorkRecord, flag_workers
 from pyramidion.methods.screening import screen
 from pyramidion.model import Campaign, Judgments, Study
+from pyramidion.stats.rounding import rounded_beside
 from pyramidion.store import StoredAnswer
 from pyramidion.workflows.campaign import Desk, judgments_of
 from pyramidion.workflows.planning import ATTENTION
@@ -26,6 +27,8 @@ class WorkerReport:
     surplus: int
     median_seconds: float | None
     agreement: float | None
+    agreement_shown: str | None
+    """Rounded, but never to the other side of the campaign's least agreement."""
     flags: tuple[Flag, ...]
     excluded: str | None
     blocked: str | None
@@ -61,6 +64,7 @@ class Overview:
                     "surplus": w.surplus,
                     "median_seconds": w.median_seconds,
                     "agreement": w.agreement,
+                    "agreement_shown": w.agreement_shown,
                     "flags": [{"reason": f.reason, "detail": f.detail} for f in w.flags],
                     "excluded": w.excluded,
                     "blocked": w.blocked,
@@ -106,7 +110,7 @@ def overview(desk: Desk, name: str) -> Overview:
         progress=desk.campaigns.progress(name),
         by_topic=_tally([(t.task.topic, t.wanted) for t in tasks], [a.task.topic for a in counted]),
         by_system=_tally([(t.task.system or "-", t.wanted) for t in tasks], [a.task.system or "-" for a in counted]),
-        workers=_workers(submitted, agreement, flags, desk.reviews.excluded(), blocked),
+        workers=_workers(submitted, agreement, campaign.settings.min_agreement, flags, desk.reviews.excluded(), blocked),
         alpha=_alpha(judgments) if campaign.kind in {"judge", "rate"} else None,
         seconds=[answer.seconds for answer in submitted if answer.seconds is not None],
         cost=_cost(campaign, len(submitted)),
@@ -163,6 +167,7 @@ def _gold(answer: StoredAnswer) -> tuple[int, int]:
 def _workers(
     submitted: list[StoredAnswer],
     agreement: dict[str, float | None],
+    least: float,
     flags: tuple[Flag, ...],
     excluded: dict[str, str],
     blocked: dict[str, str],
@@ -176,7 +181,8 @@ def _workers(
             submitted=len(answers),
             surplus=sum(answer.surplus for answer in answers),
             median_seconds=median(answer.seconds for answer in answers if answer.seconds is not None),
-            agreement=agreement.get(worker),
+            agreement=(share := agreement.get(worker)),
+            agreement_shown=None if share is None else rounded_beside(share, least),
             flags=tuple(flag for flag in flags if flag.judge == worker),
             excluded=excluded.get(worker),
             blocked=blocked.get(worker),
