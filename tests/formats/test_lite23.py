@@ -123,13 +123,11 @@ def test_several_references_are_numbered_and_the_first_stands_for_all(make: Call
 def test_labels_without_summaries_and_summaries_without_labels(make: Callable[[dict[str, str]], Path]) -> None:
     path = make({**MINIMAL, "labels/a.label": "1\t1\n0\n", "summaries/b.summary": "x\ny\n"})
     study, errors, warnings = read(path)
-    assert [(s.system, s.text) for s in study.peers] == [("a", ""), ("a", ""), ("b", "x"), ("b", "y")]
-    assert study.problems() == []
-    assert errors == []
-    assert warnings == [
-        f"{path / 'labels/a.label'}: has no summaries/a.summary; its summaries are left empty",
-        f"{path / 'summaries/b.summary'}: has no labels/b.label; its summaries are not judged",
-    ]
+    # What is not there is missing: an empty text would be scored 0 by every method that reads texts.
+    assert [(s.system, s.text) for s in study.peers] == [("b", "x"), ("b", "y")]
+    assert errors == [f"{path / 'labels/a.label'}: has no summaries/a.summary, so its texts are missing"]
+    assert warnings == [f"{path / 'summaries/b.summary'}: has no labels/b.label; its summaries are not judged"]
+    assert len(study.judgments) == 3
 
 
 @pytest.mark.parametrize(

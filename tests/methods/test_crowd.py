@@ -118,6 +118,22 @@ def test_aggregated_judgments_score_like_any_others(example: pyr.Study) -> None:
     assert next(system for system, _ in table.ranking("lite")) == "paraphrase"
 
 
+def test_an_agreement_just_below_the_minimum_is_not_rounded_up_to_it() -> None:
+    # w1 agrees with the other on 1,249 of 2,500 units: 0.4996.
+    units = tuple(pyr.ContentUnit(f"u{n}", "", (pyr.Contributor("A"),)) for n in range(2500))
+    judgments = [Judgment("t", "s", "w0", 1.0, unit=unit.id) for unit in units]
+    judgments += [Judgment("t", "s", "w1", float(n < 1249), unit=unit.id) for n, unit in enumerate(units)]
+    study = pyr.Study(
+        topics=(pyr.Topic("t"),),
+        summaries=(pyr.Summary("t", "s", "text"),),
+        pyramids=(pyr.Pyramid("t", ("A",), units, "crowd"),),
+        judges=(pyr.Judge("w0"), pyr.Judge("w1")),
+        judgments=Judgments(judgments),
+    )
+    with pytest.raises(pyr.InputError, match=r"agreement 0\.4996 over 1 pairs is below 0\.5"):
+        pyr.score(study, "lite")
+
+
 def test_every_excluded_worker_is_named_with_the_reason(example: pyr.Study) -> None:
     notes = [str(note) for note in pyr.score(example, "lite").notes]
     assert notes == [

@@ -191,7 +191,7 @@ def _auto(studies: Mapping[str, Study], pyramid: str | None) -> Iterator[AutoDif
             manual, marked = (
                 _modified(choice.pyramids, js) for js in (choice.on_units, autoannotate(study, choice.on_units))
             )
-            for (topic, system), value in manual.items():
+            for (topic, system), value in sorted(manual.items()):
                 place = f"{year}/{topic}" if year else topic
                 if (topic, system) in marked:
                     rows.setdefault(assessor, {}).setdefault(place, []).append((system, value - marked[topic, system]))

@@ -17,7 +17,7 @@ of a topic x sub-pyramids); the table also gives them as the paper defines them,
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
 from typing import Literal, get_args
@@ -122,10 +122,10 @@ def _of_peers(
     choice = choose(study, kind="expert", pyramid=pyramid, judges=judges)
     found: dict[str, dict[str, tuple[list[bool], int | None]]] = {}
     for topic, system, score in peer_scores(choice, problems):
-        expressed = [score.expressed.get(unit.id, 0) > 0 for unit in score.pyramid.units]
+        expressed = [score.expressed.get(unit.id, 0) > 0 for unit in _in_order(score.pyramid).units]
         found.setdefault(topic, {})[system] = (expressed, score.size)
     for topic, peers in found.items():
-        base = choice.pyramids[topic]
+        base = _in_order(choice.pyramids[topic])
         if len(peers) > 1 and len(base.references) > 1 and base.units:
             members = _subsets(len(base.references), most, rng, topic, problems)
             scores = _scores(base, members, [peers[p] for p in sorted(peers)], measure)
@@ -145,7 +145,8 @@ def _of_references(
 ) -> Iterator[Held]:
     """A reference expresses the units it contributes to; pyramids with itself do not score it."""
     choice = choose(study, kind="expert", pyramid=pyramid, judges=judges or "all")
-    for topic, base in sorted(choice.pyramids.items()):
+    for topic, held in sorted(choice.pyramids.items()):
+        base = _in_order(held)
         if len(base.references) < 3 or not base.units:
             problems.warning(
                 f"topic {topic}", "has fewer than 3 references or no units; holding one out leaves too few"
@@ -159,6 +160,15 @@ def _of_references(
         others = members.sum(axis=1) == len(base.references) - 1
         full = column_means(scores[:, others].T)  # the one pyramid of all the others
         yield Held(topic, base.references, base.references, members.sum(axis=1), scores, full)
+
+
+def _in_order(pyramid: Pyramid) -> Pyramid:
+    """The pyramid with references and units by name: which of its parts are drawn must not depend on their order."""
+    return replace(
+        pyramid,
+        references=tuple(sorted(pyramid.references)),
+        units=tuple(sorted(pyramid.units, key=lambda unit: unit.id)),
+    )
 
 
 def _subsets(references: int, most: int, rng: np.random.Generator, topic: str, problems: Problems) -> NDArray[np.int64]:

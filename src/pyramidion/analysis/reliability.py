@@ -289,11 +289,10 @@ def _sentence(result: Reliability) -> str:
     if score.mean_difference is None:
         return text
     verdict = "below" if score.mean_difference < SAME else "not below"
-    apart = rounded_beside(score.mean_difference, SAME, 3)
+    apart = rounded_beside(score.mean_difference, SAME, digits=3)
     related = "" if score.r is None else f"correlate with r = {score.r:.3f} and "
     return (
-        text
-        + f" Their modified scores {related}differ by {apart} on average, {verdict} the {SAME} "
+        text + f" Their modified scores {related}differ by {apart} on average, {verdict} the {SAME} "
         "that separates summaries."
     )
 

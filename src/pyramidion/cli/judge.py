@@ -183,7 +183,7 @@ def _show_workers(judged: JudgedStudy, name: str, pyramid: str, output: Output) 
     for check in checks:
         shown = [
             "-" if check.excess is None else f"{check.excess:.3f}",
-            "-" if check.deviation is None else rounded_beside(check.deviation, SUSPECT, 3),
+            "-" if check.deviation is None else rounded_beside(check.deviation, SUSPECT, digits=3),
             "-" if check.agreement is None else f"{check.agreement:.3f}",
         ]
         drawn.add_row(cell(plain(check.worker)), str(check.answers), *shown, "suspect" if check.suspect else "")

@@ -76,11 +76,11 @@ def validate(path: StudyPath, format: From = None, json: Json = False, quiet: Qu
         output.problems(loaded.problems, most=None)
     warnings = len(loaded.problems) - len(loaded.errors)
     output.show(f"{loaded.format}: {held(counts) or 'nothing'}")
-    output.show(
-        "Valid."
-        if not loaded.problems
-        else f"{counted(len(loaded.errors), 'errors')}, {counted(warnings, 'warnings')}."
-    )
+    found = counted(warnings, "warnings")
+    if loaded.errors:
+        output.show(f"{counted(len(loaded.errors), 'errors')}, {found}.")
+    else:
+        output.show(f"Valid, with {found}." if warnings else "Valid.")
     if loaded.errors:
         raise typer.Exit(1)
 

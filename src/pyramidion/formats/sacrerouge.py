@@ -68,6 +68,9 @@ class _Reader:
         references = _references(fields, topic)
         documents = _documents(fields)
         summary = _summary(fields, topic)
+        if "summary" in fields and summary is None:
+            who = fields.get("summarizer_id")
+            self.problems.error(where, f"field 'summary' is null: the summary of {topic} by {who} is missing")
         self.topics[topic] = None
         for reference in references:
             self._add_reference(where, reference)

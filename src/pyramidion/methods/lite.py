@@ -88,7 +88,7 @@ def share_present(aggregated: Judgments) -> Iterator[Score]:
 def _screened(screening: Screening, minimum: float) -> Iterator[Problem]:
     for worker in screening.workers:
         if worker.excluded:
-            share = rounded_beside(worker.agreement or 0.0, minimum, 3)
+            share = rounded_beside(worker.agreement or 0.0, minimum, digits=3)
             found = f"excluded in round {worker.round}: agreement {share} over {worker.pairs} pairs"
             yield Problem(f"judge {worker.judge}", f"{found} is below {minimum:g}", "warning")
         elif worker.agreement is None and len(screening.workers) > 1:

@@ -19,6 +19,9 @@ from pyramidion.workflows.planning import ATTENTION
 GOLD_TOLERANCE = 2
 """A rating counts as right if it is at most this far from the experts' mean."""
 
+ALPHA_LIMITS = (0.67, 0.8)
+"""From the first on agreement is tentative, from the second on reliable (Krippendorff 2004); the page says so."""
+
 
 @dataclass(frozen=True)
 class WorkerReport:
@@ -55,6 +58,7 @@ class Overview:
             "by_topic": self.by_topic,
             "by_system": self.by_system,
             "alpha": self.alpha,
+            "alpha_shown": None if self.alpha is None else rounded_beside(self.alpha, *ALPHA_LIMITS),
             "median_seconds": median(self.seconds) if self.seconds else None,
             "cost": str(self.cost),
             "workers": [
@@ -98,10 +102,11 @@ def overview(desk: Desk, name: str) -> Overview:
     counted = [answer for answer in submitted if answer.counted]
     judgments = Judgments(j for answer in counted for j in judgments_of(answer))
     agreement = {w.judge: w.agreement for w in screen(judgments).workers} if campaign.kind == "judge" else {}
+    least = campaign.settings.min_agreement
     flags = flag_workers(
         [_record(study, answer) for answer in submitted],
         agreement=agreement,
-        min_agreement=campaign.settings.min_agreement,
+        min_agreement=least,
         min_seconds=campaign.settings.min_seconds,
     )
     blocked = {worker.id: worker.blocked for worker in desk.workers.all() if worker.blocked}
@@ -110,7 +115,7 @@ def overview(desk: Desk, name: str) -> Overview:
         progress=desk.campaigns.progress(name),
         by_topic=_tally([(t.task.topic, t.wanted) for t in tasks], [a.task.topic for a in counted]),
         by_system=_tally([(t.task.system or "-", t.wanted) for t in tasks], [a.task.system or "-" for a in counted]),
-        workers=_workers(submitted, agreement, campaign.settings.min_agreement, flags, desk.reviews.excluded(), blocked),
+        workers=_workers(submitted, agreement, least, flags, desk.reviews.excluded(), blocked),
         alpha=_alpha(judgments) if campaign.kind in {"judge", "rate"} else None,
         seconds=[answer.seconds for answer in submitted if answer.seconds is not None],
         cost=_cost(campaign, len(submitted)),
