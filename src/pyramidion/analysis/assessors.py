@@ -52,7 +52,8 @@ def _of_study(year: str, study: Study, pyramid: str | None) -> Iterator[Given]:
                 yield Given(PYRAMID, year, assessor, topic, system, score.modified)
     judgments = study.judgments
     for aspect in rated_aspects(study):
-        for j in take(judgments, is_in(judgments.aspect, {aspect}) & is_in(judgments.other, {""})):
+        rated = take(judgments, is_in(judgments.aspect, {aspect}) & is_in(judgments.other, {""}))
+        for j in sorted(rated, key=lambda j: (j.judge, j.topic, j.system, j.value or 0.0)):
             if j.value is not None:
                 yield Given(aspect, year, j.judge, j.topic, j.system, j.value)
 

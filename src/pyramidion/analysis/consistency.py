@@ -31,6 +31,7 @@ from pyramidion.analysis.assessors import (
 )
 from pyramidion.analysis.figures import Bars, Estimate, Figure
 from pyramidion.errors import Problem, UsageError
+from pyramidion.methods.aggregate import majority
 from pyramidion.methods.autoannotate import autoannotate
 from pyramidion.methods.choice import choose
 from pyramidion.methods.pyramid import PeerScore
@@ -207,7 +208,7 @@ def _auto(studies: Mapping[str, Study], pyramid: str | None) -> Iterator[AutoDif
 
 def _modified(pyramids: Mapping[str, Pyramid], judgments: Judgments) -> dict[tuple[str, str], float]:
     counts: dict[tuple[str, str], dict[str, float]] = {}
-    for j in judgments:
+    for j in majority(judgments):
         if j.value is not None:
             counts.setdefault((j.topic, j.system), {})[j.unit] = j.value
     found = {key: PeerScore(pyramids[key[0]], expressed).modified for key, expressed in counts.items()}

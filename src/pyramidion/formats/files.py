@@ -6,6 +6,7 @@ a reader never sees half a file and a failed run leaves the old one as it was.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import json
 import os
@@ -31,9 +32,9 @@ def read_text(path: Path, problems: Problems) -> str | None:
     Other bytes are an error that names its place, and the text is missing: what stands in for unreadable characters
     would be scored as if somebody had written it.
     """
-    raw = path.read_bytes()
+    raw = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     try:
-        return raw.decode("utf-8-sig")
+        return raw.decode()
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         problems.error(str(path), f"line {line}: byte {raw[error.start]:#04x} is not UTF-8; save the file as UTF-8")
@@ -62,11 +63,13 @@ def _lines(path: Path, problems: Problems) -> Iterator[_Line]:
                 yield _Line(number, "", False)
                 continue
             text = raw.removesuffix(b"\n")
+            if number == 1:
+                text = text.removeprefix(codecs.BOM_UTF8)
             try:
-                yield _Line(number, text.decode("utf-8-sig" if number == 1 else "utf-8"), True)
+                yield _Line(number, text.decode(), True)
             except UnicodeDecodeError as error:
                 problems.error(where, f"byte {text[error.start]:#04x} is not UTF-8; save the file as UTF-8")
-                yield _Line(number, text.decode("utf-8", errors="replace"), False)
+                yield _Line(number, text.decode(errors="replace"), False)
 
 
 def read_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:

@@ -116,15 +116,16 @@ def _note(held: dict[str, Any]) -> Problem:
 
 
 def _unique(scores: Iterable[Score], where: str, problems: Problems) -> Iterator[Score]:
-    seen: set[tuple[str | None, str, str]] = set()
+    """Each score once. Of two for the same cell the lower one is kept, whichever comes first."""
+    seen: dict[tuple[str | None, str, str], Score] = {}
     for score in scores:
         key = (score.topic, score.system, score.measure)
-        if key in seen:
+        known = seen.setdefault(key, score)
+        if known is not score:
             at = f"topic {score.topic}, " if score.topic else ""
             problems.error(where, f"{at}system {score.system}, measure {score.measure} appears twice")
-            continue
-        seen.add(key)
-        yield score
+            seen[key] = min(known, score, key=lambda s: (s.value is None, s.value or 0.0))
+    yield from seen.values()
 
 
 def _from_csv(path: Path, problems: Problems) -> Iterator[Score]:

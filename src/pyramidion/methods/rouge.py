@@ -134,7 +134,7 @@ def score(
         references.setdefault(reference.topic, []).append(reference.text)
     problems = Problems()
     scores: list[Score] = []
-    for peer in track(sorted(study.peers, key=lambda p: (p.topic, p.system))):
+    for peer in track(sorted(study.peers, key=lambda p: (p.topic, p.system, p.text))):
         overlaps = [compare(text, peer.text) for text in sorted(references.get(peer.topic, ()))]
         for name, (variant, part) in parts.items():
             against = [getattr(overlap[variant], part) for overlap in overlaps]
