@@ -109,7 +109,7 @@ def test_every_method_option_reaches_its_method(study: Path) -> None:
         (["--method", "lite", "--tokens", "ascii"], "method lite has no choice 'tokens'"),
         (["--tie", "absent", "--clip"], "method pyramid has no choice 'tie'"),  # no method has both
         (["--measure", "f1"], "pyramid measure 'f1' is unknown"),
-        (["--aggregate", "wawa"], "aggregator 'wawa' is unknown"),
+        (["--aggregate", "median"], "aggregator 'median' is unknown"),
         (["--judges", "nobody"], "no judge is called 'nobody'"),
         (["-o", "scores.xls"], "scores.xls: scores are written to"),
         (["--by", "week"], "--by is system or summary"),
@@ -287,6 +287,22 @@ def test_what_lenient_reading_found_is_never_hidden(tmp_path: Path, study: Path)
     assert quiet.stdout == ""
     assert "type 'judgement' is unknown" in quiet.stderr
     assert any("judgement" in note.what for note in pyr.score(pyr.load(path, lenient=True), "lite").notes)
+
+
+def test_validate_counts_empty_texts(tmp_path: Path) -> None:
+    for name, text in {"references/A": "Rain fell.", "references/B": " \n", "peers/s": "", "peers/z": "Rain."}.items():
+        file = tmp_path / "topics" / "t1" / f"{name}.txt"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    done = run("validate", tmp_path)
+    assert done.returncode == 0
+    assert "Valid, with 2 warnings.\n" in done.stdout
+    assert "peers: 1 of 2 have an empty text: s on t1" in done.stderr
+    assert "references: 1 of 2 have an empty text: B on t1" in done.stderr
+    (tmp_path / "topics" / "t1" / "peers" / "s.txt").write_text("Rain.")
+    assert "Valid, with 1 warning.\n" in run("validate", tmp_path).stdout
+    (tmp_path / "topics" / "t1" / "references" / "B.txt").write_text("Rain.")
+    assert "\nValid.\n" in run("validate", tmp_path).stdout
 
 
 def test_validate_lists_everything_errors_first(tmp_path: Path) -> None:

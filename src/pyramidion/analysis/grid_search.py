@@ -61,6 +61,7 @@ def grid_search(
     """Correlate every setting with the gold. ``by`` is the level settings are chosen by, ``axes`` the two parameters
     to plot (by default those that explain most); ``resamples`` of topics give each correlation its interval."""
     check_search({name: scored.levels(name) for name in scored.parameters}, by=by, kind=kind, axes=axes)
+    scored = scored.in_order()
     data = against(scored, gold, gold_measure)
     by = "system" if data.target is None else by
     result = _searched(scored, data, by, kind, resamples, seed)

@@ -91,8 +91,7 @@ def pyramid_size(
         raise UsageError(f"references are drawn at least once, not {draws} times")
     problems = Problems()
     rng = np.random.default_rng(seed)
-    # What is drawn must not depend on the order in which references come.
-    study = replace(study, pyramids=tuple(replace(p, references=tuple(sorted(p.references))) for p in study.pyramids))
+    study = replace(study, pyramids=tuple(map(_in_order, study.pyramids)))
     five = partial(_of_five, draws=draws)
     held: dict[str, Callable[..., Iterator[Held]]] = {"peers": _of_peers, "references": _of_references, "five": five}
     topics = tuple(held[held_out](study, measure, pyramid, judges, most, rng, problems))
@@ -223,6 +222,15 @@ def _by_all_others(base: Pyramid, measure: Measure) -> Floats:
     itself = np.eye(len(base.references), dtype=np.int64)
     scores = _scores(base, 1 - itself, _told(base), measure)
     return column_means(np.where(itself, scores, np.nan))
+
+
+def _in_order(pyramid: Pyramid) -> Pyramid:
+    """The pyramid with references and units by name: which of its parts are drawn must not depend on their order."""
+    return replace(
+        pyramid,
+        references=tuple(sorted(pyramid.references)),
+        units=tuple(sorted(pyramid.units, key=lambda unit: unit.id)),
+    )
 
 
 def _subsets(references: int, most: int, rng: np.random.Generator, topic: str, problems: Problems) -> NDArray[np.int64]:

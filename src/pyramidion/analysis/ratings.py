@@ -20,7 +20,8 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Ratings:
-    """``item`` numbers what was judged: a summary, or one unit in a summary. Names are in the order of codes.
+    """``item`` numbers what was judged: a summary, or one unit in a summary. Names are in the order of codes. Rows are
+    sorted by topic, system, unit and judge, so that nothing made of them depends on the order in which they arrived.
 
     ``judges`` is empty where the numbers are scores of summaries, which nobody gave alone.
     """
@@ -93,6 +94,7 @@ def unit_answers(
 def of_judgments(measure: str, judgments: Judgments) -> Ratings:
     """Answered judgments as columns."""
     answered = take(judgments, ~np.isnan(values(judgments)))
+    answered = take(answered, np.lexsort((values(answered), *_by_name(answered))))
     judge, topic, system, unit = (
         ranks(part) for part in (answered.judge, answered.topic, answered.system, answered.unit)
     )
@@ -104,6 +106,11 @@ def of_judgments(measure: str, judgments: Judgments) -> Ratings:
     key = (topic * max(len(systems), 1) + system) * width + unit
     item = np.unique(key, return_inverse=True)[1].astype(np.int64)
     return Ratings(measure, values(answered), judge, topic, system, item, judges, topics, systems)
+
+
+def _by_name(judgments: Judgments) -> list[Codes]:
+    """Keys for sorting, the last one first."""
+    return [ranks(part) for part in (judgments.judge, judgments.unit, judgments.system, judgments.topic)]
 
 
 def _packed(code: Codes, names: Sequence[str]) -> tuple[Codes, tuple[str, ...]]:

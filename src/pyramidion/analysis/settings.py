@@ -44,6 +44,21 @@ class ScoredSettings:
         if any(len(setting) != len(self.parameters) for setting in self.settings):
             raise UsageError(f"every setting has {len(self.parameters)} values: {', '.join(self.parameters)}")
 
+    def in_order(self) -> ScoredSettings:
+        """The same with settings, topics and systems by value and name: which of two equals comes first is settled."""
+        settings = sorted(
+            range(len(self.settings)), key=lambda place: [(v is not None, v or 0) for v in self.settings[place]]
+        )
+        topics = sorted(range(len(self.topics)), key=lambda place: self.topics[place])
+        systems = sorted(range(len(self.systems)), key=lambda place: self.systems[place])
+        return replace(
+            self,
+            settings=tuple(self.settings[place] for place in settings),
+            topics=tuple(self.topics[place] for place in topics),
+            systems=tuple(self.systems[place] for place in systems),
+            scores=self.scores[np.ix_(settings, topics, systems)],
+        )
+
     def levels(self, parameter: str) -> list[Any]:
         """The values of a parameter: numbers from low to high, names by the alphabet."""
         place = self.parameters.index(parameter)

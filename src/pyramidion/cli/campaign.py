@@ -149,7 +149,7 @@ def status(
                 cell(worker.worker),
                 str(worker.submitted),
                 "-" if worker.median_seconds is None else f"{worker.median_seconds:.0f}",
-                "-" if worker.agreement is None else f"{worker.agreement:.2f}",
+                worker.agreement_shown or "-",
                 cell("; ".join(flag.detail for flag in worker.flags)),
                 cell(worker.excluded or ""),
                 cell(worker.blocked or ""),

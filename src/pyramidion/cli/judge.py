@@ -179,7 +179,8 @@ def _save(judged: JudgedStudy, target: Path, output: Output) -> None:
 
 
 def _show_workers(judged: JudgedStudy, name: str, pyramid: str, output: Output) -> None:
-    from pyramidion.workflows.careless import check_workers
+    from pyramidion.stats.rounding import rounded_beside
+    from pyramidion.workflows.careless import SUSPECT, check_workers
 
     checks = check_workers(judged.study, name, pyramid=pyramid)
     output.result(
@@ -189,8 +190,11 @@ def _show_workers(judged: JudgedStudy, name: str, pyramid: str, output: Output) 
     for column in ("worker", "answers", "excess", "deviation", "agreement", ""):
         drawn.add_column(column, justify="left" if column in {"worker", ""} else "right")
     for check in checks:
-        numbers = (check.excess, check.deviation, check.agreement)
-        shown = ("-" if number is None else f"{number:.3f}" for number in numbers)
+        shown = [
+            "-" if check.excess is None else f"{check.excess:.3f}",
+            "-" if check.deviation is None else rounded_beside(check.deviation, SUSPECT, digits=3),
+            "-" if check.agreement is None else f"{check.agreement:.3f}",
+        ]
         drawn.add_row(cell(plain(check.worker)), str(check.answers), *shown, "suspect" if check.suspect else "")
     output.show(drawn)
 

@@ -76,11 +76,11 @@ def validate(path: StudyPath, format: From = None, json: Json = False, quiet: Qu
         output.problems(loaded.problems, most=None)
     warnings = len(loaded.problems) - len(loaded.errors)
     output.show(f"{loaded.format}: {held(counts) or 'nothing'}")
-    output.show(
-        "Valid."
-        if not loaded.problems
-        else f"{counted(len(loaded.errors), 'errors')}, {counted(warnings, 'warnings')}."
-    )
+    found = counted(warnings, "warnings")
+    if loaded.errors:
+        output.show(f"{counted(len(loaded.errors), 'errors')}, {found}.")
+    else:
+        output.show(f"Valid, with {found}." if warnings else "Valid.")
     if loaded.errors:
         raise typer.Exit(1)
 
@@ -136,7 +136,7 @@ def score(
         typer.Option(help="all, people, expert, crowd, model, or one judge's id. By default the method's kind."),
     ] = None,
     aggregate: Annotated[
-        str | None, typer.Option(help="lite: majority, mean, dawid-skene, mace or glad. [default: majority]")
+        str | None, typer.Option(help="lite: majority, mean, wawa, dawid-skene, mace or glad. [default: majority]")
     ] = None,
     tie: Annotated[str | None, typer.Option(help="lite: what a tie counts as. [default: absent]")] = None,
     min_agreement: Annotated[

@@ -6,7 +6,6 @@ that are present. A system's score is the mean over its topics.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import get_args
 
@@ -20,6 +19,7 @@ from pyramidion.methods.columns import group, ranks, values, with_values
 from pyramidion.methods.missing import unscored
 from pyramidion.methods.screening import Agreement, Screening, screen
 from pyramidion.model import Judgments, Score, ScoreTable, Signature, Study
+from pyramidion.stats.rounding import rounded_beside
 
 MEASURES = ("lite",)
 
@@ -86,8 +86,8 @@ def share_present(aggregated: Judgments) -> Iterator[Score]:
 def _screened(screening: Screening, minimum: float) -> Iterator[Problem]:
     for worker in screening.workers:
         if worker.excluded:
-            share = math.floor((worker.agreement or 0.0) * 1000) / 1000  # 0.4996 must not read as 0.500
-            found = f"excluded in round {worker.round}: agreement {share:.3f} over {worker.pairs} pairs"
+            share = rounded_beside(worker.agreement or 0.0, minimum, digits=3)
+            found = f"excluded in round {worker.round}: agreement {share} over {worker.pairs} pairs"
             yield Problem(f"judge {worker.judge}", f"{found} is below {minimum:g}", "warning")
         elif worker.agreement is None and len(screening.workers) > 1:
             yield Problem(f"judge {worker.judge}", "kept unchecked: shares no task with anyone", "warning")

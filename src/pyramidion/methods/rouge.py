@@ -159,7 +159,7 @@ def score(
     own = own_references(study)
     problems = Problems()
     scores: list[Score] = []
-    ordered = track(sorted(study.peers, key=lambda p: (p.topic, p.system)))
+    ordered = track(sorted(study.peers, key=lambda p: (p.topic, p.system, p.text)))
     for topic, peers in groupby(ordered, key=lambda peer: peer.topic):
         texts = [(reference.system, _Text(words(reference.text))) for reference in references.get(topic, ())]
         for peer in peers:

@@ -141,6 +141,10 @@ class _Rules:
         for summary in self.study.summaries:
             if summary.topic not in self.topics:
                 yield Problem(f"{summary.role} {summary.system}", f"belongs to unknown topic {summary.topic!r}")
+        for noun, summaries in (("peers", self.study.peers), ("references", self.study.references)):
+            if empty := sorted(f"{s.system} on {s.topic}" for s in summaries if not s.text.strip()):
+                shown = ", ".join(empty[:3]) + (", ..." if len(empty) > 3 else "")
+                yield Problem(noun, f"{len(empty)} of {len(summaries)} have an empty text: {shown}", "warning")
 
     def _pyramids(self) -> Iterator[Problem]:
         pyramids = self.study.pyramids

@@ -271,7 +271,8 @@ def score(
     table = evaluate_study(study, _choices(choices), pyramid=pyramid, explain=False).table
     if measures is None:
         return table
-    return replace(table, scores=tuple(score for name in measures for score in table.scores if score.measure == name))
+    scores = tuple(score for name in measures for score in table.scores if score.measure == name)
+    return replace(table, scores=scores, order=tuple(measures))
 
 
 def _kept(signature: Signature) -> Signature:

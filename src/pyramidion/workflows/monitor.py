@@ -11,12 +11,16 @@ from pyramidion.methods.cost import Cost, campaign_cost
 from pyramidion.methods.quality import Flag, WorkRecord, flag_workers
 from pyramidion.methods.screening import screen
 from pyramidion.model import Campaign, Judgments, Study
+from pyramidion.stats.rounding import rounded_beside
 from pyramidion.store import StoredAnswer
 from pyramidion.workflows.campaign import Desk, judgments_of
 from pyramidion.workflows.planning import ATTENTION
 
 GOLD_TOLERANCE = 2
 """A rating counts as right if it is at most this far from the experts' mean."""
+
+ALPHA_LIMITS = (0.67, 0.8)
+"""From the first on agreement is tentative, from the second on reliable (Krippendorff 2004); the page says so."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,8 @@ class WorkerReport:
     surplus: int
     median_seconds: float | None
     agreement: float | None
+    agreement_shown: str | None
+    """Rounded, but never to the other side of the campaign's least agreement."""
     flags: tuple[Flag, ...]
     excluded: str | None
     blocked: str | None
@@ -52,6 +58,7 @@ class Overview:
             "by_topic": self.by_topic,
             "by_system": self.by_system,
             "alpha": self.alpha,
+            "alpha_shown": None if self.alpha is None else rounded_beside(self.alpha, *ALPHA_LIMITS),
             "median_seconds": median(self.seconds) if self.seconds else None,
             "cost": str(self.cost),
             "workers": [
@@ -61,6 +68,7 @@ class Overview:
                     "surplus": w.surplus,
                     "median_seconds": w.median_seconds,
                     "agreement": w.agreement,
+                    "agreement_shown": w.agreement_shown,
                     "flags": [{"reason": f.reason, "detail": f.detail} for f in w.flags],
                     "excluded": w.excluded,
                     "blocked": w.blocked,
@@ -94,10 +102,11 @@ def overview(desk: Desk, name: str) -> Overview:
     counted = [answer for answer in submitted if answer.counted]
     judgments = Judgments(j for answer in counted for j in judgments_of(answer))
     agreement = {w.judge: w.agreement for w in screen(judgments).workers} if campaign.kind == "judge" else {}
+    least = campaign.settings.min_agreement
     flags = flag_workers(
         [_record(study, answer) for answer in submitted],
         agreement=agreement,
-        min_agreement=campaign.settings.min_agreement,
+        min_agreement=least,
         min_seconds=campaign.settings.min_seconds,
     )
     blocked = {worker.id: worker.blocked for worker in desk.workers.all() if worker.blocked}
@@ -106,7 +115,7 @@ def overview(desk: Desk, name: str) -> Overview:
         progress=desk.campaigns.progress(name),
         by_topic=_tally([(t.task.topic, t.wanted) for t in tasks], [a.task.topic for a in counted]),
         by_system=_tally([(t.task.system or "-", t.wanted) for t in tasks], [a.task.system or "-" for a in counted]),
-        workers=_workers(submitted, agreement, flags, desk.reviews.excluded(), blocked),
+        workers=_workers(submitted, agreement, least, flags, desk.reviews.excluded(), blocked),
         alpha=_alpha(judgments) if campaign.kind in {"judge", "rate"} else None,
         seconds=[answer.seconds for answer in submitted if answer.seconds is not None],
         cost=_cost(campaign, len(submitted)),
@@ -163,6 +172,7 @@ def _gold(answer: StoredAnswer) -> tuple[int, int]:
 def _workers(
     submitted: list[StoredAnswer],
     agreement: dict[str, float | None],
+    least: float,
     flags: tuple[Flag, ...],
     excluded: dict[str, str],
     blocked: dict[str, str],
@@ -176,7 +186,8 @@ def _workers(
             submitted=len(answers),
             surplus=sum(answer.surplus for answer in answers),
             median_seconds=median(answer.seconds for answer in answers if answer.seconds is not None),
-            agreement=agreement.get(worker),
+            agreement=(share := agreement.get(worker)),
+            agreement_shown=None if share is None else rounded_beside(share, least),
             flags=tuple(flag for flag in flags if flag.judge == worker),
             excluded=excluded.get(worker),
             blocked=blocked.get(worker),

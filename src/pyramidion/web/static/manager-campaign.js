@@ -153,7 +153,7 @@ function showProgress({ progress: p }) {
 }
 
 function showFigures(data) {
-  setText(byId("alpha"), isNumber(data.alpha) ? fixed(data.alpha) : NONE);
+  setText(byId("alpha"), data.alpha_shown ?? NONE);
   setText(byId("alpha-help"), alphaHelp(data));
   const [total, rest] = splitCost(data.cost);
   setText(byId("cost"), total);

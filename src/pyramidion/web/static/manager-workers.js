@@ -86,7 +86,7 @@ export class Workers {
         kind: "bar",
         first: "ascending",
         value: (row) => row.agreement,
-        cell: (row) => agreement(row.agreement),
+        cell: (row) => agreement(row),
       },
       {
         id: "flags",
