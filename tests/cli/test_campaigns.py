@@ -50,7 +50,7 @@ def test_a_campaign_from_plan_to_scores(tmp_path: Path) -> None:
     status = json.loads(run("campaign", "status", place, "j", "--json").stdout)[0]
     assert {one["worker"]: one["blocked"] for one in status["workers"] if one["blocked"]} == {worker: "too fast"}
     assert "too fast" in run("campaign", "status", place).stdout
-    for action in ("include", "approve", "unblock", "reject"):
+    for action in ("include", "unblock"):
         assert run("campaign", action, place, worker, "--reason", "a reason").returncode == 0
     assert run("campaign", "bonus", place, worker, 0.5).returncode == 0
     refused(run("campaign", "exclude", place, "w0", "--reason", "x"), 2, "no worker is called 'w0'")
@@ -166,7 +166,8 @@ def test_all_workers_without_a_flag_are_approved_at_once(tmp_path: Path) -> None
     expected = f"approve: {len(good)} workers, {done} submissions (good work); {len(workers) - len(good)} flagged"
     assert expected in run("campaign", "approve", place, "--unflagged", "judge").stdout
     assert f"{len(good)} workers, 0 submissions" in run("campaign", "approve", place, "--unflagged", "judge").stdout
-    refused(run("campaign", "approve", place), 2, "say whose submissions")
+    refused(run("campaign", "approve", place, "judge"), 2, "say which answers, by their ids, or whose")
+    refused(run("campaign", "approve", place, "judge", 1, "--unflagged"), 2, "leave out ids and --worker")
 
 
 def test_annotations_of_two_people_in_files_go_into_one_database(tmp_path: Path) -> None:

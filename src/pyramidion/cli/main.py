@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pyramidion.cli import analyze, annotate, auto, campaign, judge, report, study
+from pyramidion.cli import analyze, annotate, auto, decisions, judge, report, study
 from pyramidion.cli.inputs import load_study, refuse_same
 from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath
 from pyramidion.cli.output import Output, as_json, counted, held, plain
@@ -227,7 +227,7 @@ app.command("init")(study.init)
 app.command("import")(study.import_)
 app.command("account")(study.account)
 app.command("serve")(study.serve)
-app.add_typer(campaign.campaign, name="campaign")
+app.add_typer(decisions.campaign, name="campaign")
 app.add_typer(annotate.annotate, name="annotate")
 app.add_typer(analyze.analyze, name="analyze")
 app.add_typer(auto.auto, name="auto")

@@ -14,6 +14,7 @@ from pyramidion.model import Campaign, Judgments, Study
 from pyramidion.store import StoredAnswer
 from pyramidion.workflows.campaign import Desk, judgments_of
 from pyramidion.workflows.planning import ATTENTION
+from pyramidion.workflows.verdicts import Pending, pending_decisions
 
 GOLD_TOLERANCE = 2
 """A rating counts as right if it is at most this far from the experts' mean."""
@@ -24,6 +25,7 @@ class WorkerReport:
     worker: str
     submitted: int
     surplus: int
+    removed: int
     median_seconds: float | None
     agreement: float | None
     flags: tuple[Flag, ...]
@@ -41,6 +43,7 @@ class Overview:
     alpha: float | None
     seconds: list[float] = field(repr=False)
     cost: Cost
+    pending: tuple[Pending, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for --json and for the manager's page."""
@@ -54,11 +57,13 @@ class Overview:
             "alpha": self.alpha,
             "median_seconds": median(self.seconds) if self.seconds else None,
             "cost": str(self.cost),
+            "pending": [one._asdict() for one in self.pending],
             "workers": [
                 {
                     "worker": w.worker,
                     "submitted": w.submitted,
                     "surplus": w.surplus,
+                    "removed": w.removed,
                     "median_seconds": w.median_seconds,
                     "agreement": w.agreement,
                     "flags": [{"reason": f.reason, "detail": f.detail} for f in w.flags],
@@ -75,7 +80,7 @@ def spent(desk: Desk) -> str:
     costs = {}
     for campaign in desk.campaigns.all():
         answers = desk.campaigns.answers(campaign.name)
-        costs[campaign.name] = _cost(campaign, sum(answer.state == "submitted" for answer in answers))
+        costs[campaign.name] = _cost(campaign, sum(answer.paid_for for answer in answers))
     return "; ".join(f"{name}: {cost}" for name, cost in costs.items())
 
 
@@ -91,11 +96,12 @@ def overview(desk: Desk, name: str) -> Overview:
     study = desk.studies.load()
     tasks = desk.campaigns.tasks(name)
     submitted = [answer for answer in answers if answer.state == "submitted"]
+    standing = [answer for answer in submitted if answer.removed is None]
     counted = [answer for answer in submitted if answer.counted]
     judgments = Judgments(j for answer in counted for j in judgments_of(answer))
     agreement = {w.judge: w.agreement for w in screen(judgments).workers} if campaign.kind == "judge" else {}
     flags = flag_workers(
-        [_record(study, answer) for answer in submitted],
+        [_record(study, answer) for answer in standing],
         agreement=agreement,
         min_agreement=campaign.settings.min_agreement,
         min_seconds=campaign.settings.min_seconds,
@@ -108,8 +114,9 @@ def overview(desk: Desk, name: str) -> Overview:
         by_system=_tally([(t.task.system or "-", t.wanted) for t in tasks], [a.task.system or "-" for a in counted]),
         workers=_workers(submitted, agreement, flags, desk.reviews.excluded(), blocked),
         alpha=_alpha(judgments) if campaign.kind in {"judge", "rate"} else None,
-        seconds=[answer.seconds for answer in submitted if answer.seconds is not None],
-        cost=_cost(campaign, len(submitted)),
+        seconds=[answer.seconds for answer in standing if answer.seconds is not None],
+        cost=_cost(campaign, sum(answer.paid_for for answer in submitted)),
+        pending=pending_decisions(desk, campaign, submitted),
     )
 
 
@@ -174,7 +181,8 @@ def _workers(
         WorkerReport(
             worker=worker,
             submitted=len(answers),
-            surplus=sum(answer.surplus for answer in answers),
+            surplus=sum(answer.surplus and answer.removed is None for answer in answers),
+            removed=sum(answer.removed is not None for answer in answers),
             median_seconds=median(answer.seconds for answer in answers if answer.seconds is not None),
             agreement=agreement.get(worker),
             flags=tuple(flag for flag in flags if flag.judge == worker),
