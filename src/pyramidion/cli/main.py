@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pyramidion.cli import analyze, annotate, auto, autoannotate, campaign, judge, report, study
+from pyramidion.cli import analyze, annotate, auto, autoannotate, decisions, judge, report, study
 from pyramidion.cli.inputs import load_study, refuse_same
 from pyramidion.cli.options import Annotators, From, Json, Lenient, Quiet, StudyPath, Weights
 from pyramidion.cli.output import Output, as_json, counted, held, plain
@@ -238,7 +238,7 @@ app.command("init")(study.init)
 app.command("import")(study.import_)
 app.command("account")(study.account)
 app.command("serve")(study.serve)
-app.add_typer(campaign.campaign, name="campaign")
+app.add_typer(decisions.campaign, name="campaign")
 app.add_typer(annotate.annotate, name="annotate")
 app.add_typer(analyze.analyze, name="analyze")
 app.add_typer(auto.auto, name="auto")
