@@ -18,9 +18,6 @@ from functools import cache
 from itertools import groupby
 from typing import Literal, NamedTuple, get_args
 
-from nltk.stem.porter import PorterStemmer
-from rouge_score import tokenize
-
 from pyramidion.errors import Problem, Problems, check_choice
 from pyramidion.methods.human_peers import own_references
 from pyramidion.methods.missing import scored_by_others, unscored
@@ -49,12 +46,16 @@ class _Stems:
     """A word is stemmed once, however often it is met."""
 
     def __init__(self) -> None:
+        from nltk.stem.porter import PorterStemmer  # nltk takes a second to import
+
         self.stem = cache(PorterStemmer().stem)
 
 
 def _tokenizer(tokens: Tokens, stem: bool) -> Callable[[str], list[str]]:
     if tokens == "unicode":
         return _unicode_words
+    from rouge_score import tokenize
+
     stemmer = _Stems() if stem else None
     return lambda text: list(tokenize.tokenize(text, stemmer))
 
