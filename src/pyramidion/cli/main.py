@@ -146,7 +146,7 @@ def score(
     agreement: Annotated[
         str | None, typer.Option(help="lite: positional, or the released scripts' sequence. [default: positional]")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="lite: for aggregators that draw. [default: 0]")] = None,
+    seed: Annotated[int | None, typer.Option(help="lite: for aggregators that draw. [default: 0]", min=0)] = None,
     weights: Weights = None,
     annotators: Annotators = None,
     rounding: Annotated[

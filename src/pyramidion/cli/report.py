@@ -19,7 +19,7 @@ Method = Annotated[
 ]
 PyramidName = Annotated[str | None, typer.Option("--pyramid", help="Which pyramid, where there are several.")]
 Judges = Annotated[str | None, typer.Option(help="all, people, expert, crowd, model, or one judge's id.")]
-Seed = Annotated[int, typer.Option(help="For everything that is drawn at random.")]
+Seed = Annotated[int, typer.Option(help="For everything that is drawn at random.", min=0)]
 
 
 def report(

@@ -35,7 +35,7 @@ Plot = Annotated[
 ]
 Latex = Annotated[Path | None, typer.Option("--latex", help="Write the tables for LaTeX (booktabs).")]
 Csv = Annotated[Path | None, typer.Option("--output", "-o", help="Write the tables as .csv; a second one gets -2.")]
-Seed = Annotated[int, typer.Option(help="For everything that is drawn at random.")]
+Seed = Annotated[int, typer.Option(help="For everything that is drawn at random.", min=0)]
 Systems = Annotated[
     list[str] | None, typer.Option("--system", "-s", help="Only these systems; a name or a pattern; repeatable.")
 ]
