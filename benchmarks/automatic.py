@@ -1,8 +1,9 @@
 """Automatic pyramids beside ROUGE: agreement with people, sanity with several references, throughput.
 
-    python benchmarks/automatic.py [DATA] [--write]    # DATA has pyrxsum/ and gum-summaries/; default ../shared/data
+    python benchmarks/automatic.py [DATA] [--write]    # DATA has pyrxsum/, realsumm-half/ and gum-summaries/
 
---write also writes benchmarks/results/automatic.md. Without DATA only the throughput is measured.
+DATA is ../shared/data by default. --write also writes benchmarks/results/automatic.md. Without DATA only the bundled
+example and the throughput are measured.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import resource
 import time
 from collections.abc import Iterator, Sequence
@@ -60,13 +62,37 @@ def grid(table: ScoreTable, measure: str, systems: Sequence[str], topics: Sequen
     return np.array([[values[topic, system] for topic in topics] for system in systems], float)
 
 
-def accuracy(folder: Path) -> Iterator[str]:
+EXPERT = {"coverage": "modified", "quality": "original", "comprehensive": "comprehensive", "raw": "raw"}
+MARKS = re.compile(r"\s*</?t>\s*")
+"""Where sentences begin and end in the references of REALSumm."""
+
+
+def by_experts(study: Study) -> Iterator[str]:
+    """Each score beside the same score by the expert pyramids."""
+    experts = pyr.score(study, "pyramid", measures=list(EXPERT.values()))
+    bare = replace(study, pyramids=(), judgments=pyr.Judgments(), judges=(), tasks=(), assignments=())
+    systems, topics = sorted(experts.systems), sorted(experts.topics)
+    table = evaluate_study(bare, explain=False).table
+    yield f"## Agreement with experts: the bundled example, {len(systems)} systems, {len(topics)} topics\n"
+    yield "Pearson of each score with the same score by the expert pyramids.\n"
+    yield "| score | expert's | all summaries | system level | mean summary level | greatest |"
+    yield "|---|---|---|---|---|---|"
+    for measure, expert in EXPERT.items():
+        ours, gold = grid(table, measure, systems, topics), grid(experts, expert, systems, topics)
+        system, summary = agreement(ours, gold)
+        pooled = pearson(ours.ravel(), gold.ravel())
+        yield f"| {measure} | {expert} | {pooled:.3f} | {system:.3f} | {summary:.3f} | {ours.max():.2f} |"
+    yield ""
+
+
+def accuracy(folder: Path, matchers: Sequence[str] = ("align", "wmin", "exact")) -> Iterator[str]:
     study = pyr.load(folder)
+    study = replace(study, summaries=tuple(replace(s, text=MARKS.sub(" ", s.text).strip()) for s in study.summaries))
     human = pyr.score(study, "lite")
     systems, topics = sorted(human.systems), sorted(human.topics)
     gold = grid(human, "lite", systems, topics)
     bare = replace(study, pyramids=(), judgments=pyr.Judgments())
-    yield f"## Agreement with people: {len(systems)} systems, {len(topics)} one-sentence references, no units given\n"
+    yield f"## Agreement with people: {folder.name}, {len(systems)} systems, {len(topics)} references, no units given\n"
     yield "Pearson with the share of units that people found, 95% bootstrap intervals over documents.\n"
     yield "| metric | system level | | mean summary level | |"
     yield "|---|---|---|---|---|"
@@ -77,13 +103,14 @@ def accuracy(folder: Path) -> Iterator[str]:
         bounds = [f"{a:.3f} to {b:.3f}" for a, b in low]
         return f"| {name} | {system:.3f} | {bounds[0]} | {summary:.3f} | {bounds[1]} |"
 
-    for matcher in ("align", "wmin", "exact"):
+    for matcher in matchers:
         table = evaluate_study(bare, Choices(matcher=matcher), explain=False).table
         measures = ("coverage", "quality", "comprehensive") if matcher == "align" else ("coverage",)
         for measure in measures:
             yield row(f"{matcher}, {measure}", grid(table, measure, systems, topics))
-    cosine = evaluate_study(bare, Choices(matcher="wmin", similarity="cosine"), explain=False).table
-    yield row("wmin over cosines of clause vectors, coverage", grid(cosine, "coverage", systems, topics))
+    if "wmin" in matchers:
+        cosine = evaluate_study(bare, Choices(matcher="wmin", similarity="cosine"), explain=False).table
+        yield row("wmin over cosines of clause vectors, coverage", grid(cosine, "coverage", systems, topics))
     rouge = pyr.score(bare, "rouge", measures=ROUGE)
     for measure in ROUGE:
         yield row(measure, grid(rouge, measure, systems, topics))
@@ -99,10 +126,10 @@ def several_references(path: Path) -> Iterator[str]:
     texts = [found for found in texts if len(found) > 2]
     yield f"## Several references: {len(texts)} documents, {sum(map(len, texts))} human summaries\n"
     yield "Each summary is scored by the pyramid of the others, beside the first summary of every other document.\n"
-    yield "| partitioner | own above all others | lowest own / highest other, mean over documents | seconds |"
-    yield "|---|---|---|---|"
+    yield "| partitioner | own above all others | lowest own coverage, mean over documents | highest other | seconds |"
+    yield "|---|---|---|---|---|"
     for partitioner in ("edua-x", "edua-g", "edua-c"):
-        start, wins, total, ratio = time.perf_counter(), 0, 0, []
+        start, wins, total, lowest, highest = time.perf_counter(), 0, 0, [], []
         for number, own in enumerate(texts):
             foreign = {f"other{i}": found[0] for i, found in enumerate(texts) if i != number}
             margins = []
@@ -114,9 +141,11 @@ def several_references(path: Path) -> Iterator[str]:
                 best = max(value or 0.0 for value in scores.values())
                 wins, total = wins + (mine > best), total + 1
                 margins.append((mine, best))
-            ratio.append(min(m for m, _ in margins) / max(b for _, b in margins))
+            lowest.append(min(m for m, _ in margins))
+            highest.append(max(b for _, b in margins))
         seconds = time.perf_counter() - start
-        yield f"| {partitioner} | {wins} of {total} | {np.mean(ratio):.1f} | {seconds:.0f} |"
+        own_low, other_high = np.mean(lowest), np.mean(highest)
+        yield f"| {partitioner} | {wins} of {total} | {own_low:.2f} | {other_high:.2f} | {seconds:.0f} |"
     yield ""
 
 
@@ -161,9 +190,10 @@ def main() -> None:
         f"Made by `python benchmarks/automatic.py` on {os.cpu_count()} cores ({platform.machine()}), "
         f"Python {platform.python_version()}.\n",
     ]
-    parts = [throughput(pyr.example())]
+    parts = [by_experts(pyr.example()), throughput(pyr.example())]
     if data.exists():
-        parts = [accuracy(data / "pyrxsum"), several_references(data / "gum-summaries/dev.jsonl"), *parts]
+        several = several_references(data / "gum-summaries/dev.jsonl")
+        parts[1:1] = [accuracy(data / "pyrxsum"), accuracy(data / "realsumm-half", ("align",)), several]
     for part in parts:
         for line in part:
             print(line, flush=True)

@@ -50,6 +50,7 @@ def test_the_public_names_are_these() -> None:
         "Summary",
         "Topic",
         "UsageError",
+        "compare_systems",
         "compare_units",
         "evaluate",
         "example",

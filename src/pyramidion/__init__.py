@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pyramidion.formats.score_tables import read_scores, write_scores
     from pyramidion.methods.unit_vectors import compare_units
     from pyramidion.workflows.automatic import evaluate
+    from pyramidion.workflows.comparing import compare_systems
     from pyramidion.workflows.evaluate import score
     from pyramidion.workflows.judging import judge
     from pyramidion.workflows.studies import example, load, save
@@ -44,6 +45,7 @@ except PackageNotFoundError:  # a source tree that was never installed
 
 # The verbs import numpy or readers; they are fetched when first used, so that importing this package stays quick.
 _LAZY = {
+    "compare_systems": "pyramidion.workflows.comparing",
     "compare_units": "pyramidion.methods.unit_vectors",
     "evaluate": "pyramidion.workflows.automatic",
     "example": "pyramidion.workflows.studies",
@@ -73,6 +75,7 @@ __all__ = [
     "Summary",
     "Topic",
     "UsageError",
+    "compare_systems",
     "compare_units",
     "evaluate",
     "example",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -88,6 +90,69 @@ def test_pair_differences_and_spreads_by_hand() -> None:
     assert found.judge_means == (pytest.approx(8 / 3), pytest.approx(14 / 3))
     assert found.judge_mean_sd == pytest.approx(np.sqrt(2))
     assert found.explained[0].r2 == pytest.approx(r_squared([1, 3, 2, 2, 5, 9], [0, 1, 0, 1, 0, 1]))
+
+
+def test_one_answer_per_item_is_the_mean_over_removals_and_not_the_first_row() -> None:
+    # Items with the answers (1, 3) and (2, 2) of judges j0 and j1. Two answers of one judge leave the judge nothing to
+    # explain, two of different judges leave all of it: both are equally likely. The first rows alone are both j0's.
+    found = agreement(rated(np.array([[1.0, 3.0], [2.0, 2.0]])), resamples=0, removals=4000, seed=3).result.explained[0]
+    assert found.r2_single == pytest.approx(0.5, abs=0.03)
+    assert found.single is not None
+    assert (found.single.low, found.single.high, found.single.resamples) == (0.0, 1.0, 4000)
+
+
+def test_removals_in_which_nothing_varies_are_left_out() -> None:
+    found = agreement(
+        rated(np.array([[1.0, 3.0], [1.0, 3.0], [1.0, 3.0]])), resamples=0, removals=4000
+    ).result.explained
+    assert found[0].r2_single == pytest.approx(1)
+    assert found[0].single is not None
+    assert found[0].single.undefined == pytest.approx(1000, abs=100)  # all three 1, or all three 3
+
+
+def test_removals_are_drawn_by_name_and_recorded() -> None:
+    rng = np.random.default_rng(5)
+    study = rated(rng.integers(1, 8, (30, 4)).astype(float))
+    rows = list(study.judgments)
+    rng.shuffle(rows)  # type: ignore[arg-type]
+    answer = agreement(study, resamples=0)
+    assert agreement(replace(study, judgments=Judgments(rows)), resamples=0) == answer
+    assert "|removals:200|" in str(answer.signature)
+    assert "|removals:7|" in str(agreement(study, resamples=0, removals=7).signature)
+    with pytest.raises(pyr.UsageError, match="removals is 1 or more, not 0"):
+        agreement(study, removals=0)
+
+
+def test_without_redundant_answers_nothing_is_removed() -> None:
+    judged = agreement(rated(np.array([[1.0, np.nan], [np.nan, 4.0], [2.0, np.nan]])), resamples=0).result.explained
+    for part in judged:
+        assert part.r2_single == pytest.approx(part.r2)
+        assert part.single is not None
+        assert part.single.low == part.single.high == pytest.approx(part.r2)
+
+
+def test_differences_between_two_judges_are_counted() -> None:
+    # Gillick and Liu 2010, Table 2. Items (1, 3), (2, 2), (5, 9): one difference of 0, 2 and 4 each, none of 1 and 3.
+    study = rated(np.array([[1.0, 3.0], [2.0, 2.0], [5.0, 9.0]]))
+    answer = agreement(study)
+    assert [(d.low, d.pairs) for d in answer.result.differences] == [(0, 1), (1, 0), (2, 1), (3, 0), (4, 1)]
+    (table,) = (t for t in answer.tables if t.title == "Differences between two judges of the same summary")
+    assert table.rows[2] == ("2", 1, pytest.approx(1 / 3))
+    # Three judges make three pairs of answers.
+    assert [d.pairs for d in agreement(rated(np.array([[1.0, 2.0, 4.0]]))).result.differences] == [0, 1, 1, 1]
+
+
+def test_differences_on_finer_scales() -> None:
+    halves = agreement(rated(np.array([[1.0, 2.5], [3.0, 3.5], [2.0, 2.5]]))).result.differences
+    assert [(d.low, d.high, d.pairs) for d in halves] == [(0.5, 0.5, 2), (1.5, 1.5, 1)]
+    fine = agreement(rated(np.random.default_rng(1).random((60, 2)))).result.differences
+    assert len(fine) == 10
+    assert sum(d.pairs for d in fine) == 60
+
+
+def test_differences_are_those_of_ratings_only(example: pyr.Study) -> None:
+    assert agreement(example).result.differences == ()
+    assert agreement(example, aspect="overall").result.differences
 
 
 def test_nothing_to_agree_on_is_said() -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import pyramidion as pyr
 from pyramidion.analysis import correlate
+from pyramidion.analysis.figures import Heatmap
 from pyramidion.model import Score, ScoreTable, Signature
 
 
@@ -160,4 +161,104 @@ def test_two_systems_are_warned_about() -> None:
     gold, metric = noisy(3, systems=3)
     assert not any(
         "is 1 or -1" in note.what for note in correlate([table({"gold": gold, "m": metric})], gold="gold").notes
+    )
+
+
+# -- the sentence is about what was asked --------------------------------------------------------------------------
+
+
+def test_the_sentence_is_about_the_level_and_kind_asked_for() -> None:
+    gold, metric = noisy(1)
+    data = table({"gold": gold, "metric": metric})
+    where = {
+        "system": "on systems",
+        "summary": "on the summaries of a topic",
+        "pooled": "on all summaries together",
+    }
+    names = {"pearson": "Pearson r", "spearman": "Spearman rho", "kendall": "Kendall tau"}
+    for level, said in where.items():
+        for kind, name in names.items():
+            answer = correlate(data, gold="gold", levels=[level], kinds=[kind], resamples=0)  # type: ignore[list-item]
+            r = answer.result.of("metric", level, kind).r
+            assert answer.sentence == f"metric agrees best with gold {said}: {name} = {r:.3f} (10 systems, 12 topics)."
+
+
+def test_only_the_levels_asked_for_are_said_to_be_undefined() -> None:
+    gold, metric = noisy(1)
+    flat = table({"gold": gold, "flat": np.ones_like(gold)})
+    answer = correlate(flat, gold="gold", levels=["pooled", "summary"], resamples=0)
+    assert (
+        answer.sentence
+        == "No metric has a defined correlation with gold at pooled or summary level (10 systems, 12 topics)."
+    )
+    # The metric's system means are all equal, so that only the other levels have a correlation.
+    held = table({"gold": gold, "metric": metric})
+    equal = [s._replace(value=0.0) if s.topic is None and s.measure == "metric" else s for s in held]
+    answer = correlate(ScoreTable(tuple(equal), held.signature), gold="gold", means="given", resamples=0)
+    assert answer.result.of("metric").r is None
+    assert answer.sentence.startswith("metric agrees best with gold on the summaries of a topic: Pearson r = ")
+
+
+def test_differences_are_tested_only_where_systems_are_asked_about() -> None:
+    gold, a = noisy(1)
+    data = table({"gold": gold, "a": a, "b": noisy(2)[1]})
+    assert correlate(data, gold="gold", levels=["system"], resamples=0, permutations=9).result.differences
+    pooled = correlate(data, gold="gold", levels=["pooled"], resamples=0, permutations=9)
+    assert not pooled.result.differences
+    assert len(pooled.tables) == 1
+    assert "Next is" not in pooled.sentence
+
+
+def test_means_of_systems_alone_have_no_other_level() -> None:
+    gold, metric = noisy(1)
+    means = table({"metric": metric})
+    bare = ScoreTable(tuple(score for score in means if score.topic is None), means.signature)
+    answer = correlate({"a": table({"gold": gold}), "b": bare}, gold="gold", resamples=20)
+    assert {c.level for c in answer.result.correlations} == {"system"}
+    assert answer.result.of("metric").over_topics is None
+    assert any(
+        str(note) == "metric: no scores by topic, so no correlation at summary or pooled level" for note in answer.notes
+    )
+    nothing = correlate({"a": table({"gold": gold}), "b": bare}, gold="gold", levels=["pooled"])
+    assert nothing.sentence == "No metric has a defined correlation with gold at pooled level (10 systems, 12 topics)."
+
+
+# -- measures with each other --------------------------------------------------------------------------------------
+
+
+def test_a_matrix_has_every_pair_at_every_level_and_kind() -> None:
+    gold, a = noisy(1)
+    cells = {"gold": gold, "a": a, "b": noisy(2)[1]}
+    answer = correlate(
+        table(cells), gold="gold", kinds=["pearson", "kendall"], resamples=0, permutations=0, matrix=True
+    )
+    assert [(m.level, m.kind) for m in answer.result.matrices] == [
+        (level, kind) for level in ("system", "summary", "pooled") for kind in ("pearson", "kendall")
+    ]
+    for found in answer.result.matrices:
+        assert found.measures == ("gold", "a", "b")
+        for metric in ("a", "b"):
+            assert found.of(metric, "gold") == answer.result.of(metric, found.level, found.kind).r
+        assert [found.values[i][i] for i in range(3)] == [None] * 3
+        assert found.of("a", "b") == found.of("b", "a")
+    first = answer.result.matrices[0]
+    assert first.of("a", "b") == pytest.approx(np.corrcoef(cells["a"].mean(0), cells["b"].mean(0))[0, 1])
+    [drawn] = [t for t in answer.tables if t.title == "Measures with each other (pearson, system level)"]
+    assert drawn.records()[2] == {
+        "measure": "b",
+        "no.": 3,
+        "gold": first.of("b", "gold"),
+        "a": first.of("b", "a"),
+        "b": None,
+    }
+    assert any(isinstance(f, Heatmap) and f.values == first.values for f in answer.figures)
+    assert not correlate(table(cells), gold="gold", resamples=0, permutations=0).result.matrices
+
+
+def test_a_matrix_says_which_pairs_are_the_same_thing_twice() -> None:
+    gold, a = noisy(1)
+    held = table({"gold": gold, "a": a, "percent": 100 * a})
+    answer = correlate(held, gold="gold", resamples=0, permutations=0, matrix=True)
+    assert "matrix: 1 pair of one set of judgments or numbers, so no agreement: a with percent" in map(
+        str, answer.notes
     )

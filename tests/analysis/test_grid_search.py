@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import pyramidion as pyr
-from pyramidion.analysis import ScoredSettings, grid_search
-from pyramidion.analysis.figures import Contour, Lines
+from pyramidion.analysis import ScoredSettings, correlate, grid_search
+from pyramidion.analysis.figures import Contour, Intervals, Lines
 from pyramidion.model import Score, ScoreTable, Signature
 
 
@@ -196,6 +196,63 @@ def test_one_parameter_is_drawn_as_a_curve() -> None:
     [figure] = grid_search(scored(SMALL, (1, 2, 3, 4)), table(GOLD)).figures
     assert isinstance(figure, Lines)
     assert figure.series[0].y == pytest.approx((1, 0, 0.5, 0.75))
+
+
+def test_names_are_compared_with_intervals_and_drawn_one_by_one() -> None:
+    rng = np.random.default_rng(3)
+    gold = rng.normal(size=(6, 5))
+    names: tuple[str, ...] = ("minilm", "wtmf")
+    one = ScoredSettings(
+        "coverage",
+        ("embedder",),
+        tuple((name,) for name in names),
+        tuple(f"t{i}" for i in range(6)),
+        tuple(f"s{i}" for i in range(5)),
+        gold + np.array([0.3, 1.5])[:, None, None] * rng.normal(size=(2, 6, 5)),
+    )
+    answer = grid_search(one, table(gold), resamples=200, seed=1)
+    assert "Of 2 settings, embedder minilm agrees best" in answer.sentence
+    assert "matters most" not in answer.sentence  # there is nothing else
+    assert "|embedder:minilm/wtmf|" in str(answer.signature)
+    assert "|resamples:200|seed:1|" in str(answer.signature)
+    # The same figures and intervals as `correlate`.
+    tables = {"gold": table(gold), "minilm": table(one.scores[0], "minilm")}
+    other = correlate(tables, gold="gold", resamples=200, seed=1).result
+    found = answer.result.of("minilm")
+    for level, interval in (("summary", found.summary), ("system", found.system)):
+        theirs = other.of("minilm", level)
+        assert found.r.at(level) == pytest.approx(theirs.r)
+        assert interval == theirs.over_topics
+    first, second = answer.figures
+    assert isinstance(first, Intervals)
+    assert [row.name for row in first.rows] == ["minilm", "wtmf"]
+    assert (first.rows[0].low, first.rows[0].high) == (found.summary.low, found.summary.high)  # type: ignore[union-attr]
+    assert second.title.endswith("system level")
+    with pytest.raises(pyr.UsageError, match="axes of a contour plot are numbers, and embedder has names"):
+        grid_search(one, table(gold), axes=["embedder", "embedder"])
+    assert grid_search(one, table(gold), resamples=0).result.of("wtmf").system is None
+
+
+def test_a_setting_without_a_parameter_is_in_no_group_of_it() -> None:
+    # beta belongs to g only. Summary level: g with 1 and 2 has 1 and 0; x has 1/2.
+    found = grid_search(
+        ScoredSettings(
+            "coverage",
+            ("partitioner", "beta"),
+            (("g", 1), ("g", 2), ("x", None)),
+            ("t0", "t1"),
+            ("s0", "s1", "s2"),
+            SMALL[:3],
+        ),
+        table(GOLD),
+    )
+    assert {(m.parameter, m.value): m.mean.summary for m in found.result.means} == pytest.approx(
+        {("partitioner", "g"): 0.5, ("partitioner", "x"): 0.5, ("beta", 1): 1, ("beta", 2): 0}
+    )
+    assert (found.result.effect("beta").between, found.result.effect("beta").within) == (1, 0)
+    assert found.result.effect("partitioner").f == pytest.approx(0)
+    assert [row[:2] for row in found.tables[-1].rows] == [("g", "1"), ("x", None), ("g", "2")]
+    assert [type(figure) for figure in found.figures] == [Lines, Intervals, Intervals]
 
 
 def test_settings_that_make_no_difference_are_all_best() -> None:

@@ -29,6 +29,7 @@ OF_STUDIES: dict[str, Question] = {
     "pyramid size": analysis.pyramid_size,
     "pyramid size, original": lambda s: analysis.pyramid_size(s, measure="original"),
     "pyramid size, references": lambda s: analysis.pyramid_size(s, held_out="references"),
+    "pyramid size, five": lambda s: analysis.pyramid_size(s, held_out="five"),
     "resampling": lambda s: analysis.resampling(s, repetitions=2),
     "plan": lambda s: analysis.plan(s, campaigns=2, topics=(2,), units=(3,), workers=(2,)),
     "tukey": analysis.tukey,
@@ -37,7 +38,7 @@ OF_STUDIES: dict[str, Question] = {
 OF_TABLES: dict[str, Callable[[dict[str, pyr.ScoreTable], str], Any]] = {
     "correlate": lambda t, gold: analysis.correlate(t, gold=gold, resamples=5, permutations=5),
     "permutation": lambda t, _: analysis.significance(t),
-    "bootstrap": lambda t, _: analysis.significance(t, test="bootstrap", samples=50),
+    "bootstrap": lambda t, _: analysis.significance(t, test="bootstrap", resamples=100),
     "wilcoxon": lambda t, _: analysis.significance(t, test="wilcoxon"),
     "accuracy": lambda t, gold: analysis.metric_accuracy(t, gold=gold, samples=3),
     "tukey": lambda t, _: analysis.tukey(next(iter(t.values()))),

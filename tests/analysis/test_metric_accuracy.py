@@ -50,7 +50,14 @@ def test_accuracy_by_hand_with_scipys_test() -> None:
 def test_the_gold_agrees_with_itself_and_its_opposite_reverses() -> None:
     cells = noisy()
     data = table(gold=cells["gold"], same=2 * cells["gold"] + 1, opposite=-cells["gold"])
-    found = metric_accuracy(data, gold="gold").result
+    with pytest.raises(
+        pyr.UsageError, match="every other measure comes from the judgments or numbers of 'gold' itself"
+    ):
+        metric_accuracy(data, gold="gold")
+    answer = metric_accuracy(data, gold="gold", metrics=["same", "opposite"])
+    found = answer.result
+    assert "so the same conclusions say nothing about it" in answer.sentence
+    assert answer.tables[0].column("dependent") == [True, True]
     assert (found.of("same").accuracy, found.of("same").mean, found.of("same").sd) == (1.0, 1.0, 0.0)
     assert found.of("opposite").reversed == found.gold_differences > 0
 
@@ -67,3 +74,24 @@ def test_few_topics_are_refused_or_explained() -> None:
     assert answer.sentence.startswith("gold finds no difference in any of 15 pairs")
     with pytest.raises(pyr.UsageError, match="2 to 20 topics, not 21"):
         metric_accuracy(table(**noisy()), gold="gold", subset=21)
+
+
+def test_metrics_that_do_equally_well_are_all_named() -> None:
+    cells = noisy()
+    near = cells["gold"] + 1e-6 * cells["metric"]
+    answer = metric_accuracy(table(gold=cells["gold"], a=near, b=near, c=cells["metric"]), gold="gold")
+    assert answer.sentence.startswith("a, b each draw the same conclusion as gold on 100.0% of 15 pairs")
+
+
+def test_means_of_systems_alone_have_no_verdicts() -> None:
+    cells = noisy()
+    full = table(**cells)
+    bare = ScoreTable(tuple(score for score in full if score.topic is None), full.signature)
+    named = {"gold": table(gold=cells["gold"]), "metric": bare}
+    with pytest.raises(pyr.UsageError, match="verdicts need scores by topic; these have only means of systems: metric"):
+        metric_accuracy(named, gold="gold:gold", metrics=["metric"])
+    both = metric_accuracy(
+        {**named, "other": table(other=cells["metric"])}, gold="gold:gold", metrics=["metric", "other"]
+    )
+    assert [m.metric for m in both.result.metrics] == ["other"]
+    assert "metric: no scores by topic, so no verdicts; left out" in map(str, both.notes)

@@ -129,3 +129,75 @@ def test_tukey_needs_ratings_or_scores(example: pyr.Study) -> None:
         tukey(example, factors=("colour",))
     with pytest.raises(pyr.UsageError, match="'beauty' is unknown; there are: overall"):
         tukey(example, measure="beauty")
+
+
+def ladder(systems: int, topics: int = 50) -> ScoreTable:
+    """Clearly different systems: means from 0 to .98, standard deviation .05."""
+    rng = np.random.default_rng(0)
+    return table(np.linspace(0, 0.98, systems) + rng.normal(0, 0.05, (topics, systems)))
+
+
+@pytest.mark.parametrize("test", ["permutation", "bootstrap", "wilcoxon"])
+def test_many_systems_do_not_make_differences_vanish(test: str) -> None:
+    # 528 pairs; neighbours are .03 apart, .6 sd of a difference, so some of those 32 pairs may be missed, no others.
+    found = significance(ladder(33), test=test).result  # type: ignore[arg-type]
+    assert len(found.significant) >= 528 - 32
+    assert min(pair.raw_p or 1 for pair in found.pairs) < 1e-7
+    more = significance(ladder(60, 40), test=test).result  # type: ignore[arg-type]
+    assert len(more.significant) >= 0.9 * len(more.pairs)
+
+
+def test_pairs_near_the_level_are_drawn_again() -> None:
+    # The first of these rows whose exact p (2^20 patterns, counted) is within 2% of .05.
+    rng = np.random.default_rng(0)
+    signs = np.array(np.meshgrid(*[[1.0, -1.0]] * 10)).reshape(10, -1)
+    while True:
+        row = rng.normal(0.45, 1, 20)
+        left, right = np.sort(row[:10] @ signs), row[10:] @ signs
+        exact = 2 * (len(left) - np.searchsorted(left, abs(row.sum()) - 1e-9 - right)).sum() / 2**20
+        if abs(exact - 0.05) < 0.001:
+            break
+    cells = table(np.column_stack([row, np.zeros(20)]))
+    drawn = [significance(cells, seed=seed).result.pairs[0].p or 0 for seed in range(12)]
+    assert drawn == pytest.approx([exact] * 12, rel=0.03)  # 2,000 draws alone leave a standard error of 3%
+    assert {p < 0.05 for p in drawn} == {exact < 0.05}
+
+
+def test_the_correction_can_put_the_level_out_of_reach() -> None:
+    # 9 topics: p is at least 2/2^9 = .0039; with 6 pairs that can be found, with 28 it cannot.
+    assert significance(table(spread(topics=9, gap=5.0))).result.significant
+    answer = significance(ladder(8, 9))
+    assert not answer.result.significant
+    assert any("9 topics: no permutation test can be significant: p is at least 0.00391, times 28 pairs" in str(n)
+               for n in answer.notes)  # fmt: skip
+
+
+def test_pairs_that_differ_on_few_topics_are_named() -> None:
+    cells = np.tile(np.arange(12.0)[:, None], (1, 3))
+    cells[:4, 1] += 1.0  # differs from the others on four topics: p is at least 1/8
+    cells[:, 2] += np.linspace(1, 2, 12)
+    answer = significance(table(cells))
+    assert [{pair.better, pair.worse} for pair in answer.result.level_out_of_reach] == [{"s0", "s1"}]
+    assert any("cannot be significant on the topics where they differ" in str(note) for note in answer.notes)
+
+
+def test_units_can_be_restricted_to_topics_and_systems(example: pyr.Study) -> None:
+    topic = example.topics[0].id
+    units = len(next(p for p in example.pyramids if p.topic == topic and p.name == "expert").units)
+    found = unit_significance(example, topics=[topic], systems=["extract", "l*"]).result
+    assert [(pair.n, {pair.better, pair.worse}) for pair in found.pairs] == [(units, {"extract", "lead"})]
+    single = pyr.compare_units(example, "extract", "lead", topics=[topic])
+    assert single.both + single.only_first + single.only_second + single.neither == units
+    assert found.pairs[0].p == pytest.approx(single.tests[0].p)
+    with pytest.raises(pyr.UsageError, match="no judged topic is called 'moon'"):
+        unit_significance(example, topics=["moon"])
+    with pytest.raises(pyr.UsageError, match="judged topic 'moon' is unknown"):
+        pyr.compare_units(example, "extract", "lead", topics=["moon"])
+
+
+def test_tukey_can_be_restricted_to_topics(example: pyr.Study) -> None:
+    scores = pyr.score(example, "pyramid")
+    some = [topic.id for topic in example.topics[:3]]
+    kept = ScoreTable.of_summaries([s for s in scores if s.topic in some], scores.signature)
+    assert tukey(scores, topics=some).result == tukey(kept).result
+    assert tukey(example, measure="overall", topics=some).result != tukey(example, measure="overall").result

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given
+from scipy import stats
 from tests.strategies import crowds
 
 import pyramidion as pyr
@@ -96,6 +98,122 @@ def test_references_are_never_scored_by_themselves(example: pyr.Study) -> None:
     assert held.scores.shape[0] == 4
     assert int(held.sizes.max()) == 3
     assert (~np.isnan(held.scores)).sum(axis=1).tolist() == [7, 7, 7, 7]  # subsets of the three others
+
+
+def _many_references(number: int, seed: int = 0) -> pyr.Study:
+    """A topic with many references, whose content units are drawn at random; each reference is also annotated as a
+    peer of another name, so that the method itself can score it."""
+    rng = np.random.default_rng(seed)
+    names = [f"R{n:02}" for n in range(number)]
+    told = {f"u{n}": [name for name in names if rng.random() < rng.choice([0.15, 0.7])] for n in range(14)}
+    told = {unit: said for unit, said in told.items() if said}
+    units = tuple(pyr.ContentUnit(u, u, tuple(pyr.Contributor(r) for r in said)) for u, said in told.items())
+    return pyr.Study(
+        topics=(pyr.Topic("t"),),
+        summaries=tuple(pyr.Summary("t", f"as-{name}", "text") for name in names),
+        pyramids=(pyr.Pyramid("t", tuple(names), units),),
+        judges=(pyr.Judge("e", "expert"),),
+        judgments=pyr.Judgments(
+            [pyr.Judgment("t", f"as-{r}", "e", float(r in said), unit=u) for r in names for u, said in told.items()]
+        ),
+    )
+
+
+def _score(study: pyr.Study, references: Collection[str], reference: str) -> float | None:
+    """The modified score of a reference by a pyramid of some others, by the scoring method."""
+    smaller = study.pyramids[0].restricted_to(references)
+    kept = {unit.id for unit in smaller.units}
+    judgments = pyr.Judgments([j for j in study.judgments if j.unit in kept])
+    table = pyramid.score(replace(study, pyramids=(smaller,), judgments=judgments), measures=["modified"])
+    return table.value(f"as-{reference}", "modified", "t")
+
+
+def test_the_papers_design_ranks_five_references_by_the_rest() -> None:
+    """Nenkova et al. 2007, Table II: five of ten summaries at random, pyramids of all subsets of the other five, and
+    the ranking by each compared with that by the pyramids of size nine."""
+    study = _many_references(10)
+    answer = pyramid_size(study, held_out="five", seed=4)
+    (held,) = answer.result.topics
+    assert [row.pyramids for row in answer.result.rows] == [5, 10, 10, 5, 1]
+    assert [row.ranked for row in answer.result.rows] == [5] * 5
+    assert len({*held.summaries, *held.references}) == 10
+    names = set(study.pyramids[0].references)
+    full = [_score(study, names - {name}, name) for name in held.summaries]
+    assert held.full == pytest.approx(full)
+    subsets = [some for n in range(1, 6) for some in combinations(held.references, n)]
+    rank: dict[int, list[float]] = {}
+    for place, some in enumerate(subsets):
+        expected = [_score(study, some, name) for name in held.summaries]
+        assert held.scores[:, place] == pytest.approx(expected)
+        rank.setdefault(len(some), []).append(float(stats.spearmanr(expected, full).statistic))
+    for row in answer.result.rows:
+        assert row.spearman == pytest.approx(np.nanmean(rank[row.references]))
+    assert not answer.notes  # nothing to warn of: five are ranked
+    assert "|held:five|draws:1|" in str(answer.signature)
+
+
+def test_five_are_drawn_by_the_seed_and_nothing_else() -> None:
+    study = _many_references(8)
+    base = study.pyramids[0]
+    turned = replace(base, references=base.references[::-1], units=base.units[::-1])
+    one, other = (pyramid_size(s, held_out="five", seed=1) for s in (study, replace(study, pyramids=(turned,))))
+    assert one.result.topics[0].summaries == other.result.topics[0].summaries
+    assert one.result.rows == other.result.rows
+    chosen = {pyramid_size(study, held_out="five", seed=seed).result.topics[0].summaries for seed in range(8)}
+    assert len(chosen) > 3
+    several = pyramid_size(study, held_out="five", draws=6)
+    assert [row.pyramids for row in several.result.rows] == [18, 18, 6]  # subsets of three, six times
+    assert "1 topic:" in several.sentence
+
+
+def test_sub_pyramids_that_are_drawn_do_not_depend_on_the_order_of_references() -> None:
+    study = _many_references(7)
+    base = study.pyramids[0]
+    turned = replace(study, pyramids=(replace(base, references=base.references[::-1]),))
+    for held_out in ("peers", "references", "five"):
+        one, other = (pyramid_size(s, held_out=held_out, most=2).result.rows for s in (study, turned))  # type: ignore[arg-type]
+        assert one == other
+
+
+def test_rankings_of_fewer_than_five_are_warned_of(example: pyr.Study) -> None:
+    assert not pyramid_size(example).notes  # six peers
+    answer = pyramid_size(example, held_out="references")
+    assert [row.ranked for row in answer.result.rows] == [3, 2, 1]
+    # Two summaries are no ranking: every correlation would be 1 or -1.
+    assert [row.spearman is None for row in answer.result.rows] == [False, True, True]
+    assert any("pyramids of 1, 2, 3 references: rank as few as 1 held-out summary" in str(n) for n in answer.notes)
+    few = pyramid_size(_small({"x": "u", "y": "v", "z": ""}))
+    assert any("rank as few as 3 held-out summaries; the paper ranks 5" in str(note) for note in few.notes)
+
+
+def test_too_few_references_for_five(example: pyr.Study) -> None:
+    with pytest.raises(pyr.UsageError, match="no topic has the 6 references that holding five out takes"):
+        pyramid_size(example, held_out="five")
+    with pytest.raises(pyr.UsageError, match="drawn at least once, not 0 times"):
+        pyramid_size(example, held_out="five", draws=0)
+
+
+def test_score_ranges_by_hand() -> None:
+    # By A alone: units u, v of weight 1, X_a = 2: x (u) 1/2, y (v) 1/2. By B alone: u, w: x 1/2, y 0. By both: weights
+    # 2, 1, 1, Max(2) = 3: x 2/3, y 1/3.
+    found = pyramid_size(_small({"x": "u", "y": "v"})).result
+    assert [(r.summary, r.references, r.pyramids, r.least, r.mean, r.greatest) for r in found.ranges] == [
+        ("x", 1, 2, 0.5, 0.5, 0.5),
+        ("x", 2, 1, pytest.approx(2 / 3), pytest.approx(2 / 3), pytest.approx(2 / 3)),
+        ("y", 1, 2, 0.0, 0.25, 0.5),
+        ("y", 2, 1, pytest.approx(1 / 3), pytest.approx(1 / 3), pytest.approx(1 / 3)),
+    ]
+
+
+def test_every_summary_and_size_has_its_range(example: pyr.Study) -> None:
+    answer = pyramid_size(example)
+    table = answer.tables[1]
+    assert len(table.rows) == 4 * 6 * 4  # topics x peers x sizes
+    for row in table.records():
+        assert row["minimum"] <= row["mean"] <= row["maximum"]  # type: ignore[operator]
+    held = answer.result.topics[0]
+    of_one = [r for r in answer.result.ranges if (r.topic, r.summary) == (held.topic, held.summaries[0])]
+    assert [r.greatest for r in of_one][-1] == pytest.approx(held.full[0])
 
 
 def test_a_study_without_pairs_is_refused() -> None:

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyramidion.auto.clauses import JOINING, MIN_WORDS, ClauseSegmenter, Tags, _clauses, _long_enough, tags
+from pyramidion.auto.clauses import JOINING, MIN_WORDS, ClauseSegmenter, Tags, _clauses, _long_enough, each_apart, tags
 from pyramidion.auto.encoder import Encoder
+from pyramidion.auto.segments import MOST_WAYS, Clause, one_apart
 from pyramidion.model import Span
 
 GUM = Path(__file__).resolve().parents[3] / "shared/data/gum-clauses/dev.jsonl"
@@ -21,6 +22,11 @@ GUM = Path(__file__).resolve().parents[3] / "shared/data/gum-clauses/dev.jsonl"
 @pytest.fixture(scope="module")
 def segmenter():
     return ClauseSegmenter()
+
+
+@pytest.fixture(scope="module")
+def apart():
+    return each_apart()
 
 
 def ways(segmenter, text):
@@ -102,6 +108,50 @@ def test_a_sign_is_no_subject():
     assert [clause.text for clause in made] == ["He came,", "saw that it was late."]
 
 
+SAYS = "Christopher Shake, the director of the London art gallery, suggests"
+NOT_SO = "this is not the case"
+INVOLVED = (
+    "that many different companies of different natures not just technology related are getting involved with "
+    "cryptocurrencies."
+)
+
+
+def test_the_alternatives_of_the_papers_figure_3(segmenter, apart):
+    """Gao et al. 2019, figure 3: all three clauses; the second "that" clause apart; the first one apart, where the
+    other words stay in their order. A word that only joins is held by its clause, and not read at its beginning."""
+    text = f"{SAYS} that {NOT_SO} and {INVOLVED}"
+    figure = [
+        [SAYS, NOT_SO, INVOLVED],  # 1.6.1
+        [f"{SAYS} that {NOT_SO}", INVOLVED],  # 1.6.2, which has "and" at the end of the first
+        [f"{SAYS} and {INVOLVED}", NOT_SO],  # 1.6.3
+    ]
+    main_apart = [SAYS, f"{NOT_SO} and {INVOLVED}"]
+    [(whole, *alternatives)] = ways(apart, text)
+    assert whole == [text]
+    assert sorted(alternatives) == sorted([*figure, main_apart])
+    [(_, *fewer)] = ways(segmenter, text)
+    assert fewer == [figure[0], main_apart]
+
+
+def test_one_clause_apart_leaves_all_other_words_in_their_order():
+    text = "She says that it rains and that he stays ."
+    sentence, inner = Span(0, len(text)), Span(9, 22)
+    rest, clause = one_apart(text, sentence, Clause((inner,), "it rains"))
+    assert (rest.text, clause.text) == ("She says and that he stays .", "it rains")
+    assert rest.spans == (Span(0, 8), Span(23, len(text)))
+    first = Clause((Span(0, 8),), "She says")
+    assert one_apart(text, sentence, first) == (first, Clause((Span(9, len(text)),), text[9:]))
+    shared = Clause((Span(0, 3), Span(23, len(text))), "She that he stays .")
+    assert one_apart(text, sentence, shared)[0].text == "She says that it rains"
+
+
+def test_a_long_sentence_has_a_bounded_number_of_ways(apart):
+    many = ", ".join(f"the mayor said that bridge {number} would close" for number in range(12))
+    [found] = ways(apart, f"On Monday {many}.")
+    assert len(found) == 1 + MOST_WAYS
+    assert len(found[1]) > MOST_WAYS
+
+
 def test_a_short_sentence_stays_whole(segmenter):
     assert ways(segmenter, "It was late.") == [[["It was late."]]]
 
@@ -121,11 +171,12 @@ WORDS = ["he", "she", "said", "that", "the dog", "ran", "and", "because", "3", "
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=30))
-def test_clauses_hold_all_words_of_their_sentence_and_read_as_the_text(segmenter, words):
+def test_clauses_hold_all_words_of_their_sentence_and_read_as_the_text(apart, words):
     text = " ".join(words)
-    for sentence in segmenter.segment([text])[0].sentences:
+    for sentence in apart.segment([text])[0].sentences:
+        assert len(set(sentence.segmentations)) == len(sentence.segmentations)
         for clauses in sentence.segmentations:
-            own = [clause.spans[-1] for clause in clauses]
+            own = sorted(clause.spans[-1] for clause in clauses)
             assert all(a.end <= b.start for a, b in pairwise(own))
             held = {place for clause in clauses for span in clause.spans for place in range(span.start, span.end)}
             missing = {text[place] for place in range(sentence.span.start, sentence.span.end) if place not in held}

@@ -9,7 +9,7 @@ from tests.auto.builders import graphs, pyramids, random_graph, segments_of, sma
 
 from pyramidion.auto.graph import SimilarityGraph
 from pyramidion.auto.partition import Unit, attraction_of_pyramid
-from pyramidion.auto.partition.edua_c import partition
+from pyramidion.auto.partition.edua_c import partition, partition_maximally
 from pyramidion.auto.partition.result import leaves_a_single
 
 
@@ -81,6 +81,7 @@ def test_ap_prefers_a_segment_alone_to_a_unit_of_full_weight() -> None:
 def test_maximal_pyramids_have_many_pairs() -> None:
     graph = random_graph([[[1]] * 6] * 4, np.random.default_rng(4))
     best, full = partition(graph), partition(graph, maximal=True)
+    assert partition_maximally(graph) == full
     assert full.objective < best.objective
     assert sum(unit.weight > 1 for unit in full.units) > sum(unit.weight > 1 for unit in best.units)
 

@@ -47,7 +47,7 @@ def test_scores_are_those_of_the_evaluator(
     for each in found:
         evaluator = Evaluator(each.choices)
         prepared = evaluator.prepare(evaluator.build(TOPIC, references).pyramid, references)
-        expected = [peer.scores for peer in evaluator.score(prepared, peers.items(), explain=False)]
+        expected = [peer.scores for peer in evaluator.score(prepared, peers.items())]
         for ours, theirs in zip(each.scores, expected, strict=True):
             assert ours == pytest.approx(theirs, abs=1e-9)
 

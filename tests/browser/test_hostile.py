@@ -131,7 +131,7 @@ def watch(page: Page) -> None:
     is_harmless(page)
     dialog.get_by_role("button", name="Close").click()
     workers.get_by_role("button", name="Decide").click()
-    dialog.get_by_role("radio", name="Block").check()
+    dialog.get_by_role("radio", name="Block They get no more tasks").check()
     dialog.get_by_label("Reason", exact=True).fill(ALL)
     dialog.get_by_role("button", name="Block worker").click()
     expect(dialog).to_have_count(0)

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 import pyramidion as pyr
 from pyramidion.formats.files import plain_cell
@@ -21,6 +21,7 @@ from pyramidion.workflows.reporting import findings
 from tests.browser.people import Visitors
 from tests.browser.test_accessibility import PHONE, WIDE, grave
 from tests.browser.test_hostile import ALL, NAMES, SCRIPT, TEXTS
+from tests.methods.test_human_peers import study as humans
 
 pytestmark = pytest.mark.browser
 
@@ -185,6 +186,25 @@ def test_a_summary_shows_what_it_says_and_misses(page_file: Path, visitors: Visi
     expect(page.locator("#overview")).to_be_visible()
 
 
+def test_a_summary_shows_what_each_annotator_gives(tmp_path: Path, visitors: Visitors) -> None:
+    """A second annotator finds nothing: half of the score, and every unit by one of two."""
+    study = pyr.example()
+    [first] = {j.judge for j in study.judgments if j.unit} & study.judges_of("expert")
+    second = [replace(j, judge="ben", value=0.0, evidence=()) for j in study.judgments if j.judge == first]
+    judged = pyr.Judgments([*study.judgments, *second])
+    both = replace(study, judges=(*study.judges, pyr.Judge("ben", "expert")), judgments=judged)
+    path = tmp_path / "report.html"
+    path.write_text(report_page(findings(both, method="pyramid", resamples=20)), encoding="utf-8")
+    page = visitors.new(viewport=WIDE)
+    page.goto(path.as_uri() + fragment("summary", "drought-plan", "extract"))
+    value = pyr.score(study, "pyramid").per_summary("modified")["drought-plan", "extract"]
+    detail = page.locator("#detail")
+    each = f"modified is the mean of 2 annotators: {value:.3f} by {first}, 0.000 by ben"
+    expect(detail.get_by_text(each)).to_be_visible()
+    expect(detail.get_by_text("12 units expressed")).to_be_visible()
+    expect(detail.get_by_text("1 of 2 judges say it is there").first).to_be_visible()
+
+
 def test_everything_can_be_downloaded(page_file: Path, visitors: Visitors) -> None:
     page = visitors.new()
     page.goto(page_file.as_uri())
@@ -260,3 +280,26 @@ def test_feedback_is_accessible_and_harmless(tmp_path: Path, visitors: Visitors)
         other.goto(path.as_uri())
         expect(other.get_by_role("heading").first).to_contain_text(SCRIPT)
         is_harmless(other)
+
+
+def test_a_human_peer_is_shown_against_the_other_references(tmp_path: Path, visitors: Visitors) -> None:
+    """Weights without its own contribution, and no unit that only it contributes to: what its score is made of."""
+    path = tmp_path / "report.html"
+    path.write_text(report_page(findings(humans(), resamples=20)), encoding="utf-8")
+    page = visitors.new()
+    page.goto(path.as_uri() + fragment("summary", "t", "A"))
+    detail = page.locator("#detail")
+    expect(detail).to_contain_text("This is reference A itself, so it is compared with the other references only.")
+    lines = {line.locator(".unit").text_content(): line.locator(".weight").text_content() for line in unit_lines(page)}
+    assert lines == {"one": "2", "two": "1", "five": "2", "four": "1"}
+    assert [tick.text_content() for tick in detail.locator(".big-pyramid .tick").all()] == ["2", "1"]
+    page.goto(path.as_uri() + fragment("summary", "t", "s"))
+    expect(detail.locator("h1")).to_have_text("s")
+    lines = {line.locator(".unit").text_content(): line.locator(".weight").text_content() for line in unit_lines(page)}
+    assert lines == {"one": "3", "five": "2", "two": "2", "three": "1", "four": "1"}
+    expect(detail).not_to_contain_text("itself")
+
+
+def unit_lines(page: Page) -> list[Locator]:
+    """The lines of units on a summary's page, in open and in closed parts."""
+    return page.locator("#detail ul.units li[data-unit]").all()

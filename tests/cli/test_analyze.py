@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,22 @@ def test_correlate_answers_in_words_tables_and_files(study: Path, tmp_path: Path
     assert r"\toprule" in (tmp_path / "t.tex").read_text()
     assert (tmp_path / "t.svg").exists()
     assert (tmp_path / "t-3.svg").exists()
+
+
+def test_a_matrix_of_measures_fits_eighty_columns(study: Path, tmp_path: Path) -> None:
+    asked = ["analyze", "correlate", study, "--gold", "modified", "--level", "system", "--kind", "pearson", "--matrix"]
+    done = run(*asked, "--resamples", 0, "--latex", tmp_path / "t.tex", COLUMNS="80")
+    assert done.returncode == 0, done.stderr
+    drawn = done.stdout.split("Measures with each other (pearson, system level)")[1]
+    assert "each shares judgments with the gold, so it is left out" in done.stderr.replace("\n", " ")
+    lines = [line for line in drawn.splitlines() if line.strip().startswith("rouge-su4-recall")]
+    assert [len(line.split()) for line in lines] == [2 + 5, 2 + 4]  # nine measures in two parts, none broken
+    assert max(map(len, drawn.split("pyramidion|")[0].splitlines())) <= 80
+    assert "measure & no. & 1 & 2" in (tmp_path / "t.tex").read_text()
+    tables = json.loads(run(*asked, "--resamples", 0, "--json").stdout)["tables"]
+    [matrix] = [table for table in tables if table["title"].startswith("Measures with each other")]
+    assert matrix["columns"][:4] == ["measure", "no.", "modified", "lite"]
+    assert matrix["rows"][0]["lite"] == pytest.approx(matrix["rows"][1]["modified"])
 
 
 def test_score_tables_of_files_are_taken(study: Path, tmp_path: Path) -> None:
@@ -112,6 +129,72 @@ def test_a_plan_needs_no_study() -> None:
     assert "The paper's design (20 topics x 32 units x 5 workers)" in done.stdout
 
 
+def test_a_plan_searches_what_is_not_given(study: Path, tmp_path: Path) -> None:
+    done = run("analyze", "plan", "--units", "16", "--campaigns", "50", "--json", "--plot", tmp_path / "plan.svg")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert re.search(r"with power 0.8, \d+ topics x 16 units x \d workers? is the cheapest", found["answer"])
+    assert {row["units"] for table in found["tables"] for row in table["rows"]} == {16}
+    drawn = (tmp_path / "plan.svg").read_text()
+    assert drawn.count("stroke-dasharray") > 1  # the wanted power, and the cost of the recommended design
+    options = ["--max-topics", "8", "--level", "0.01", "--power", "0.9", "--difference", "0.01", "--campaigns", "20"]
+    done = run("analyze", "plan", *options)
+    assert "no design is enough within the limit of 8 topics." in done.stdout
+    assert "level:0.01" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--systems", "3"], "--systems is an assumption in place of a pilot study"),
+        (["--mean", "0.3"], "--mean is an assumption in place of a pilot study"),
+        (["--topics", "5", "--max-topics", "9"], "--max-topics limits the search for topics; --topics fixes them"),
+        (["--pair", "lead"], "--pair is given twice"),
+        (["--budget", "3"], "the budget of $3.00 does not pay for the smallest design"),
+    ],
+)
+def test_a_plan_refuses_what_it_would_ignore(study: Path, options: list[str], message: str) -> None:
+    refused(run("analyze", "plan", study, *options), 2, message)
+
+
+def test_a_plan_without_a_pilot_refuses_what_is_about_one() -> None:
+    for options in (
+        ["--pair", "a", "--pair", "b"],
+        ["--judges", "crowd"],
+        ["--pyramid", "expert"],
+        ["--from", "jsonl"],
+    ):
+        refused(run("analyze", "plan", *options), 2, f"{options[0]} is about a pilot study; name one")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--vary", "references", "--gold", "lite"], "--gold has no effect with --vary references"),
+        (["--vary", "references", "--repetitions", "3"], "--repetitions is for --held-out five"),
+        (["--vary", "references", "--held-out", "five"], "no topic has the 6 references"),
+        (
+            ["--vary", "references", "--held-out", "all"],
+            "held_out 'all' is unknown; there are: peers, references, five",
+        ),
+        (["--held-out", "peers"], "--held-out is for --vary references"),
+        (["--measure", "original"], "--measure is for --vary references and --rerun"),
+        (["--gold", "pyramid", "--drop", "0.2", "--repetitions", "3"], "--repetitions has no effect with --drop"),
+        (["--rerun", "other.csv", "--vary", "units"], "--vary has no effect on the comparison of two runs"),
+    ],
+)
+def test_stability_refuses_what_it_would_ignore(study: Path, options: list[str], message: str) -> None:
+    refused(run("analyze", "stability", study, *options), 2, message)
+
+
+def test_score_ranges_are_the_second_table(study: Path, tmp_path: Path) -> None:
+    done = run("analyze", "stability", study, "--vary", "references", "-o", tmp_path / "sizes.csv")
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader((tmp_path / "sizes-2.csv").open(encoding="utf-8")))
+    assert len(rows) == 96
+    assert list(rows[0]) == ["topic", "summary", "references", "pyramids", "minimum", "mean", "maximum"]
+
+
 def test_mistakes_are_explained(study: Path, tmp_path: Path) -> None:
     refused(
         run("analyze", "correlate", study, "--gold", "beauty"), 2, "measure 'beauty' is unknown; there are: modified"
@@ -120,7 +203,7 @@ def test_mistakes_are_explained(study: Path, tmp_path: Path) -> None:
     refused(run("analyze", "compare", study), 2, "no head-to-head votes")
     refused(run("analyze", "agreement", study, "--plot", "x.gif"), 2, ".svg, .pdf, .png")
     refused(run("analyze", "stability", study, "--drop", "0.2"), 2, "--drop needs --gold")
-    refused(run("analyze", "plan", "--topics", "few"), 2, "no list of whole numbers")
+    refused(run("analyze", "plan", "--topics", "few"), 2, "not a list of whole numbers")
     refused(run("analyze", "agreement", tmp_path / "none.csv"), 2, "does not exist")
     table = tmp_path / "scores.csv"
     table.write_text("topic,system,measure,value\nt,s,m,0.5\n")

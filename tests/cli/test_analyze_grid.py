@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,22 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("grid") / "study.jsonl"
     pyr.save(pyr.example(), path)
     return path
+
+
+@pytest.fixture(scope="module")
+def two_topics(study: Path) -> Path:
+    whole = pyr.example()
+    ids = {topic.id for topic in whole.topics[:2]}
+    some = replace(
+        whole,
+        topics=whole.topics[:2],
+        summaries=tuple(s for s in whole.summaries if s.topic in ids),
+        pyramids=tuple(p for p in whole.pyramids if p.topic in ids),
+        judgments=pyr.Judgments(j for j in whole.judgments if j.topic in ids),
+        tasks=tuple(t for t in whole.tasks if t.topic in ids),
+    )
+    pyr.save(some, study.with_name("two.jsonl"))
+    return study.with_name("two.jsonl")
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +94,40 @@ def test_gold_may_be_a_method_or_a_table(study: Path, kept: Path, tmp_path: Path
         "analyze", "grid", study, *TINY, "--keep", kept, "--gold", "responsiveness", "--gold-measure", "content"
     )
     assert "agrees best with content" in rated.stdout
+
+
+def test_embedders_are_compared(two_topics: Path, tmp_path: Path) -> None:
+    (tmp_path / "corpus.txt").write_text("\n".join(s.text.replace("\n", " ") for s in pyr.example().summaries))
+    train = ["auto", "train-wtmf", "corpus.txt", "-o", "m.npz", "--dimensions", "20", "--rounds", "3"]
+    assert run(*train, cwd=tmp_path).returncode == 0
+    both = ["--similarity", "cosine", "--embedder", "minilm", "--embedder", "wtmf:m.npz"]
+    done = run("analyze", "grid", two_topics, *both, "--resamples", "50", "--seed", "2", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert "|embedder:minilm/wtmf:m.npz|" in found["signature"]
+    assert "|partitioner:edua-g|alpha:10|beta:2.5|" in found["signature"]
+    assert "|interval:percentile|resamples:50|seed:2|" in found["signature"]
+    rows = found["tables"][-1]["rows"]
+    assert sorted(row["embedder"] for row in rows) == ["minilm", "wtmf:m.npz"]
+    for row in rows:
+        assert row["low"] <= row["summary"] <= row["high"]
+        assert row["system low"] < row["system high"]
+    refused(run("analyze", "grid", two_topics, *both[2:], cwd=tmp_path), 2, "is used only where similarity is cosine")
+    lost = ["--similarity", "cosine", "--embedder", "wtmf:none.npz", "--embedder", "wtmf:gone.npz"]
+    refused(run("analyze", "grid", two_topics, *lost, cwd=tmp_path), 2, "gone.npz does not exist")
+
+
+def test_partitioners_are_compared_and_one_part_given_twice_is_one(two_topics: Path) -> None:
+    options = ["--partitioner", "edua-c", "--partitioner", "edua-c-maximal", "--matcher", "align", "--matcher", "align"]
+    done = run("analyze", "grid", two_topics, *options, "--resamples", "0", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert "|partitioner:edua-c/edua-c-maximal|" in found["signature"]
+    assert "|matcher:align|" in found["signature"]
+    rows = found["tables"][-1]["rows"]
+    assert {row["partitioner"] for row in rows} == {"edua-c", "edua-c-maximal"}
+    assert rows[0]["summary"] != rows[1]["summary"]
+    assert rows[0]["low"] is None
 
 
 def test_one_topic_is_answered_with_a_warning(study: Path, tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -133,6 +135,37 @@ def test_a_topic_without_references_is_an_error_with_its_name(tmp_path: Path) ->
     done = run("score", tmp_path / "texts", "--from", "folder")
     assert done.returncode == 1
     assert "topic lonely: has no references" in done.stderr
+
+
+def test_one_such_topic_among_others_is_a_warning(folder: Path, tmp_path: Path) -> None:
+    texts = tmp_path / "texts"
+    shutil.copytree(folder, texts)
+    place = texts / "topics" / "lonely" / "peers"
+    place.mkdir(parents=True)
+    (place / "good.txt").write_text("Something.")
+    done = run("run", texts, "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "topic lonely: has no references" in done.stderr
+    assert {row["topic"] for row in rows(tmp_path / "out" / "scores.csv")} == {"flood", "again", ""}
+
+
+def test_a_run_uses_a_named_pyramid_and_says_what_it_could_not_export(folder: Path, tmp_path: Path) -> None:
+    study = pyr.load(folder)
+    units = (pyr.ContentUnit("stu-1", "The Aller flooded the old town.", (pyr.Contributor("A"),)),)
+    brought = tuple(pyr.Pyramid(topic.id, ("A", "B"), units, "auto") for topic in study.topics)
+    pyr.save(replace(study, pyramids=brought), tmp_path / "brought.jsonl")
+    built = run("run", tmp_path / "brought.jsonl", "-o", tmp_path / "built")
+    assert built.returncode == 0, built.stderr
+    assert "|partitioner:edua-x|" in built.stdout
+    assert "kept as auto-given" in built.stderr
+    done = run("run", tmp_path / "brought.jsonl", "-o", tmp_path / "named", "--pyramid", "auto")
+    assert done.returncode == 0, done.stderr
+    assert "partitioner" not in done.stdout
+    assert "good" in done.stdout
+    assert "no DUCView files" in done.stderr
+    assert "pyramids/" not in done.stdout
+    values = {r["system"]: float(r["value"]) for r in rows(tmp_path / "named" / "scores.csv") if r["measure"] == "raw"}
+    assert values["good"] > 0.5 > values["bad"]
 
 
 def test_a_trained_wtmf_model_is_an_embedder(folder: Path, tmp_path: Path) -> None:

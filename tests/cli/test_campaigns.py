@@ -50,7 +50,7 @@ def test_a_campaign_from_plan_to_scores(tmp_path: Path) -> None:
     status = json.loads(run("campaign", "status", place, "j", "--json").stdout)[0]
     assert {one["worker"]: one["blocked"] for one in status["workers"] if one["blocked"]} == {worker: "too fast"}
     assert "too fast" in run("campaign", "status", place).stdout
-    for action in ("include", "approve", "unblock", "reject"):
+    for action in ("include", "unblock"):
         assert run("campaign", action, place, worker, "--reason", "a reason").returncode == 0
     assert run("campaign", "bonus", place, worker, 0.5).returncode == 0
     refused(run("campaign", "exclude", place, "w0", "--reason", "x"), 2, "no worker is called 'w0'")
@@ -166,7 +166,8 @@ def test_all_workers_without_a_flag_are_approved_at_once(tmp_path: Path) -> None
     expected = f"approve: {len(good)} workers, {done} submissions (good work); {len(workers) - len(good)} flagged"
     assert expected in run("campaign", "approve", place, "--unflagged", "judge").stdout
     assert f"{len(good)} workers, 0 submissions" in run("campaign", "approve", place, "--unflagged", "judge").stdout
-    refused(run("campaign", "approve", place), 2, "say whose submissions")
+    refused(run("campaign", "approve", place, "judge"), 2, "say which answers, by their ids, or whose")
+    refused(run("campaign", "approve", place, "judge", 1, "--unflagged"), 2, "leave out ids and --worker")
 
 
 def test_annotations_of_two_people_in_files_go_into_one_database(tmp_path: Path) -> None:
@@ -187,3 +188,86 @@ def test_annotations_of_two_people_in_files_go_into_one_database(tmp_path: Path)
     assert "ben" in done.stdout
     pyr.save(example, tmp_path / "example.jsonl")
     refused(run("import", place, tmp_path / "example.jsonl", "--judge", "cleo"), 2, "only a study with one judge")
+
+
+def test_answers_are_rejected_one_by_one_in_one_campaign(tmp_path: Path) -> None:
+    place = made(tmp_path)
+    for name, topic in (("one", "reef-nursery"), ("two", "museum-theft")):
+        run("campaign", "plan", place, "judge", "--name", name, "-y", "--topic", topic, "--set", "workers=3")
+        run("campaign", "rehearse", place, name, "--workers", 8)
+
+    def scores() -> object:
+        done = run("score", place, "--method", "lite", "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)["scores"]
+
+    def status(name: str) -> dict[str, int]:
+        return dict(json.loads(run("campaign", "status", place, name, "--json").stdout)[0]["progress"])
+
+    worker = json.loads(run("campaign", "status", place, "one", "--json").stdout)[0]["workers"][0]["worker"]
+    before, other = scores(), status("two")
+    why = ("--reason", "agrees with nobody")
+    tried = run("campaign", "reject", place, "one", "--worker", worker, *why, "--dry-run", "--json")
+    found = json.loads(tried.stdout)
+    ids = [one["answer"] for one in found["answers"]]
+    assert (found["dry_run"], found["removed"]) == (True, len(ids))
+    assert {one["worker"] for one in found["answers"]} == {worker}
+    assert scores() == before
+    listed = run("campaign", "reject", place, "one", ids[0], *why, "--dry-run").stdout.splitlines()
+    assert listed[0].startswith(f"  answer {ids[0]}: task one-")
+    assert listed[0].endswith(f"worker {worker}; removed from scores, its place is open")
+    assert listed[1] == "would reject: 1 answer to one, 1 removed from scores (agrees with nobody)"
+
+    done = run("campaign", "reject", place, "one", *ids, *why)
+    assert f"reject: {len(ids)} answers to one, {len(ids)} removed from scores" in done.stdout
+    assert scores() != before
+    assert (status("one")["rejected"], status("one")["open"]) == (len(ids), len(ids))
+    assert status("two") == other
+    assert f"campaign one: answers left out: {len(ids)} rejected" in run("score", place, "--method", "lite").stderr
+    assert (
+        f"{len(ids)} rejected, 0 withdrawn, 0 re-opened; {len(ids)} places open"
+        in run("campaign", "status", place, "one").stdout
+    )
+    back = run("campaign", "approve", place, "one", ids[0], "--reason", "was right")
+    assert "approve: 1 answer to one, 1 counted again (was right)" in back.stdout
+    assert "restore" in run("campaign", "restore", place, "one", *ids[1:], "--reason", "looked again").stdout
+    assert scores() == before
+    assert "1 removed from scores" in run("campaign", "reopen", place, "one", ids[0], "--reason", "doubtful").stdout
+    refused(run("campaign", "reject", place, "two", ids[0], *why), 2, f"answer {ids[0]} belongs to campaign one")
+    refused(run("campaign", "reject", place, "three", ids[0], *why), 2, "no campaign is called 'three'")
+    refused(run("campaign", "reject", place, "one", *why), 2, "say which answers")
+
+
+def test_a_block_removes_answers_where_it_is_told_to(tmp_path: Path) -> None:
+    place = made(tmp_path)
+    for name in ("one", "two"):
+        run("campaign", "plan", place, "rate", "--name", name, "-y", "--topic", "reef-nursery")
+        run("campaign", "rehearse", place, name, "--workers", 3)
+    worker = json.loads(run("campaign", "status", place, "one", "--json").stdout)[0]["workers"][0]["worker"]
+    block = ("campaign", "block", place, worker, "--reason", "too fast")
+    refused(run(*block, "--remove-answers"), 2, "--remove-answers and --campaign go together")
+    refused(run(*block, "--campaign", "one"), 2, "--remove-answers and --campaign go together")
+    refused(run(*block, "--dry-run"), 2, "--dry-run lists answers")
+    seen = json.loads(run(*block, "--remove-answers", "--campaign", "one", "--dry-run", "--json").stdout)
+    count = len(seen["rejected"]["answers"])
+    assert count > 0
+
+    def rejected(name: str) -> list[object]:
+        found = json.loads(run("campaign", "status", place, name, "--json").stdout)[0]
+        mine = [one for one in found["workers"] if one["worker"] == worker]
+        return [found["progress"]["rejected"], *(one["blocked"] for one in mine)]
+
+    assert rejected("one") == [0, None]
+    done = run(*block, "--remove-answers", "--campaign", "one")
+    assert f"reject: {count} answers to one, {count} removed from scores (too fast)" in done.stdout
+    assert f"block: {worker} (too fast)" in done.stdout
+    assert rejected("one") == [count, "too fast"]
+    assert rejected("two")[0] == 0
+    assert json.loads(run(*block, "--json").stdout) == {"worker": worker}
+
+
+def test_pay_and_follow_need_a_platform_that_pays(tmp_path: Path) -> None:
+    place = made(tmp_path)
+    run("campaign", "plan", place, "rate", "-y")
+    for command in ("pay", "follow"):
+        refused(run("campaign", command, place, "rate", "--token", "t"), 2, "the platform local cannot")

@@ -109,7 +109,7 @@ def test_every_method_option_reaches_its_method(study: Path) -> None:
         (["--method", "lite", "--tokens", "ascii"], "method lite has no choice 'tokens'"),
         (["--tie", "absent", "--clip"], "method pyramid has no choice 'tie'"),  # no method has both
         (["--measure", "f1"], "pyramid measure 'f1' is unknown"),
-        (["--aggregate", "wawa"], "aggregator 'wawa' is unknown"),
+        (["--aggregate", "median"], "aggregator 'median' is unknown"),
         (["--judges", "nobody"], "no judge is called 'nobody'"),
         (["-o", "scores.xls"], "scores.xls: scores are written to"),
         (["--by", "week"], "--by is system or summary"),
@@ -201,6 +201,23 @@ def test_show_explains_a_summary(study: Path) -> None:
     refused(run("show", study, "--system", "gpt"), 2, "it has: extract, lead")
 
 
+def test_show_ideal_content(study: Path) -> None:
+    done = run("show", study, "--topic", "drought-plan", "--ideal", "4")
+    assert done.returncode == 0, done.stderr
+    assert "Max(4) = 16, 5 equally good sets" in done.stdout  # five units in the top tier, of weight 4
+    assert "weight 4: any 4 of 5" in done.stdout
+    assert "  u02 u03 u04 u05" in done.stdout
+    held = json.loads(run("show", study, "--topic", "drought-plan", "--ideal", "15", "--json").stdout)
+    assert (held["weight"], held["sets"], held["chosen"]) == (48, 45, 2)  # 5 x 4 + 8 x 3 + 2 x 2; 2 of 10
+    assert [unit["weight"] for unit in held["required"]] == [4] * 5 + [3] * 8
+    assert {unit["weight"] for unit in held["free"]} == {2}
+    everything = run("show", study, "--ideal", "500", "--pyramid", "expert")
+    assert "The pyramid has 33 units, so 500 cannot be said." in everything.stdout
+    refused(run("show", study, "--ideal", "3", "-s", "lead"), 2, "--ideal is about a pyramid, not about a summary")
+    refused(run("show", study, "--ideal", "3", "--judges", "expert"), 2, "leave --system and --judges out")
+    refused(run("show", study, "--ideal", "0"), 2, "--ideal")
+
+
 def test_doctor_names_parts_and_how_to_install_them() -> None:
     held = json.loads(run("doctor", "--json").stdout)
     assert held["pyramidion"] == pyr.__version__
@@ -229,6 +246,7 @@ def test_texts_cannot_steer_the_terminal(tmp_path: Path) -> None:
     for arguments in (
         ["show", path],
         ["show", path, "-s", "[red]x"],
+        ["show", path, "--ideal", "1"],
         ["score", path, "-m", "pyramid"],
         ["validate", path],
     ):
@@ -269,6 +287,22 @@ def test_what_lenient_reading_found_is_never_hidden(tmp_path: Path, study: Path)
     assert quiet.stdout == ""
     assert "type 'judgement' is unknown" in quiet.stderr
     assert any("judgement" in note.what for note in pyr.score(pyr.load(path, lenient=True), "lite").notes)
+
+
+def test_validate_counts_empty_texts(tmp_path: Path) -> None:
+    for name, text in {"references/A": "Rain fell.", "references/B": " \n", "peers/s": "", "peers/z": "Rain."}.items():
+        file = tmp_path / "topics" / "t1" / f"{name}.txt"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    done = run("validate", tmp_path)
+    assert done.returncode == 0
+    assert "Valid, with 2 warnings.\n" in done.stdout
+    assert "peers: 1 of 2 have an empty text: s on t1" in done.stderr
+    assert "references: 1 of 2 have an empty text: B on t1" in done.stderr
+    (tmp_path / "topics" / "t1" / "peers" / "s.txt").write_text("Rain.")
+    assert "Valid, with 1 warning.\n" in run("validate", tmp_path).stdout
+    (tmp_path / "topics" / "t1" / "references" / "B.txt").write_text("Rain.")
+    assert "\nValid.\n" in run("validate", tmp_path).stdout
 
 
 def test_validate_lists_everything_errors_first(tmp_path: Path) -> None:

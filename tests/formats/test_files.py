@@ -72,10 +72,26 @@ def test_bad_bytes_are_named_by_line(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     path.write_bytes("\ufeffgood ü\n".encode() + "latin ü\n".encode("latin-1") + b"good")
     problems = Problems()
-    lines = [line for _, line in read_lines(path, problems)]
-    assert lines[0] == "good ü"
-    assert lines[2] == "good"
+    assert list(read_lines(path, problems)) == [(1, "good ü"), (3, "good")]
     assert [str(p) for p in problems] == [f"{path}, line 2: byte 0xfc is not UTF-8; save the file as UTF-8"]
+    assert files.read_every_line(path, Problems()) == ["good ü", None, "good"]
+    assert files.read_text(path, problems := Problems()) is None
+    assert [str(p) for p in problems] == [f"{path}: line 2: byte 0xfc is not UTF-8; save the file as UTF-8"]
+
+
+def test_rows_with_bad_bytes_are_left_out_and_the_others_stay(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(b'a,b\n1,"two\nl\xefnes"\n3,4\n5,\xe9\n6,7\n')
+    problems = Problems()
+    assert [row for _, row in read_rows(path, problems)] == [{"a": "3", "b": "4"}, {"a": "6", "b": "7"}]
+    assert [p.where for p in problems] == [f"{path}, line 3", f"{path}, line 5"]
+
+
+def test_a_line_too_long_keeps_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MAX_LINE", 1000)
+    path = tmp_path / "x.txt"
+    path.write_text("first\n" + "x" * 5000 + "\nthird\r\n")
+    assert files.read_every_line(path, Problems()) == ["first", None, "third"]
 
 
 def test_rows_with_missing_cells_are_named_by_line(tmp_path: Path) -> None:

@@ -64,3 +64,10 @@ def test_other_files_are_not_taken_for_judgments(tmp_path: Path) -> None:
     assert table.value("s", "rouge_f", "d") == 0.5
     pyr.save(pyr.example(), tmp_path / "study.jsonl")
     assert isinstance(read_source(tmp_path / "study.jsonl"), pyr.Study)
+
+
+def test_what_counts_of_two_answers_does_not_depend_on_the_order_of_rows(tmp_path: Path) -> None:
+    path = tmp_path / "j.csv"
+    for rows in ("a,d,x,4\na,d,x,\na,d,x,3\n", "a,d,x,\na,d,x,3\na,d,x,4\n"):
+        path.write_text("judge,topic,system,value\n" + rows)
+        assert [j.value for j in read_judgments(path, lenient=True).judgments] == [3.0]

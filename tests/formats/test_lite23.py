@@ -76,7 +76,8 @@ def test_a_small_folder_is_read_exactly(make: Callable[[dict[str, str]], Path]) 
         }
     )
     study, errors, warnings = read(path)
-    assert (errors, warnings, study.problems()) == ([], [], [])
+    assert (errors, warnings) == ([], [])
+    assert [str(p) for p in study.problems()] == ["peers: 1 of 2 have an empty text: bart on t2"]
     here = (Contributor("reference"),)
     assert study == Study(
         topics=(Topic("t1", documents=(Document("1", "One."), Document("2", "Two."))), Topic("t2")),
@@ -123,13 +124,11 @@ def test_several_references_are_numbered_and_the_first_stands_for_all(make: Call
 def test_labels_without_summaries_and_summaries_without_labels(make: Callable[[dict[str, str]], Path]) -> None:
     path = make({**MINIMAL, "labels/a.label": "1\t1\n0\n", "summaries/b.summary": "x\ny\n"})
     study, errors, warnings = read(path)
-    assert [(s.system, s.text) for s in study.peers] == [("a", ""), ("a", ""), ("b", "x"), ("b", "y")]
-    assert study.problems() == []
-    assert errors == []
-    assert warnings == [
-        f"{path / 'labels/a.label'}: has no summaries/a.summary; its summaries are left empty",
-        f"{path / 'summaries/b.summary'}: has no labels/b.label; its summaries are not judged",
-    ]
+    # What is not there is missing: an empty text would be scored 0 by every method that reads texts.
+    assert [(s.system, s.text) for s in study.peers] == [("b", "x"), ("b", "y")]
+    assert errors == [f"{path / 'labels/a.label'}: has no summaries/a.summary, so its texts are missing"]
+    assert warnings == [f"{path / 'summaries/b.summary'}: has no labels/b.label; its summaries are not judged"]
+    assert len(study.judgments) == 3
 
 
 @pytest.mark.parametrize(
@@ -160,8 +159,20 @@ def test_what_does_not_fit_is_an_error_with_its_address(
 def test_bytes_that_are_no_text_are_an_error(make: Callable[[dict[str, str]], Path]) -> None:
     path = make(MINIMAL)
     (path / "references.txt").write_bytes(b"fine\ncaf\xe9\n")
-    _, errors, _ = read(path)
+    study, errors, _ = read(path)
     assert errors == [f"{path / 'references.txt'}, line 2: byte 0xe9 is not UTF-8; save the file as UTF-8"]
+    assert [(s.topic, s.text) for s in study.references] == [("1", "fine")]
+
+
+def test_a_summary_that_cannot_be_read_is_missing_and_the_lines_after_it_keep_their_topics(
+    make: Callable[[dict[str, str]], Path],
+) -> None:
+    path = make({"SCUs.txt": "a\nb\nc\n", "references.txt": "x\ny\nz\n", "ids.txt": "t1\nt2\nt3\n"})
+    (path / "summaries").mkdir()
+    (path / "summaries" / "s.summary").write_bytes(b"one\ncaf\xe9\nthree\n")
+    study, errors, _ = read(path)
+    assert len(errors) == 1
+    assert [(s.topic, s.text) for s in study.peers] == [("t1", "one"), ("t3", "three")]
 
 
 def test_missing_files_and_an_empty_folder(make: Callable[[dict[str, str]], Path]) -> None:

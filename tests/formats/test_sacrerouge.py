@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import studies
 
+import pyramidion as pyr
 from pyramidion.errors import Problems
 from pyramidion.formats import jsonl, sacrerouge
 from pyramidion.formats.base import losses
@@ -94,7 +96,7 @@ def test_people_scored_like_systems_become_references_once(tmp_path: Path) -> No
     assert [s.system for s in study.peers] == ["s1"]
 
 
-def test_the_first_of_differing_texts_is_kept_with_a_warning(tmp_path: Path) -> None:
+def test_one_of_differing_texts_is_kept_with_a_warning(tmp_path: Path) -> None:
     def reference(text: str) -> list[dict[str, str]]:
         return [{"summarizer_id": "A", "text": text}]
 
@@ -108,8 +110,8 @@ def test_the_first_of_differing_texts_is_kept_with_a_warning(tmp_path: Path) -> 
     assert [s.text for s in study.references] == ["first"]
     assert study.topics[0].documents == (Document("1", "first"),)
     assert warnings == [
-        f"{path}, line 2: text of reference A of d1 differs from an earlier one; the first is kept",
-        f"{path}, line 2: documents of d1 differ from an earlier line; the first are kept",
+        f"{path}, line 2: text of reference A of d1 differs from an earlier one; the one that sorts first is kept",
+        f"{path}, line 2: documents of d1 differ from an earlier line; those that sort first are kept",
     ]
 
 
@@ -135,7 +137,7 @@ def test_unknown_fields_are_named_once(tmp_path: Path) -> None:
         (peer(references={"A": "x"}), "field 'references' must be a list"),
         (peer(references=["x", {}]), "reference 2 has no 'text' that is text or a list of sentences"),
         (peer(documents=[None]), "document 1 has no 'text' that is text or a list of sentences"),
-        (peer("first"), "summary of first by s1 appears twice; the first is kept"),
+        (peer("first"), "summary of first by s1 appears twice; the one that sorts first is kept"),
     ],
 )
 def test_a_bad_line_is_an_error_with_its_address(tmp_path: Path, line: dict[str, Any] | str, error: str) -> None:
@@ -149,6 +151,34 @@ def test_bytes_that_are_no_text_are_an_error(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_bytes(json.dumps(peer()).encode().replace(b'"x"', b'"\xe9"'))
     assert read(path)[1] == [f"{path}, line 1: byte 0xe9 is not UTF-8; save the file as UTF-8"]
+
+
+def test_a_summary_of_null_is_an_error_and_missing(tmp_path: Path) -> None:
+    references = [{"summarizer_id": "A", "text": "Rain fell."}]
+    gone = {"instance_id": "d1", "summarizer_id": "s2", "summary": None, "references": references}
+    path = write_lines(tmp_path, peer(), gone)
+    study, errors, _ = read(path)
+    assert errors == [f"{path}, line 2: field 'summary' is null: the summary of d1 by s2 is missing"]
+    assert [s.system for s in study.peers] == ["s1"]
+    assert [s.text for s in study.references] == ["Rain fell."]
+    # Under --lenient it is missing, not 0, and the notes say so.
+    with pytest.raises(pyr.InputError, match="is null"):
+        pyr.load(path)
+    table = pyr.score(pyr.load(path, lenient=True), "rouge")
+    assert table.systems == ("s1",)
+    assert any("the summary of d1 by s2 is missing" in str(note) for note in table.notes)
+
+
+def test_what_is_kept_of_differing_lines_does_not_depend_on_their_order(tmp_path: Path) -> None:
+    lines = [
+        peer(references=[{"summarizer_id": "A", "text": text}], documents=[{"filename": "f", "text": text}])
+        | {"summary": {"text": text}}
+        for text in ("b", "a", "c")
+    ]
+    for order in permutations(lines):
+        study, _, _ = read(write_lines(tmp_path, *order))
+        assert {summary.text for summary in study.summaries} == {"a"}
+        assert [document.text for document in study.topics[0].documents] == ["a"]
 
 
 def test_recognised_by_the_first_line(tmp_path: Path) -> None:

@@ -141,3 +141,18 @@ def test_notes_keep_how_severe_they_are_and_older_files_did_not_say(tmp_path: Pa
 def test_what_is_no_signature(text: str) -> None:
     with pytest.raises(ValueError, match="is not a signature"):
         Signature.parse(text)
+
+
+def test_what_is_kept_of_a_doubled_score_does_not_depend_on_the_order_of_rows(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    for rows in ("x,2\nx,\nx,1\n", "x,1\nx,2\nx,\n"):
+        path.write_text("system,lite\n" + rows)
+        assert pyr.read_scores(path, lenient=True).per_system("lite") == {"x": 1.0}
+
+
+def test_a_row_that_cannot_be_read_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_bytes(b"system,topic,lite\nx,t1,1\nx,t\xe9,0\ny,t1,0.5\n")
+    with pytest.raises(pyr.InputError, match="line 3: byte 0xe9 is not UTF-8"):
+        pyr.read_scores(path)
+    assert pyr.read_scores(path, lenient=True).per_summary("lite") == {("t1", "x"): 1.0, ("t1", "y"): 0.5}

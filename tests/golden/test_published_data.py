@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import pyramidion as pyr
+from pyramidion.analysis import correlate
 from pyramidion.methods.screening import screen
 from pyramidion.model import Judgment, Judgments
 from pyramidion.stats.alpha import alpha
@@ -44,6 +45,27 @@ def test_duc_2005_pyramid_against_rouge(real_data: Path) -> None:
     assert correlation(columns[0], columns[1]).r == pytest.approx(0.861, abs=5e-4)
     assert correlation(columns[0], columns[2]).r == pytest.approx(0.835, abs=5e-4)
     assert correlation(columns[1], columns[2]).r == pytest.approx(0.982, abs=5e-4)
+
+
+def test_duc_2005_measures_with_each_other(real_data: Path) -> None:
+    """The system section of the released files, as `analyze correlate --matrix --means given` reads it."""
+    folder = real_data / "litepyramids-2005"
+    tables = [pyr.read_scores(folder / f"2005{kind}ScoresAvg.csv") for kind in ("Manual", "Rouge")]
+    answer = correlate(
+        tables,
+        gold="pyramid",
+        metrics=["ROUGE-2 recall", "ROUGE-SU4 recall"],
+        levels=["system"],
+        kinds=["pearson"],
+        systems=["[0-9]*"],
+        means="given",
+        permutations=0,
+        matrix=True,
+    )
+    [found] = answer.result.matrices
+    assert found.of("pyramid", "ROUGE-2 recall") == pytest.approx(0.861, abs=5e-4)
+    assert found.of("pyramid", "ROUGE-SU4 recall") == pytest.approx(0.835, abs=5e-4)
+    assert found.of("ROUGE-2 recall", "ROUGE-SU4 recall") == pytest.approx(0.982, abs=5e-4)
 
 
 def test_pyrxsum_scores_equal_the_mean_of_the_labels(real_data: Path) -> None:

@@ -27,9 +27,10 @@ from pyramidion.methods.annotate import (
     replay,
 )
 from pyramidion.methods.annotate import commands as do
-from pyramidion.methods.annotate.editing import difference, union
+from pyramidion.methods.annotate.editing import difference
 from pyramidion.methods.annotate.records import command_object, event_object, read_command, read_event
 from pyramidion.model import UNMATCHED, ContentUnit, Contributor, Judge, Judgment, Judgments, Pyramid, Span
+from pyramidion.model.texts import union
 
 TEXTS = {"A": "The old bridge was closed.", "B": "It closed 👩‍👩‍👧 the bridge.", "C": "גשר נסגר"}
 PEER = "The bridge closed. A ferry runs. The bridge is shut."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,6 +65,32 @@ def test_a_unit_is_paired_once_with_the_one_that_shares_most() -> None:
     assert paired(first, second) == [(None, "b", 0, False), ("1", "a", pytest.approx(20 / 24), False)]
 
 
+def test_all_pairs_together_share_most() -> None:
+    # 1 and a share most (16/18), but then 2 and b share 4/12 only. 1 with b (12/16) and 2 with a (12/14) is more.
+    first = pyramid(unit("1", A=(0, 10)), unit("2", A=(0, 6)))
+    second = pyramid(unit("a", A=(0, 8)), unit("b", A=(4, 10)))
+    assert {(one, other): shared for one, other, shared, _ in paired(first, second)} == {
+        ("1", "b"): pytest.approx(12 / 16),
+        ("2", "a"): pytest.approx(12 / 14),
+    }
+    # Where only pairs of .8 and more count, there can be but one, and the better one is left.
+    strict = compare_pyramids(first, second, least=0.8)
+    assert {(p.first and p.first.id, p.second and p.second.id) for p in strict} == {
+        ("1", "a"),
+        ("2", None),
+        (None, "b"),
+    }
+
+
+def test_labels_in_other_words_are_compared_where_nothing_is_marked() -> None:
+    first = pyramid(unit("1", "The bridge was closed", A=None))
+    second = pyramid(unit("8", "Seven people were hurt", A=(6, 9)), unit("9", "They closed the old bridge", A=(0, 4)))
+    (alone, pair) = compare_pyramids(first, second)
+    assert alone.second is second.units[0]
+    # Stems of content words: {bridg, close} and {bridg, close, old}: 2 * 2 / 5.
+    assert (pair.second, pair.shared, pair.by_label) == (second.units[1], pytest.approx(0.8), True)
+
+
 def test_where_words_are_equal_the_name_decides() -> None:
     first = pyramid(unit("1", A=(0, 10)), unit("2", A=(0, 10)))
     second = pyramid(unit("2", A=(0, 10)), unit("1", A=(0, 10)))
@@ -111,6 +139,14 @@ spans = st.tuples(st.integers(0, 8), st.integers(1, 4)).map(lambda pair: (pair[0
 pyramids = st.lists(st.fixed_dictionaries({}, optional={"A": spans, "B": spans}), max_size=4).map(
     lambda found: pyramid(*(unit(str(i), f"label {i}", **references) for i, references in enumerate(found)))
 )
+
+
+@given(pyramids, pyramids)
+def test_no_other_pairing_shares_more(first: Pyramid, second: Pyramid) -> None:
+    few, many = sorted((first.units, second.units), key=len)
+    alike = {(p.id, q.id): sum(x.shared for x in compare_pyramids(pyramid(p), pyramid(q))) for p in few for q in many}
+    best = max(sum(alike[p.id, q.id] for p, q in zip(few, some, strict=True)) for some in permutations(many, len(few)))
+    assert sum(pair.shared for pair in compare_pyramids(first, second)) == pytest.approx(best, abs=1e-6)
 
 
 @given(pyramids, pyramids)

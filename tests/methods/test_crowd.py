@@ -12,7 +12,7 @@ import pytest
 import pyramidion as pyr
 from pyramidion import plugins
 from pyramidion.errors import MissingExtraError
-from pyramidion.methods.aggregate import majority
+from pyramidion.methods.aggregate import majority, wawa
 from pyramidion.model import Judgment, Judgments
 
 TRUTH = {f"u{i:02}": i % 3 == 0 for i in range(40)}
@@ -53,7 +53,52 @@ def test_dawid_and_skene_go_on_until_nothing_moves() -> None:
     assert right(plugins.load("aggregators", "dawid-skene")(judgments, tie="absent", seed=0)) == 1
 
 
-@pytest.mark.parametrize("name", ["majority", "mean", "dawid-skene", "mace", "glad"])
+def answers(**by_worker: str) -> Judgments:
+    """One answer per unit and worker: 1 present, 0 absent, a dot for none."""
+    return Judgments(
+        Judgment("t", "s", worker, None if value == "." else float(value), unit=f"u{place}")
+        for worker, row in by_worker.items()
+        for place, value in enumerate(row)
+    )
+
+
+def shown(judgments: Iterable[Judgment]) -> str:
+    return "".join("." if j.value is None else f"{j.value:g}" for j in judgments)
+
+
+def test_wawa_by_hand() -> None:
+    # The majority of a, b and c is 1, 1, 0, 0, 0; on u5 c and d tie. a and b agree with it on 5 of 5 units.
+    judgments = answers(a="11000.", b="11000.", c="000111", d="...000")
+    assert shown(majority(judgments)) == "110000"
+    assert shown(majority(judgments, tie="present")) == "110001"
+    # With ties present c agrees on u2 and u5 (2 of 6), d on u3 and u4 (2 of 3): on u5 2/3 for absent outweigh 1/3.
+    assert shown(wawa(judgments, tie="present")) == "110000"
+    # An answer nobody gave is missing and counts for nobody's skill.
+    assert shown(wawa(answers(a="1.", b="1.", c="0."))) == "1."
+
+
+def test_wawa_weighs_two_poor_workers_below_a_good_one() -> None:
+    # a, b, e agree on u0 to u5 (5 voters, 3 of them right): a, b and e have skill 6/6 there, c and d 0/6.
+    # On u6 a says 1, c and d say 0: the majority is 0, so a has 6/7, c and d 1/7 each, and 6/7 > 2/7.
+    judgments = answers(a="1111111", b="111111.", e="111111.", c="0000000", d="0000000")
+    assert shown(majority(judgments)) == "1111110"
+    assert shown(wawa(judgments)) == "1111111"
+    assert {j.judge for j in wawa(judgments)} == {"wawa"}
+
+
+def test_equal_skills_are_a_tie() -> None:
+    tied = answers(a="10", b="10", c="10", d="01", e="01", f="01")
+    assert (shown(wawa(tied)), shown(wawa(tied, tie="present"))) == ("00", "11")
+
+
+def test_the_lite_signature_names_wawa(example: pyr.Study) -> None:
+    table = pyr.score(example, "lite", aggregate="wawa", min_agreement=None)
+    assert "|aggregate:wawa|" in str(table.signature)
+    # Wawa sees through the two careless workers that screening would exclude.
+    assert table.per_system("lite") != pyr.score(example, "lite", min_agreement=None).per_system("lite")
+
+
+@pytest.mark.parametrize("name", ["majority", "mean", "wawa", "dawid-skene", "mace", "glad"])
 def test_unanswered_questions_stay_missing_in_every_aggregator(name: str) -> None:
     aggregate = plugins.load("aggregators", name)
     (found,) = aggregate(Judgments([Judgment("t", "s", "w0", None, unit="zz")]), tie="absent", seed=0)
@@ -71,6 +116,22 @@ def test_without_crowd_kit_the_error_names_the_command(name: str, monkeypatch: p
 def test_aggregated_judgments_score_like_any_others(example: pyr.Study) -> None:
     table = pyr.score(example, "lite", aggregate="dawid-skene", min_agreement=None)
     assert next(system for system, _ in table.ranking("lite")) == "paraphrase"
+
+
+def test_an_agreement_just_below_the_minimum_is_not_rounded_up_to_it() -> None:
+    # w1 agrees with the other on 1,249 of 2,500 units: 0.4996.
+    units = tuple(pyr.ContentUnit(f"u{n}", "", (pyr.Contributor("A"),)) for n in range(2500))
+    judgments = [Judgment("t", "s", "w0", 1.0, unit=unit.id) for unit in units]
+    judgments += [Judgment("t", "s", "w1", float(n < 1249), unit=unit.id) for n, unit in enumerate(units)]
+    study = pyr.Study(
+        topics=(pyr.Topic("t"),),
+        summaries=(pyr.Summary("t", "s", "text"),),
+        pyramids=(pyr.Pyramid("t", ("A",), units, "crowd"),),
+        judges=(pyr.Judge("w0"), pyr.Judge("w1")),
+        judgments=Judgments(judgments),
+    )
+    with pytest.raises(pyr.InputError, match=r"agreement 0\.4996 over 1 pairs is below 0\.5"):
+        pyr.score(study, "lite")
 
 
 def test_every_excluded_worker_is_named_with_the_reason(example: pyr.Study) -> None:

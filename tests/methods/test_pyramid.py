@@ -26,12 +26,16 @@ def unit(judge: str, name: str, value: float | None, system: str = "x") -> Judgm
     return Judgment("t", system, judge, value, unit=name)
 
 
-def test_annotators_are_joined_by_majority_with_ties_to_absent() -> None:
+def test_a_consensus_is_what_most_annotators_say_with_ties_to_absent() -> None:
     # u1: 1 1 0 -> 1; u2: 1 0 -> tie -> 0. D = 1; X_a = floor(3/2 + .5) = 2, Max(2) = 3.
     study = small(
         unit("ann", "u1", 1), unit("bob", "u1", 1), unit("carl", "u1", 0), unit("ann", "u2", 1), unit("bob", "u2", 0)
     )
-    assert pyr.score(study, "pyramid", measures=["modified"]).value("x", "modified") == 1 / 3
+    table = pyr.score(study, "pyramid", measures=["modified"], annotators="consensus")
+    assert table.value("x", "modified") == 1 / 3
+    assert "annotators:consensus" in str(table.signature)
+    # Each alone: D = 3, 1 and 0, of 3.
+    assert pyr.score(study, "pyramid", measures=["modified"]).value("x", "modified") == pytest.approx(4 / 9)
 
 
 def test_one_judge_or_kind_can_be_chosen() -> None:
@@ -70,17 +74,17 @@ def test_a_value_above_one_is_a_count() -> None:
         pyr.score(small(unit("ann", "u1", 1.5)), "pyramid")
 
 
-def test_degrees_count_in_part_and_from_a_half_on_as_a_unit() -> None:
-    """Weights 4, 3, 2, 1 of 4 references: D = 4 x 0.75 + 3 x 0.25 = 3.75. One unit is matched, none unmatched, so X = 1
-    and Max(1) = 4; X_a = 10/4, rounded to 3, and Max(3) = 9."""
+def test_degrees_count_in_part_and_from_a_fifth_on() -> None:
+    """Weights 4, 3, 2, 1 of 4 references: D = 4 x 0.75 + 3 x 0.2 = 3.6; 2 x 0.1999 is below a fifth and adds nothing.
+    Two units are matched, none unmatched, so X = 2 and Max(2) = 7; X_a = 10/4, rounded to 3, and Max(3) = 9."""
     names = ("A", "B", "C", "D")
     units = tuple(
         pyr.ContentUnit(f"u{n}", "", tuple(pyr.Contributor(name) for name in names[:weight]))
         for n, weight in enumerate((4, 3, 2, 1))
     )
-    found = PeerScore(pyr.Pyramid("t", names, units), {"u0": 0.75, "u1": 0.25}, 0)
-    assert (found.raw, found.matched, found.repeated, found.size) == (3.75, 1, 0, 1)
-    assert (found.original, found.modified) == (3.75 / 4, 3.75 / 9)
+    found = PeerScore(pyr.Pyramid("t", names, units), {"u0": 0.75, "u1": 0.2, "u2": 0.1999}, 0)
+    assert (found.raw, found.matched, found.repeated, found.size) == pytest.approx((3.6, 2, 0, 2))
+    assert (found.original, found.modified) == pytest.approx((3.6 / 7, 3.6 / 9))
     assert PeerScore(pyr.Pyramid("t", names, units), {"u0": 2.0}, 0).raw == 4  # twice is not more
 
 
@@ -107,7 +111,8 @@ def test_unknown_names_list_the_known_ones(example: pyr.Study) -> None:
 def test_the_signature_names_every_choice(example: pyr.Study) -> None:
     signature = str(pyr.score(example, "pyramid", rounding="floor", clip=True).signature)
     assert signature.startswith(
-        "pyramidion|method:pyramid|pyramid:expert|judges:expert|xa:floor|clip:yes|join:majority|v:"
+        "pyramidion|method:pyramid|pyramid:expert|judges:expert|weights:contributors|xa:floor|clip:yes|"
+        "annotators:mean|v:"
     )
     lite = str(pyr.score(example, "lite", rounds=2, aggregate="mean").signature)
     assert "screen:positional<0.5x2|aggregate:mean|tie:absent|seed:0" in lite

@@ -31,6 +31,8 @@ def test_agreement_below_the_minimum() -> None:
     found = flag_workers(records, agreement={"w1": 0.49, "w2": 0.5, "w3": None})
     assert found == (Flag("w1", "agreement", "agrees with others at 0.49, below 0.5", ("t1", "t2")),)
     assert flag_workers(records, agreement={"w2": 0.5}, min_agreement=0.6)[0].judge == "w2"
+    # 0.4996 is not 0.50, which would not be below 0.5.
+    assert "at 0.4996, below 0.5" in flag_workers(records, agreement={"w1": 0.4996})[0].detail
     # A judge whose records are not here is flagged all the same.
     assert flag_workers([], agreement={"w9": 0.1}) == (
         Flag("w9", "agreement", "agrees with others at 0.10, below 0.5"),

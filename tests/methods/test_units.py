@@ -79,7 +79,7 @@ SMALL = Study(
         [
             Judgment("t", "x", "ann", 1, unit="1", evidence=(THE,)),
             Judgment("t", "x", "ann", 1, unit="2", evidence=(CLOSED,)),
-            Judgment("t", "x", "ann", 1, unit="3", evidence=(RED,)),  # ben says no: a tie counts as absent
+            Judgment("t", "x", "ann", 1, unit="3", evidence=(RED,)),  # ben says no: in a consensus it is absent
             Judgment("t", "x", "ben", 1, unit="1", evidence=(THE,)),
             Judgment("t", "x", "ben", 1, unit="2"),
             Judgment("t", "x", "ben", 0, unit="3"),
@@ -89,7 +89,7 @@ SMALL = Study(
 
 
 def test_only_mentions_of_expressed_units_are_shown_each_once() -> None:
-    found = explain(SMALL, "t", "x")
+    found = explain(SMALL, "t", "x", annotators="consensus")
     assert [unit.id for unit in found.expressed] == ["2", "1"]
     assert [unit.id for unit in found.missed] == ["3"]
     assert found.evidence == {"1": (THE,), "2": (CLOSED,)}
@@ -105,7 +105,7 @@ def test_a_character_of_two_units_weighs_as_the_heavier() -> None:
 
 def test_a_notebook_shows_the_text_with_what_it_expresses() -> None:
     # The reader's weights are 2 + 1; two references have 4 contributors, so X_a = 2 and the best two units weigh 3.
-    page = explain(SMALL, "t", "x")._repr_html_()
+    page = explain(SMALL, "t", "x", annotators="consensus")._repr_html_()
     assert "<b>t, x: modified 1.000</b>" in page
     # Weight 2 of 2 has the full tint .12 + .38, weight 1 half of the range.
     assert (

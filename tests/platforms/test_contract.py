@@ -141,7 +141,7 @@ def test_what_it_cannot_do_it_says(make: Callable[[], Case]) -> None:
         lambda: platform.approve(["s1"]),
         lambda: platform.reject("s1", REASON),
         lambda: platform.bonus("p-s1", 1, "good"),
-        platform.states,
+        platform.submissions,
     ):
         with pytest.raises(pyr.UsageError, match=f"{platform.name}.*(cannot|token)"):
             refused()
@@ -161,13 +161,18 @@ def paying(request: pytest.FixtureRequest) -> Platform:
     return Prolific(STUDY, "C0DE", request.getfixturevalue("client"))
 
 
+def states(platform: Platform) -> dict[str, str]:
+    return {one.session: one.state for one in platform.submissions()}
+
+
 def test_decisions_show_in_the_states(paying: Platform) -> None:
     assert paying.pays
-    assert paying.states() == dict.fromkeys(("s1", "s2", "s3"), "AWAITING REVIEW")
+    assert states(paying) == dict.fromkeys(("s1", "s2", "s3"), "AWAITING REVIEW")
+    assert {one.session: one.person for one in paying.submissions()} == {s: f"p-{s}" for s in ("s1", "s2", "s3")}
     paying.approve(["s1"])
     paying.approve(["s1"])
     paying.reject("s2", REASON)
-    assert paying.states() == {"s1": "APPROVED", "s2": "REJECTED", "s3": "AWAITING REVIEW"}
+    assert states(paying) == {"s1": "APPROVED", "s2": "REJECTED", "s3": "AWAITING REVIEW"}
 
 
 def test_unknown_sessions_are_not_decided_on(paying: Platform) -> None:
@@ -192,7 +197,7 @@ def test_bonuses_go_to_sound_ids_only(paying: Platform) -> None:
 def test_the_simulated_platform_keeps_books() -> None:
     platform = Simulated()
     platform.arrival({"worker": "w", "session": "s1", "study": "rehearsal"})
-    assert platform.states() == {"s1": "ACTIVE"}
+    assert states(platform) == {"s1": "ACTIVE"}
     platform.reject("s1", "fast")
     platform.bonus("w", "1.50", "good")
     assert platform.reasons == {"s1": "fast"}

@@ -10,7 +10,8 @@ from tests.platforms.fake_prolific import STUDY, TOKEN, FakeProlific, Fault
 
 import pyramidion as pyr
 from pyramidion.platforms import Arrival, PlatformError
-from pyramidion.platforms.prolific import Client, Prolific, StudyDraft, reconcile
+from pyramidion.platforms.base import Submission
+from pyramidion.platforms.prolific import Client, Prolific, StudyDraft
 from pyramidion.platforms.prolific.api import TRIES
 
 DRAFT = StudyDraft(
@@ -76,7 +77,7 @@ def test_what_prolific_says_is_in_the_error(client: Client) -> None:
 def test_every_page_is_read(client: Client, prolific: FakeProlific, count: int) -> None:
     prolific.add(*(f"s{i}" for i in range(count)))
     prolific.add("elsewhere", study="study2")
-    assert [s.id for s in client.submissions(STUDY)] == [f"s{i}" for i in range(count)]
+    assert [s.session for s in client.submissions(STUDY)] == [f"s{i}" for i in range(count)]
 
 
 def test_links_to_other_hosts_do_not_get_the_token(client: Client, prolific: FakeProlific) -> None:
@@ -88,10 +89,10 @@ def test_links_to_other_hosts_do_not_get_the_token(client: Client, prolific: Fak
 def test_states_and_who_left(client: Client, prolific: FakeProlific) -> None:
     for id, status in [("s1", "RETURNED"), ("s2", "TIMED-OUT"), ("s3", "APPROVED"), ("s4", "ACTIVE")]:
         prolific.add(id, status=status)
-    states = Prolific(STUDY, client=client).states()
-    assert states == {"s1": "RETURNED", "s2": "TIMED-OUT", "s3": "APPROVED", "s4": "ACTIVE"}
-    assert reconcile(states) == ["s1", "s2"]
-    assert reconcile({"b": "timed_out", "a": "Timed out", "c": "AWAITING REVIEW"}) == ["a", "b"]
+    found = {one.session: one.outcome for one in Prolific(STUDY, client=client).submissions()}
+    assert found == {"s1": "withdraw", "s2": "leave", "s3": "approve", "s4": None}
+    spelled = [Submission("s", "p", state).outcome for state in ("timed_out", "Timed out", "AWAITING REVIEW", "")]
+    assert spelled == ["leave", "leave", None, None]
 
 
 def test_made_up_ids_are_not_confirmed(client: Client, prolific: FakeProlific) -> None:
@@ -159,7 +160,7 @@ any_trouble = pytest.mark.parametrize("fault", TROUBLE.values(), ids=TROUBLE.key
 def test_reading_is_tried_again(impatient: Client, prolific: FakeProlific, pauses: list[float], fault: Fault) -> None:
     prolific.add("s1")
     prolific.faults.append(fault)
-    assert [s.id for s in impatient.submissions(STUDY)] == ["s1"]
+    assert [s.session for s in impatient.submissions(STUDY)] == ["s1"]
     assert (len(prolific.calls), pauses) == (2, [1.0])
 
 

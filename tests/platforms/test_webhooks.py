@@ -36,7 +36,9 @@ def test_the_signature_is_the_one_prolific_makes() -> None:
 def test_signed_messages_pass() -> None:
     verify_webhook(SECRET, BODY, str(NOW), SIGNED, now=NOW + 300)
     assert read_webhook(BODY) == Event("submission.status.change", "s1", "RETURNED", "p1", "study1")
-    assert read_webhook(BODY).left == "s1"
+    submission = read_webhook(BODY).submission
+    assert submission is not None
+    assert (submission.session, submission.outcome) == ("s1", "withdraw")
 
 
 def test_milliseconds_are_understood() -> None:
@@ -133,8 +135,10 @@ def test_what_was_seen_is_forgotten_in_time() -> None:
 
 def test_unknown_events_are_read_and_left_alone() -> None:
     event = read_webhook(b'{"event_type": "study.status.change", "resource_id": "study1", "status": "RETURNED"}')
-    assert (event.kind, event.left) == ("study.status.change", "")
-    assert Event("submission.status.change", "s1", "APPROVED").left == ""
+    assert (event.kind, event.submission) == ("study.status.change", None)
+    approved = Event("submission.status.change", "s1", "APPROVED", "p1").submission
+    assert approved is not None
+    assert (approved.person, approved.outcome) == ("p1", "approve")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""One-way analysis of variance: by hand, against printed tables, a paper's table and scipy."""
+"""Analysis of variance: by hand, against printed tables, a paper's table, scipy and statsmodels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from pyramidion.stats.anova import one_way
+from pyramidion.stats.anova import one_way, several_way
 
 VALUES = [6, 8, 4, 5, 3, 4, 8, 12, 9, 11, 6, 8, 13, 9, 11, 8, 7, 12]
 GROUPS = np.repeat([0, 1, 2], 6)
@@ -117,3 +117,90 @@ def test_what_is_undefined() -> None:
     assert one_way([1, np.nan, 2, 4], [0, 0, 1, 1]) == one_way([1, 2, 4], [0, 1, 1])
     with pytest.raises(ValueError, match="2 values have 3 groups"):
         one_way([1, 2], [0, 0, 1])
+
+
+# -- several factors -----------------------------------------------------------------------------------------------
+
+
+def test_two_factors_by_hand() -> None:
+    # Two by three, one value in each cell: 1 2 6 / 3 6 6. Grand mean 4, row means 3 and 5, column means 2, 4 and 6.
+    # Rows: 3 (1 + 1) = 6 over 1. Columns: 2 (4 + 0 + 4) = 16 over 2. Total: 9 + 4 + 4 + 1 + 4 + 4 = 26, so 4 are left
+    # over 2. F = 6 / 2 = 3 and 8 / 2 = 4.
+    rows, columns = several_way([1, 2, 6, 3, 6, 6], {"row": [0, 0, 0, 1, 1, 1], "column": [0, 1, 2, 0, 1, 2]})
+    assert (rows.f, rows.df, rows.residual, rows.levels) == (pytest.approx(3), 1, 2, 2)
+    assert (columns.f, columns.df, columns.residual, columns.levels) == (pytest.approx(4), 2, 2, 3)
+    assert (rows.share, columns.share) == (pytest.approx(6 / 26), pytest.approx(16 / 26))
+    assert rows.p == pytest.approx(stats.f.sf(3, 1, 2))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_unbalanced_designs_equal_statsmodels(seed: int) -> None:
+    import pandas
+    from statsmodels.formula.api import ols
+    from statsmodels.stats.anova import anova_lm
+
+    rng = np.random.default_rng(seed)
+    frame = pandas.DataFrame({name: rng.integers(0, levels, 90) for name, levels in (("a", 3), ("b", 7), ("c", 12))})
+    frame["y"] = rng.normal(size=90) + 0.4 * frame["a"] + 0.1 * frame["c"]
+    expected = anova_lm(ols("y ~ C(a) + C(b) + C(c)", frame).fit(), typ=2)
+    for effect in several_way(frame["y"], {name: frame[name] for name in "abc"}):
+        theirs = expected.loc[f"C({effect.factor})"]
+        assert effect.f == pytest.approx(theirs["F"], rel=1e-9)
+        assert effect.p == pytest.approx(theirs["PR(>F)"], rel=1e-7)
+        assert (effect.df, effect.residual) == (theirs["df"], expected.loc["Residual", "df"])
+        assert effect.share == pytest.approx(theirs["sum_sq"] / ((frame["y"] - frame["y"].mean()) ** 2).sum())
+
+
+def test_a_factor_is_tested_without_what_is_nested_in_it() -> None:
+    # Units are nested in topics: topics are tested without them, units beyond the topics. All by statsmodels.
+    import pandas
+    from statsmodels.formula.api import ols
+
+    rng = np.random.default_rng(3)
+    unit = rng.integers(0, 12, 150)
+    frame = pandas.DataFrame({"topic": unit // 4, "unit": unit, "peer": rng.integers(0, 5, 150)})
+    frame["y"] = rng.normal(size=150) + 0.3 * frame["topic"]
+    topic, units, peer = several_way(frame["y"], {name: frame[name] for name in ("topic", "unit", "peer")})
+    models = {
+        name: ols(f"y ~ {name}", frame).fit()
+        for name in ("C(peer)", "C(peer) + C(topic)", "C(peer) + C(unit)", "C(unit)")
+    }
+    full = models["C(peer) + C(unit)"]
+    for effect, less, more in (
+        (topic, "C(peer)", "C(peer) + C(topic)"),
+        (units, "C(peer) + C(topic)", "C(peer) + C(unit)"),
+        (peer, "C(unit)", "C(peer) + C(unit)"),
+    ):
+        explained, df = models[less].ssr - models[more].ssr, models[less].df_resid - models[more].df_resid
+        assert (effect.df, effect.residual) == (df, full.df_resid)
+        assert effect.f == pytest.approx(explained / df / (full.ssr / full.df_resid), rel=1e-9)
+
+
+def test_factors_without_anything_to_explain() -> None:
+    (alone,) = several_way([1.0, 2.0, 4.0], {"peer": [0, 1, 2]})
+    assert (alone.f, alone.p, alone.df, alone.residual, alone.share) == (None, None, 2, 0, pytest.approx(1))
+    constant, other = several_way([5.0] * 4, {"a": [0, 0, 1, 1], "b": [0, 1, 0, 1]})
+    assert (constant.f, constant.share, other.f) == (None, None, None)
+    single, _ = several_way([1.0, 2.0, 3.0, 5.0], {"a": [0, 0, 0, 0], "b": [0, 1, 0, 1]})
+    assert (single.df, single.f) == (0, None)
+    exact, noise = several_way([1.0, 1.0, 2.0, 2.0], {"a": [0, 0, 1, 1], "b": [0, 1, 0, 1]})
+    assert (exact.f, exact.p, exact.share) == (None, 0.0, pytest.approx(1))
+    assert (noise.f, noise.p) == (None, None)
+    assert several_way([], {"a": []})[0].f is None
+    with pytest.raises(ValueError, match="3 values have 2 levels of a"):
+        several_way([1.0, 2.0, 3.0], {"a": [0, 1]})
+
+
+@given(st.integers(0, 10_000))
+def test_the_order_of_rows_and_of_factors_does_not_matter(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 5, 40).astype(float)
+    factors = {"a": rng.integers(0, 3, 40), "b": rng.integers(0, 9, 40)}
+    order = rng.permutation(40)
+    for one, other in zip(
+        several_way(y, factors),
+        reversed(several_way(y[order], {name: factors[name][order] for name in ("b", "a")})),
+        strict=True,
+    ):
+        assert (one.factor, one.df, one.residual) == (other.factor, other.df, other.residual)
+        assert one.f == pytest.approx(other.f, rel=1e-9)

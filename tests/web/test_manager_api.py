@@ -340,7 +340,8 @@ def test_decisions_about_a_worker(site: Site) -> None:
     assert seen()["blocked"] == "why <b>not</b>"
     assert ann.work() == {"state": "blocked"}
     assert decide("unblock") == 200
-    assert decide("approve") == 200
+    assert decide("approve") == 422, "where?"
+    assert decide("approve", campaign=campaign) == 200
     [answer] = boss.get(f"/api/manage/campaigns/{campaign}/answers").json()["answers"]
     assert answer["decision"] == "approve"
     assert (decide("bonus"), decide("bonus", amount=-1), decide("bonus", amount=0.5)) == (422, 422, 200)
@@ -383,6 +384,60 @@ def test_decisions_about_an_assignment(site: Site) -> None:
     for action in ("approve", "reopen"):
         response = boss.post(f"/api/manage/assignments/{2**53}/review", json={"action": action, "reason": "r"})
         assert response.status_code == 404
+
+
+def test_a_rejected_answer_leaves_the_scores_and_its_task_goes_to_somebody_else(site: Site) -> None:
+    campaign, other = site.campaign("compare", workers=1), site.campaign("compare", workers=1)
+    ann = done_task(site, campaign)
+    done_task(site, other)
+    boss, bob = site.account(), site.person(campaign)
+    bob.join()
+    [answer] = boss.get(f"/api/manage/campaigns/{campaign}/answers").json()["answers"]
+    path = f"/api/manage/assignments/{answer['id']}/review"
+    done = boss.post(path, json={"action": "reject", "reason": "empty"}).json()
+    assert (done["removed"], done["answers"][0]["answer"]) == (1, answer["id"])
+    [rejected] = boss.get(f"/api/manage/campaigns/{campaign}/answers").json()["answers"]
+    assert (rejected["counted"], rejected["removed"], rejected["decision"]) == (False, "rejected", "reject")
+    assert len(boss.get(f"/manage/campaigns/{campaign}/export.csv").text.splitlines()) == 1, "only the head"
+    exported = boss.get(f"/manage/campaigns/{campaign}/export.jsonl").text.splitlines()
+    assert not [line for line in exported if f'"{answer["worker"]}"' in line]
+    [kept] = boss.get(f"/api/manage/campaigns/{other}/answers").json()["answers"]
+    assert kept["counted"] is True
+    watched = boss.get(f"/api/manage/campaigns/{campaign}").json()
+    assert (watched["progress"]["submitted"], watched["progress"]["open"], watched["pending"]) == (0, 1, [])
+    assert ann.work()["state"] == "done", "not for the one who did it"
+    task = bob.work()
+    assert task["page"]["task"] == answer["task"]
+    assert bob.submit(task["assignment"], answer_to(task["page"])).json()["counted"] is True
+    late = boss.post(path, json={"action": "restore", "reason": "was right"}).json()
+    assert (late["counted_again"], "surplus" in late["notes"][0]["what"]) == (0, True)
+
+
+def test_a_block_removes_answers_of_one_campaign_only_where_it_says_so(site: Site) -> None:
+    here, there = site.campaign("rate"), site.campaign("rate")
+    worker = ""
+    for campaign in (here, there):
+        ann = site.person(campaign, "ann the careless")
+        task = ann.first_task()
+        ann.submit(task["assignment"], answer_to(task["page"]))
+        [answer] = site.account().get(f"/api/manage/campaigns/{campaign}/answers").json()["answers"]
+        worker = answer["worker"]
+    boss = site.account()
+    path = f"/api/manage/workers/{worker}/review"
+    block = {"action": "block", "reason": "all tens"}
+    assert boss.post(path, json={**block, "remove_answers": True}).status_code == 422
+    assert boss.post(path, json={**block, "action": "exclude", "remove_answers": True}).status_code == 422
+    assert boss.post(path, json=block).json() == {}
+
+    def counting() -> list[bool]:
+        found = [boss.get(f"/api/manage/campaigns/{name}/answers").json()["answers"] for name in (here, there)]
+        return [answer["counted"] for [answer] in found]
+
+    assert counting() == [True, True], "a block alone keeps answers"
+    assert boss.post(path, json={**block, "remove_answers": True, "campaign": here}).json()["removed"] == 1
+    assert counting() == [False, True]
+    log = boss.get(f"/api/manage/campaigns/{there}").json()["reviews"]
+    assert [entry["action"] for entry in log] == ["block", "block"], "what was decided elsewhere is not shown here"
 
 
 def test_invitations_are_personal(site: Site) -> None:
@@ -717,6 +772,40 @@ def test_whoever_returned_on_prolific_gives_the_task_back(site: Site) -> None:
     assert send(site, body, sent=now).json() == {"freed": 1}
     assert send(site, body, sent=now).json() == {"freed": 0}, "a replay does nothing"
     assert site.desk.campaigns.progress(campaign)["returned"] == 1
+
+
+def test_what_is_returned_or_decided_on_prolific_is_so_here(site: Site) -> None:
+    campaign = prolific_campaign(site, "study7")
+
+    def does_a_task(name: str) -> int:
+        client = browser(site.url, headers={"X-Requested-With": "pyramidion"})
+        client.get(f"/enter/{campaign}", params={"PROLIFIC_PID": name, "SESSION_ID": f"s-{name}", "STUDY_ID": "study7"})
+        task = client.get(f"/api/work/{campaign}").json()
+        body = {"key": "a key of mine", "answer": answer_to(task["page"])}
+        assert client.post(f"/api/assignments/{task['assignment']}/submit", json=body).json()["counted"] is True
+        return int(task["assignment"])
+
+    ids = {name: does_a_task(name) for name in ("ret", "rej", "app")}
+
+    def tells(name: str, status: str) -> dict[str, int]:
+        content = json.loads(message(f"s-{name}", status)) | {"participant_id": name, "study_id": "study7"}
+        return dict(send(site, json.dumps(content).encode()).json())
+
+    assert tells("ret", "RETURNED") == {"freed": 1}
+    assert tells("rej", "REJECTED") == {"freed": 1}
+    assert tells("app", "APPROVED") == {"freed": 0}
+    found = {a["id"]: a for a in site.account().get(f"/api/manage/campaigns/{campaign}/answers").json()["answers"]}
+    shown = {name: (found[id]["counted"], found[id]["removed"], found[id]["decision"]) for name, id in ids.items()}
+    assert shown == {
+        "ret": (False, "withdrawn", "withdraw"),
+        "rej": (False, "rejected", "reject"),
+        "app": (True, None, "approve"),
+    }
+    boss = site.account()
+    assert boss.get(f"/api/manage/campaigns/{campaign}").json()["pending"] == []
+    undo = boss.post(f"/api/manage/assignments/{ids['ret']}/review", json={"action": "restore", "reason": "r"})
+    assert undo.status_code == 409
+    assert "withdrawn by its worker" in undo.json()["error"]
 
 
 def test_bad_messages_are_refused(site: Site) -> None:

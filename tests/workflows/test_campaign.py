@@ -12,7 +12,7 @@ from pyramidion.formats.judgment_tables import read_judgments
 from pyramidion.model import Settings
 from pyramidion.store import Database, Workers
 from pyramidion.workflows.campaign import Desk
-from pyramidion.workflows.decisions import decide, decide_submission
+from pyramidion.workflows.decisions import decide_answers, decide_worker
 from pyramidion.workflows.monitor import overview
 from pyramidion.workflows.planning import plan
 from pyramidion.workflows.rehearsal import rehearse_campaign
@@ -84,13 +84,13 @@ def test_excluded_workers_leave_the_scores_and_come_back(desk: Desk) -> None:
     run(desk, "rate", "rate")
     worker = desk.campaigns.answers("rate")[0].worker
     before = len(desk.study().judgments)
-    decide(desk, "exclude", worker=worker, actor="me", reason="rated without reading")
+    decide_worker(desk, "exclude", worker, actor="me", reason="rated without reading")
     assert worker not in set(desk.study().judgments.judge.names)
     assert [str(note) for note in desk.study().notes] == [f"worker {worker}: left out: rated without reading"]
     assert desk.study().notes[0] in pyr.score(desk.study(), "responsiveness").notes
     assert not desk.study(keep_excluded=True).notes
     assert len(desk.study(keep_excluded=True).judgments) == before
-    decide(desk, "include", worker=worker, actor="me", reason="looked again")
+    decide_worker(desk, "include", worker, actor="me", reason="looked again")
     assert len(desk.study().judgments) == before
 
 
@@ -109,15 +109,15 @@ def test_decisions_have_consequences(desk: Desk) -> None:
     answers = desk.campaigns.answers("rate")
     worker = answers[0].worker
     mine = [answer.id for answer in answers if answer.worker == worker]
-    decide(desk, "approve", worker=worker, actor="me", reason="good")
-    assert {id for id, action in desk.reviews.decisions().items() if action == "approve"} == set(mine)
-    decide(desk, "block", worker=worker, actor="me", reason="enough")
+    decide_answers(desk, "approve", "rate", worker=worker, actor="me", reason="good")
+    assert {id for id, one in desk.decisions.standings().items() if one.decision == "approve"} == set(mine)
+    decide_worker(desk, "block", worker, actor="me", reason="enough")
     known = Workers(desk.database).get(worker)
     assert known is not None
     assert known.blocked == "enough"
-    decide_submission(desk, "reopen", mine[0], actor="me", reason="do it again")
+    decide_answers(desk, "reopen", "rate", [mine[0]], actor="me", reason="do it again")
     assert desk.campaigns.progress("rate")["submitted"] == len(answers) - 1
-    assert [review.action for review in desk.reviews.all()].count("approve") == 1 + len(mine)
+    assert [review.action for review in desk.reviews.all()].count("approve") == len(mine)
 
 
 def test_the_overview_shows_who_is_careless(desk: Desk, example: pyr.Study) -> None:

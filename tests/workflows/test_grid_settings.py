@@ -15,7 +15,8 @@ import pyramidion as pyr
 from pyramidion.auto.choices import Choices
 from pyramidion.auto.grid import GridEvaluator
 from pyramidion.workflows.automatic import evaluate_study
-from pyramidion.workflows.grid import grid_jobs, human_gold, paper_levels, score_grid
+from pyramidion.workflows.grid import grid_jobs, grid_settings, human_gold, paper_levels, score_grid
+from pyramidion.workflows.wtmf import train_wtmf
 
 GREEDY = Choices(partitioner="edua-g")
 LEVELS = {"beta": (3, 1), "percentile": (60, 83)}
@@ -27,9 +28,11 @@ def explored(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     seen: list[tuple[str, int]] = []
     explore = GridEvaluator.explore
 
-    def counted(self: GridEvaluator, topic: str, references: Any, peers: Any, settings: Any) -> Iterator[Any]:
+    def counted(
+        self: GridEvaluator, topic: str, references: Any, peers: Any, settings: Any, **own: Any
+    ) -> Iterator[Any]:
         seen.append((topic, len(settings)))
-        return explore(self, topic, references, peers, settings)
+        return explore(self, topic, references, peers, settings, **own)
 
     monkeypatch.setattr(GridEvaluator, "explore", counted)
     return seen
@@ -95,10 +98,10 @@ def test_what_was_finished_before_an_interruption_is_kept(
     study = small_study("x", "y")
     counted = GridEvaluator.explore
 
-    def interrupted(self: GridEvaluator, topic: str, *rest: Any) -> Iterator[Any]:
+    def interrupted(self: GridEvaluator, topic: str, *rest: Any, **own: Any) -> Iterator[Any]:
         if topic == "y":
             raise KeyboardInterrupt
-        return counted(self, topic, *rest)
+        return counted(self, topic, *rest, **own)
 
     with monkeypatch.context() as patch:
         patch.setattr(GridEvaluator, "explore", interrupted)
@@ -121,6 +124,60 @@ def test_processes_give_the_same() -> None:
     assert np.allclose(score_grid(study, GREEDY, LEVELS, processes=2).scores, alone.scores, atol=1e-9)
 
 
+def test_parts_are_compared_as_numbers_are(explored: list[tuple[str, int]]) -> None:
+    study = small_study("x")
+    parts = {"matcher": ["wmin", "align"], "partitioner": ["edua-x", "edua-g"], "beta": (1, 3)}
+    found = score_grid(study, Choices(), parts, measure="raw")
+    assert found.parameters == ("partitioner", "matcher", "beta")
+    # edua-x has no beta: its settings count once.
+    assert found.settings == (
+        ("edua-g", "align", 1),
+        ("edua-g", "align", 3),
+        ("edua-g", "wmin", 1),
+        ("edua-g", "wmin", 3),
+        ("edua-x", "align", None),
+        ("edua-x", "wmin", None),
+    )
+    assert found.levels("beta") == [1, 3]
+    assert found.default == ("edua-x", "align", None)
+    assert grid_settings(Choices(), parts) == found.settings
+    assert explored == [("x", 3), ("x", 3)]  # once for each matcher
+    for scores, choices in (
+        (found.scores[3], Choices(partitioner="edua-g", matcher="wmin", beta=3.0)),
+        (found.scores[4], Choices()),
+    ):
+        expected = evaluate_study(study, choices, explain=False).table
+        assert scores[0] == pytest.approx([expected.value(system, "raw", "x") for system in found.systems])
+
+
+def test_an_embedder_counts_only_where_vectors_are_compared(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("\n".join(s.text for s in small_study("x").summaries) * 3, encoding="utf-8")
+    train_wtmf(corpus, tmp_path / "m.npz", dimensions=5, rounds=2)
+    wtmf = f"wtmf:{tmp_path / 'm.npz'}"
+    levels = {"similarity": ["cosine", "align"], "embedder": [wtmf, "minilm"]}
+    found = score_grid(small_study("x"), Choices(matcher="exact"), levels, measure="raw")
+    assert found.settings == (("align", None), ("cosine", "minilm"), ("cosine", wtmf))
+    assert found.default == ("align", None)
+    assert not np.array_equal(found.scores[1], found.scores[2])
+    with pytest.raises(pyr.UsageError, match="is used only where similarity is cosine"):
+        score_grid(small_study("x"), Choices(), {"embedder": ["minilm", wtmf]})
+    with pytest.raises(pyr.UsageError, match="embedder 'word2vec' is unknown"):
+        score_grid(small_study("x"), Choices(similarity="cosine"), {"embedder": ["minilm", "word2vec"]})
+
+
+def test_other_parts_leave_what_is_kept_alone(tmp_path: Path, explored: list[tuple[str, int]]) -> None:
+    study = small_study("x")
+    score_grid(study, GREEDY, LEVELS, folder=tmp_path)
+    both = score_grid(study, GREEDY, {**LEVELS, "matcher": ["align", "wmin"]}, folder=tmp_path)
+    assert explored == [("x", 4), ("x", 4)]
+    again = score_grid(study, Choices(), {**LEVELS, "partitioner": ["edua-g"]}, folder=tmp_path)
+    assert len(explored) == 2
+    assert np.array_equal(again.scores, both.scores[:4])
+    score_grid(study, replace(GREEDY, matcher="wmin"), LEVELS, folder=tmp_path)
+    assert len(explored) == 2
+
+
 def test_a_missing_summary_stays_missing() -> None:
     study = small_study("x", "y")
     lacking = replace(study, summaries=tuple(s for s in study.summaries if (s.topic, s.system) != ("y", "half")))
@@ -133,11 +190,13 @@ def test_a_missing_summary_stays_missing() -> None:
 @pytest.mark.parametrize(
     ("levels", "message"),
     [
-        ({"gamma": (1, 2)}, "parameter 'gamma' is unknown; there are: percentile, alpha"),
+        ({"gamma": (1, 2)}, "parameter 'gamma' is unknown; there are: segmenter, similarity"),
         ({"threshold": (0.4, 0.5)}, "matcher align has no threshold"),
         ({"percentile": (60, 101)}, "a percentile is between 0 and 100, not 101"),
         ({"beta": (-1, 1)}, "beta >= 0"),
         ({"beta": ()}, "beta has no values"),
+        ({"matcher": "wmin"}, "matcher: give a list of values"),
+        ({"matcher": ["align", "guess"]}, "matcher 'guess' is unknown"),
         ({}, "give values of at least one parameter"),
     ],
 )
@@ -162,8 +221,10 @@ def test_one_reference_each_is_refused_and_one_alone_is_noted() -> None:
     with pytest.raises(pyr.InputError, match="no topic has two references, so there is nothing to join"):
         grid_jobs(single("x", "y"))
     found = score_grid(single("x"), GREEDY, LEVELS)
-    assert [note.where for note in found.notes] == ["1 of 2 topics"]
-    assert np.ptp(found.scores[:, 0], axis=0) == pytest.approx(0)
+    assert [note.where for note in found.notes] == ["human peers", "human peers", "1 of 2 topics"]
+    copy = found.systems.index("copy")
+    assert np.isnan(found.scores[:, 0, copy]).all(), "it is the only reference of its topic"
+    assert np.ptp(np.delete(found.scores[:, 0], copy, axis=1), axis=0) == pytest.approx(0)
     with pytest.raises(pyr.InputError, match="no topics with references"):
         grid_jobs(pyr.Study())
     only = replace(small_study("x"), summaries=tuple(s for s in small_study("x").summaries if s.role == "reference"))

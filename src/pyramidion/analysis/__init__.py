@@ -14,13 +14,15 @@ from pyramidion.analysis.consistency import consistency
 from pyramidion.analysis.correlate import correlate
 from pyramidion.analysis.grid_search import grid_search
 from pyramidion.analysis.metric_accuracy import metric_accuracy
-from pyramidion.analysis.planning import Assumptions, Prices, plan
+from pyramidion.analysis.planning import Prices, plan
+from pyramidion.analysis.pyramid_pairs import pyramid_pairs
 from pyramidion.analysis.pyramid_size import pyramid_size
 from pyramidion.analysis.reliability import reliability
 from pyramidion.analysis.reruns import drop_topics, rerun
 from pyramidion.analysis.resampling import resampling
 from pyramidion.analysis.settings import ScoredSettings
 from pyramidion.analysis.significance import significance, tukey, unit_significance
+from pyramidion.analysis.simulation import Assumptions
 from pyramidion.analysis.trained_metric import trained_metric
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "grid_search",
     "metric_accuracy",
     "plan",
+    "pyramid_pairs",
     "pyramid_size",
     "reliability",
     "rerun",

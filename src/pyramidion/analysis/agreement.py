@@ -1,8 +1,8 @@
 """Do judges agree, which of them stand apart, and where does the variance of their scores come from?
 
 Krippendorff's alpha with a bootstrap interval over items; per topic; per judge; for every two judges. Judge means and
-their spread, the difference between two judges on one item, and the share of variance that judges, topics and systems
-explain: Gillick and Liu 2010, sections 4.1 and Table 4.
+their spread, the difference between two judges on one item and how often each occurs, and the share of variance that
+judges, topics and systems explain: Gillick and Liu 2010, section 4.1, Tables 2 and 4.
 
 A judge's alpha is 1 - the mean disagreement of the judge's pairs with others / that of all pairs of answers: weighted
 by answers, the judges' alphas make the whole. Alpha is undefined where nothing varies (unanimous data leaves nothing
@@ -20,14 +20,17 @@ import numpy as np
 from pyramidion.analysis.answer import Answer, Table, count, listed
 from pyramidion.analysis.figures import Estimate, Figure, Heatmap, Intervals
 from pyramidion.analysis.ratings import Ratings, rated_aspects, ratings_of, unit_answers
+from pyramidion.analysis.variance import Explained, explained_variance
 from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.model import Signature, Study
 from pyramidion.model.judgments import JudgeKind
 from pyramidion.stats.alpha import Alpha, Distance, alpha, alpha_interval, dice_distances
-from pyramidion.stats.tukey import r_squared
+from pyramidion.stats.intervals import Interval
 
 MOST_JUDGES = 60
 """With more judges, the matrix of every two of them is left out: nobody can read it."""
+MOST_DIFFERENCES = 20
+"""With more different ones, differences between two judges are counted in steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +57,15 @@ class PairAgreement(NamedTuple):
     alpha: Alpha
 
 
-@dataclass(frozen=True, slots=True)
-class Explained:
-    """R squared of score ~ one factor, over all answers and with one answer an item (as Gillick and Liu did)."""
+class DifferenceCount(NamedTuple):
+    """How many pairs of answers to the same item are this far apart: from ``low`` up to, but without, ``high``.
 
-    factor: str
-    levels: int
-    r2: float | None
-    r2_single: float | None
+    Both are the same where the differences are few enough to be counted one by one.
+    """
+
+    low: float
+    high: float
+    pairs: int
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,7 @@ class Agreement:
     topics: tuple[TopicAgreement, ...]
     pairs: tuple[PairAgreement, ...]
     explained: tuple[Explained, ...]
+    differences: tuple[DifferenceCount, ...]
     pair_difference: float | None
     pair_difference_sd: float | None
     judge_mean_sd: float | None
@@ -92,15 +97,20 @@ def agreement(
     judges: str | None = None,
     distance: Distance | None = None,
     resamples: int = 1000,
+    removals: int = 200,
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Answer[Agreement]:
     """Agreement on units (the default where there are any), or on the ratings of an aspect.
 
-    The distance is nominal for units and ordinal for ratings unless another one is named.
+    The distance is nominal for units and ordinal for ratings unless another one is named. ``removals`` is how often
+    all but one answer of each item are removed at random, for the variance that one answer per item leaves.
     """
+    if removals < 1:
+        raise UsageError(f"removals is 1 or more, not {removals}")
     data = _answers(study, aspect, kind, pyramid, judges)
-    chosen: Distance = distance or ("ordinal" if data.measure in rated_aspects(study) else "nominal")
+    rated = data.measure in rated_aspects(study)
+    chosen: Distance = distance or ("ordinal" if rated else "nominal")
     check_choice("distance", chosen, get_args(Distance))
     rng = np.random.default_rng(seed)
     whole = alpha_interval(data.item, data.value, distance=chosen, rng=rng, resamples=resamples, confidence=confidence)
@@ -116,7 +126,8 @@ def agreement(
             for t, name in enumerate(data.topics)
         ),
         tuple(_per_pair(data, left, right, chosen)) if len(data.judges) <= MOST_JUDGES else (),
-        tuple(_explained(data)),
+        tuple(explained_variance(data, removals=removals, rng=np.random.default_rng([seed, 1]), confidence=confidence)),
+        tuple(_differences(gap)) if rated else (),
         float(gap.mean()) if len(gap) else None,
         float(gap.std(ddof=1)) if len(gap) > 1 else None,
         float(means.std(ddof=1)) if len(means) > 1 else None,
@@ -128,6 +139,7 @@ def agreement(
         distance=chosen,
         interval="percentile",
         resamples=resamples,
+        removals=removals,
         seed=seed,
     )
     notes = (*data.notes, *_remarks(result, data))
@@ -234,11 +246,22 @@ def _per_pair(data: Ratings, left: np.ndarray, right: np.ndarray, distance: Dist
             yield PairAgreement(data.judges[first[rows[0]]], data.judges[second[rows[0]]], found)
 
 
-def _explained(data: Ratings) -> Iterator[Explained]:
-    single = np.unique(data.item, return_index=True)[1]
-    for factor in ("judge", "topic", "system"):
-        code, names = getattr(data, factor), getattr(data, f"{factor}s")
-        yield Explained(factor, len(names), r_squared(data.value, code), r_squared(data.value[single], code[single]))
+def _differences(gap: np.ndarray) -> Iterator[DifferenceCount]:
+    """Every whole difference from 0 to the greatest; on a scale with parts of points the ones that occur, or, where
+    those are many, ten equal steps.
+    """
+    if not len(gap):
+        return
+    gap = np.round(gap, 9)
+    values, pairs = np.unique(gap, return_counts=True)
+    if (values == np.round(values)).all() and values[-1] < MOST_DIFFERENCES:
+        pairs = np.bincount(gap.astype(np.int64))
+        values = np.arange(len(pairs), dtype=np.float64)
+    if len(values) <= MOST_DIFFERENCES:
+        yield from map(DifferenceCount, values.tolist(), values.tolist(), pairs.tolist())
+        return
+    pairs, edges = np.histogram(gap, bins=10, range=(0.0, float(np.nextafter(values[-1], np.inf))))
+    yield from map(DifferenceCount, edges[:-1].tolist(), edges[1:].tolist(), pairs.tolist())
 
 
 def _unanimous(data: Ratings) -> float | None:
@@ -286,14 +309,15 @@ def _remarks(result: Agreement, data: Ratings) -> Iterator[Problem]:
 
 
 def _tables(result: Agreement) -> tuple[Table, ...]:
-    found, interval = result.alpha, result.alpha.interval
+    found = result.alpha
+    low, high = _ends(found.interval)
     overall = Table(
         f"Agreement on {result.measure}",
         ("", "value"),
         (
             (f"alpha ({found.distance})", found.value),
-            ("interval, low", interval.low if interval else None),
-            ("interval, high", interval.high if interval else None),
+            ("interval, low", low),
+            ("interval, high", high),
             ("items with two or more answers", found.items),
             ("share of them unanimous", result.unanimous),
             ("mean difference of two judges", result.pair_difference),
@@ -317,16 +341,38 @@ def _tables(result: Agreement) -> tuple[Table, ...]:
     )
     explained = Table(
         "Share of variance explained (R squared)",
-        ("factor", "levels", "all answers", "one answer an item"),
-        tuple((e.factor, e.levels, e.r2, e.r2_single) for e in result.explained),
-        "Each in a model of its own. A factor with many levels explains much by chance.",
+        ("factor", "levels", "all answers", "one answer per item", "low", "high"),
+        tuple((e.factor, e.levels, e.r2, e.r2_single, *_ends(e.single)) for e in result.explained),
+        "Each in a model of its own. A factor with many levels explains much by chance. One answer per item: the mean "
+        "over random removals of the others; low, high: the middle 95% of them.",
+    )
+    pairs_in_all = sum(d.pairs for d in result.differences)
+    differences = Table(
+        "Differences between two judges of the same summary",
+        ("difference", "pairs", "share"),
+        tuple((_span(d), d.pairs, d.pairs / pairs_in_all) for d in result.differences),
     )
     pairs = Table(
         "Every two judges",
         ("judge", "other", "alpha", "items"),
         tuple((a, b, found.value, found.items) for a, b, found in result.pairs),
     )
-    return (overall, judges, topics, explained, *([pairs] if result.pairs else []))
+    return (
+        overall,
+        *([differences] if result.differences else []),
+        judges,
+        topics,
+        explained,
+        *([pairs] if result.pairs else []),
+    )
+
+
+def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
+    return (interval.low, interval.high) if interval else (None, None)
+
+
+def _span(found: DifferenceCount) -> str:
+    return f"{found.low:g}" if found.low == found.high else f"{found.low:.3g} to {found.high:.3g}"
 
 
 def _low_first(found: Alpha) -> tuple[bool, float]:

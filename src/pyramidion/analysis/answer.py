@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Generic, TypeVar
 
@@ -16,13 +16,38 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under named columns. A cell is text, a count, a number, money, or None where something is undefined."""
+    """Rows under named columns. A cell is text, a count, a number, money, or None where something is undefined.
+
+    ``heads`` are shorter names of the columns for where people read them. The first ``naming`` columns say what a row
+    is about; a terminal shows at most ``fold`` others beside them, then the rest below.
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
     digits: int = 3
+    heads: tuple[str, ...] = ()
+    naming: int = 1
+    fold: int = 0
+
+    @property
+    def shown_heads(self) -> tuple[str, ...]:
+        return self.heads or self.columns
+
+    def folded(self) -> tuple[Table, ...]:
+        """The table in parts that are narrow enough, each with the columns that name its rows."""
+        naming, rest = range(self.naming), range(self.naming, len(self.columns))
+        if not self.fold or len(rest) <= self.fold:
+            return (self,)
+        parts = []
+        for start in range(0, len(rest), self.fold):
+            places = [*naming, *rest[start : start + self.fold]]
+            columns, heads = (tuple(names[p] for p in places) for names in (self.columns, self.shown_heads))
+            rows = tuple(tuple(row[p] for p in places) for row in self.rows)
+            last = start + self.fold >= len(rest)
+            parts.append(replace(self, columns=columns, heads=heads, rows=rows, note=self.note if last else ""))
+        return tuple(replace(part, title=part.title if not number else "") for number, part in enumerate(parts))
 
     def column(self, name: str) -> list[Cell]:
         place = self.columns.index(name)
@@ -41,7 +66,7 @@ class Table:
         return [[how(cell, self.digits) for how, cell in zip(shows, row, strict=True)] for row in self.rows]
 
     def __str__(self) -> str:
-        rows = [list(self.columns), *self.shown()]
+        rows = [list(self.shown_heads), *self.shown()]
         widths = [max(len(row[i]) for row in rows) for i in range(len(self.columns))]
         right = [is_number_column(self, i) for i in range(len(self.columns))]
         lines = [

@@ -60,9 +60,9 @@ def given_scores(studies: Studies, *, pyramid: str | None = None) -> tuple[Given
 def _of_study(year: str, study: Study, pyramid: str | None) -> Iterator[Given]:
     for assessor in annotators(study, pyramid):
         choice = choose(study, kind="expert", pyramid=pyramid, judges=assessor)
-        for topic, system, score in peer_scores(choice, Problems()):
-            if score.modified is not None:
-                yield Given(PYRAMID, year, assessor, topic, system, score.modified)
+        for peer in peer_scores(choice, Problems()):
+            if (value := peer.value("modified")) is not None:
+                yield Given(PYRAMID, year, assessor, peer.topic, peer.system, value)
     judgments = study.judgments
     by_people = ~is_in(judgments.judge, study.judges_of("model"))
     for aspect in rated_aspects(study):

@@ -109,7 +109,7 @@ def _resampled(
 ) -> NDArray[np.float64]:
     """Log strengths in each resample of ballots."""
     place = {system: i for i, system in enumerate(matrix.systems)}
-    ballot = {key: i for i, key in enumerate(dict.fromkeys((vote.topic, vote.judge) for vote in votes))}
+    ballot = {key: i for i, key in enumerate(sorted({(vote.topic, vote.judge) for vote in votes}))}
     size = len(place)
     wins = np.zeros((len(ballot), size * size))
     for vote in votes:

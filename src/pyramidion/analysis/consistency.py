@@ -269,7 +269,7 @@ def _auto_difference(
 
 
 def _modified(choice: Choice) -> dict[tuple[str, str], float]:
-    found = {(topic, system): score.modified for topic, system, score in peer_scores(choice, Problems())}
+    found = {(peer.topic, peer.system): peer.value("modified") for peer in peer_scores(choice, Problems())}
     return {key: value for key, value in found.items() if value is not None}
 
 

@@ -12,25 +12,29 @@ Williams' test and by a permutation test that swaps the two metrics' standardise
 summaries (their PERM-BOTH).
 
 A topic on which one side does not vary has no correlation: it is counted and left out of the mean, never taken as 0.
+A metric that comes from the gold's own judgments or numbers is left out, or marked where it is named.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import combinations, groupby
+from itertools import groupby
 
 import numpy as np
 
-from pyramidion.analysis.answer import Answer, Cell, Table, count, p_text
+from pyramidion.analysis.answer import Answer, Cell, Table, count, listed, p_text
 from pyramidion.analysis.figures import Estimate, Figure, Intervals, Point, Scatter
-from pyramidion.analysis.inputs import Floats, Grid, Means, Measure, Tables, column_means, gold_and_metrics, grid
+from pyramidion.analysis.inputs import Floats, Grid, Means, Measure, Tables, gold_and_metrics, grid
+from pyramidion.analysis.metric_differences import MetricDifference, metric_differences
+from pyramidion.analysis.metric_matrix import Matrix, at_level, dependent_pairs, matrix_figure, matrix_table
+from pyramidion.analysis.metric_matrix import matrix as matrix_of
+from pyramidion.analysis.provenance import DEPENDENT
 from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.model import Signature
-from pyramidion.stats.correlation import Kind, correlation, row_correlations, weighted_correlations, williams
+from pyramidion.stats.correlation import Kind, row_correlations, weighted_correlations
 from pyramidion.stats.intervals import (
     Interval,
-    blocks,
     divided,
     percentile_interval,
     resampling_weights,
@@ -43,7 +47,9 @@ KINDS: tuple[Kind, ...] = ("pearson", "spearman", "kendall")
 
 @dataclass(frozen=True, slots=True)
 class Correlated:
-    """One correlation of a metric with the gold. ``undefined`` counts topics without one (summary level)."""
+    """One correlation of a metric with the gold. ``undefined`` counts topics without one (summary level);
+    ``dependent`` says why the metric is not independent of the gold.
+    """
 
     metric: str
     level: str
@@ -54,18 +60,7 @@ class Correlated:
     undefined: int
     over_topics: Interval | None
     over_both: Interval | None
-
-
-@dataclass(frozen=True, slots=True)
-class MetricDifference:
-    """Two metrics on one gold at system level: the difference of their correlations, and two tests of it."""
-
-    first: str
-    second: str
-    kind: str
-    difference: float | None
-    williams: float | None
-    permutation: float | None
+    dependent: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,6 +70,8 @@ class Correlations:
     topics: int
     correlations: tuple[Correlated, ...]
     differences: tuple[MetricDifference, ...]
+    levels: tuple[str, ...] = LEVELS
+    matrices: tuple[Matrix, ...] = ()
 
     def of(self, metric: str, level: str = "system", kind: str = "pearson") -> Correlated:
         return next(c for c in self.correlations if (c.metric, c.level, c.kind) == (metric, level, kind))
@@ -90,35 +87,66 @@ def correlate(
     systems: Collection[str] | None = None,
     topics: Collection[str] | None = None,
     means: Means = "shared",
+    matrix: bool = False,
     resamples: int = 1000,
     confidence: float = 0.95,
     permutations: int = 1000,
     seed: int = 0,
 ) -> Answer[Correlations]:
-    """Correlate every metric with the gold. ``means="given"`` takes system means as the tables give them."""
+    """Correlate every metric with the gold, and with ``matrix`` all measures with each other as well.
+
+    Metrics from the gold's own judgments or numbers are left out unless ``metrics`` names them. ``means="given"`` takes
+    system means as the tables give them.
+    """
     for level in levels:
         check_choice("level", level, LEVELS)
     for kind in kinds:
         check_choice("correlation", kind, KINDS)
-    chosen, others = gold_and_metrics(tables, gold, metrics)
+    levels, kinds = tuple(dict.fromkeys(levels)), tuple(dict.fromkeys(kinds))
+    compared = gold_and_metrics(tables, gold, metrics)
+    chosen, others = compared.gold, compared.metrics
     data = grid([chosen, *others], systems=systems, topics=topics, means=means)
     if len(data.systems) < 2:
         raise UsageError(f"a correlation needs at least 2 systems; the tables share {data.systems[0]} only")
     own_means = means == "shared" and not np.isnan(data.cells[chosen.name]).all()
     found = [
-        _correlated(data, chosen.name, m.name, level, kind, own_means, resamples, confidence, seed)
+        _correlated(
+            data,
+            chosen.name,
+            m.name,
+            level,
+            kind,
+            compared.dependent.get(m.name, ""),
+            own_means,
+            resamples,
+            confidence,
+            seed,
+        )
         for m in others
         for level in levels
         for kind in kinds
-        if level == "system" or not np.isnan(data.cells[m.name]).all()
+        if level == "system" or _by_topic(data, chosen.name, m.name)
     ]
-    differences = _differences(data, chosen.name, others, kinds, own_means, permutations, seed)
-    result = Correlations(chosen.name, len(data.systems), len(data.topics), tuple(found), differences)
+    independent = [m for m in others if m.name not in compared.dependent] if "system" in levels else []
+    differences = metric_differences(data, chosen.name, independent, kinds, own_means, permutations, seed)
+    named = (chosen, *others) if matrix else ()
+    matrices = tuple(
+        matrix_of(data, [m.name for m in named], level, kind) for level in levels for kind in kinds if named
+    )
+    result = Correlations(chosen.name, len(data.systems), len(data.topics), tuple(found), differences, levels, matrices)
     signature = Signature.of(
         "correlate", gold=chosen.name, means=means, interval="percentile", resamples=resamples, seed=seed
     )
-    notes = (*data.notes, *_too_few(data.systems), *_undefined(found))
+    notes = (
+        *compared.notes,
+        *data.notes,
+        *_bare(data, chosen.name, others, levels),
+        *_too_few(data.systems),
+        *_undefined(found),
+        *dependent_pairs(data, [m for m in named if m.name not in compared.dependent]),
+    )
     figures: list[Figure] = [_intervals(result)]
+    figures += [matrix_figure(each) for each in matrices]
     figures += [_scatter(data, chosen.name, m.name) for m in others]
     return Answer("correlate", _sentence(result), _tables(result), signature, result, tuple(figures), notes)
 
@@ -129,27 +157,33 @@ def _correlated(
     metric: str,
     level: str,
     kind: Kind,
+    dependent: str,
     own_means: bool,
     resamples: int,
     confidence: float,
     seed: int,
 ) -> Correlated:
     x, y = data.cells[metric], data.cells[gold]
-    undefined, p, n = 0, None, 0
-    if level == "summary":
-        each = row_correlations(x, y, kind)
-        r = float(np.nanmean(each)) if not np.isnan(each).all() else None
-        undefined, n = int(np.isnan(each).sum()), int((~np.isnan(each)).sum())
-    else:
-        pair = (data.means[metric], data.means[gold]) if level == "system" else (x.ravel(), y.ravel())
-        whole = correlation(*pair, kind)
-        r, p, n = whole.r, whole.p, whole.n
-    intervals: list[Interval | None] = [None, None]
-    if r is not None and resamples and len(data.topics) > 1 and (own_means or level != "system"):
-        for place, both in enumerate((False, True)):
-            rng = np.random.default_rng([seed, LEVELS.index(level), place])
-            intervals[place] = percentile_interval(_drawn(x, y, level, kind, both, resamples, rng), confidence)
-    return Correlated(metric, level, kind, r, p, n, undefined, *intervals)
+    whole = at_level(data, metric, gold, level, kind)
+    can_draw = len(data.topics) > 1 and (own_means or level != "system") and _by_topic(data, metric, gold)
+    topics = both = None
+    if whole.r is not None and resamples and can_draw:
+        topics = interval(x, y, level, kind, False, resamples, seed, confidence)
+        both = interval(x, y, level, kind, True, resamples, seed, confidence)
+    return Correlated(metric, level, kind, whole.r, whole.p, whole.n, whole.undefined, topics, both, dependent)
+
+
+def _by_topic(data: Grid, *names: str) -> bool:
+    """Whether all of these measures have scores by topic."""
+    return all(not np.isnan(data.cells[name]).all() for name in names)
+
+
+def interval(
+    x: Floats, y: Floats, level: str, kind: Kind, both: bool, resamples: int, seed: int, confidence: float = 0.95
+) -> Interval | None:
+    """Of the correlation of two tables, topics x systems: over other topics, or other topics and systems."""
+    rng = np.random.default_rng([seed, LEVELS.index(level), int(both)])
+    return percentile_interval(_drawn(x, y, level, kind, both, resamples, rng), confidence)
 
 
 def _drawn(
@@ -180,67 +214,12 @@ def _drawn(
     return divided(total, number)
 
 
-def _differences(
-    data: Grid,
-    gold: str,
-    metrics: Sequence[Measure],
-    kinds: Sequence[Kind],
-    own_means: bool,
-    permutations: int,
-    seed: int,
-) -> tuple[MetricDifference, ...]:
-    found = []
-    for first, second in combinations([m.name for m in metrics], 2):
-        exact = williams(data.means[first], data.means[second], data.means[gold])
-        for kind in kinds:
-            a, b = (correlation(data.means[m], data.means[gold], kind).r for m in (first, second))
-            gap = None if a is None or b is None else a - b
-            p = None
-            if gap is not None and permutations:
-                rng = np.random.default_rng([seed, 9])
-                p = _swapped(data, gold, first, second, kind, own_means, permutations, rng)
-            t = exact.p if kind == "pearson" else None
-            found.append(MetricDifference(first, second, kind, gap, t, p))
-    return tuple(found)
-
-
-def _swapped(
-    data: Grid,
-    gold: str,
-    first: str,
-    second: str,
-    kind: Kind,
-    own_means: bool,
-    permutations: int,
-    rng: np.random.Generator,
-) -> float:
-    """Swap the two metrics' standardised scores at random: how often is the difference at least as large?"""
-    cells = {m: data.cells[m] if own_means else data.means[m][None, :] for m in (first, second)}
-    a, b = (_standardised(cells[m]) for m in (first, second))
-    target = data.means[gold]
-
-    def gap(one: Floats, other: Floats) -> Floats:
-        return np.asarray(row_correlations(one, target, kind) - row_correlations(other, target, kind))
-
-    observed = abs(float(gap(column_means(a), column_means(b))))
-    extreme = 0
-    for many in blocks(permutations, max(1, 4_000_000 // a.size)):
-        swap = rng.random((many, *a.shape)) < 0.5
-        drawn = gap(column_means(np.where(swap, b, a)), column_means(np.where(swap, a, b)))
-        extreme += int((np.abs(np.nan_to_num(drawn)) >= observed - 1e-12).sum())
-    return (extreme + 1) / (permutations + 1)
-
-
-def _standardised(cells: Floats) -> Floats:
-    spread = np.nanstd(cells)
-    return np.asarray((cells - np.nanmean(cells)) / (spread if spread > 0 else 1.0))
-
-
 # -- how people see it ---------------------------------------------------------------------------------------------
 
 
 def _tables(result: Correlations) -> tuple[Table, ...]:
     rows: list[tuple[Cell, ...]] = []
+    marked = any(c.dependent for c in result.correlations)
     for c in result.correlations:
         topics, both = c.over_topics, c.over_both
         rows.append(
@@ -254,14 +233,16 @@ def _tables(result: Correlations) -> tuple[Table, ...]:
                 *((topics.low, topics.high) if topics else (None, None)),
                 *((both.low, both.high) if both else (None, None)),
                 c.undefined,
+                *((bool(c.dependent),) if marked else ()),
             )
         )
-    columns = ("metric", "level", "kind", "r", "p", "n", "low", "high", "low, both", "high, both", "undefined")
+    columns = ["metric", "level", "kind", "r", "p", "n", "low", "high", "low, both", "high, both", "undefined"]
+    columns += ["dependent"] if marked else []
     note = (
         "n: systems, topics or summaries that count. low and high: interval over other topics; both: over other "
         "systems as well. undefined: topics on which a side does not vary."
-    )
-    tables = [Table(f"Correlation with {result.gold}", columns, tuple(rows), note)]
+    ) + (DEPENDENT if marked else "")
+    tables = [Table(f"Correlation with {result.gold}", tuple(columns), tuple(rows), note)]
     if result.differences:
         tables.append(
             Table(
@@ -270,30 +251,50 @@ def _tables(result: Correlations) -> tuple[Table, ...]:
                 tuple((d.first, d.second, d.kind, d.difference, d.williams, d.permutation) for d in result.differences),
             )
         )
-    return tuple(tables)
+    return (*tables, *map(matrix_table, result.matrices))
+
+
+_WHERE = {"system": "on systems", "summary": "on the summaries of a topic", "pooled": "on all summaries together"}
 
 
 def _sentence(result: Correlations) -> str:
-    at_system = [c for c in result.correlations if c.level == "system" and c.r is not None]
+    """The best metric at the first level asked for that has a correlation; one that is independent of the gold."""
     about = f"{count(result.systems, 'system')}, {count(result.topics, 'topic')}"
-    if not at_system:
-        return f"No metric has a defined correlation with {result.gold} ({about})."
-    kind = at_system[0].kind
-    same = sorted((c for c in at_system if c.kind == kind), key=lambda c: -(c.r or 0.0))
+    defined = [c for c in result.correlations if c.r is not None]
+    defined = [c for c in defined if not c.dependent] or defined
+    if not defined:
+        asked = "" if set(result.levels) == set(LEVELS) else f" at {' or '.join(result.levels)} level"
+        return f"No metric has a defined correlation with {result.gold}{asked} ({about})."
+    level = min((c.level for c in defined), key=result.levels.index)
+    kind = next(c.kind for c in defined if c.level == level)
+    same = sorted((c for c in defined if (c.level, c.kind) == (level, kind)), key=lambda c: -(c.r or 0.0))
     best = same[0]
     named = f"{kind.capitalize()} {'tau' if kind == 'kendall' else 'rho' if kind == 'spearman' else 'r'}"
-    text = f"{best.metric} agrees best with {result.gold} on systems: {named} = {best.r:.3f}"
+    if best.dependent:
+        value = f"{named} = {best.r:.3f} {_WHERE[level]}"
+        return f"{best.metric} {best.dependent} ({result.gold}), so {value} says nothing about it."
+    text = f"{best.metric} agrees best with {result.gold} {_WHERE[level]}: {named} = {best.r:.3f}"
     if best.over_topics:
         text += f" [{best.over_topics.low:.3f}, {best.over_topics.high:.3f}]"
     text += f" ({about})."
     rivals = [d for d in result.differences if best.metric in (d.first, d.second) and d.kind == kind]
-    if rivals:
+    if rivals and level == "system":
         second = same[1].metric if len(same) > 1 else ""
         gap = next((d for d in rivals if second in (d.first, d.second)), None)
         if gap is not None and gap.permutation is not None:
             verdict = "a significant" if gap.permutation < 0.05 else "no significant"
             text += f" Next is {second}, {verdict} difference ({p_text(gap.permutation)}, permutation)."
     return text
+
+
+def _bare(data: Grid, gold: str, metrics: Sequence[Measure], levels: Sequence[str]) -> list[Problem]:
+    """Measures that have means of systems only have nothing to show at other levels."""
+    bare = [name for name in (gold, *(m.name for m in metrics)) if not _by_topic(data, name)]
+    lost = [level for level in levels if level != "system"]
+    if not bare or not lost:
+        return []
+    what = f"no scores by topic, so no correlation at {' or '.join(lost)} level"
+    return [Problem(listed(bare), what, "warning")]
 
 
 def _too_few(systems: Sequence[str]) -> list[Problem]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyramidion.analysis.answer import Answer, Table, count
 from pyramidion.analysis.figures import Point, Scatter
@@ -126,7 +126,7 @@ def _summaries(a: Measure, b: Measure) -> Iterable[tuple[str, str, str, Value, V
     """Summaries whose score changed, the largest change first."""
     before, after = a.table.per_summary(a.measure), b.table.per_summary(b.measure)
     changed = [k for k in dict.fromkeys([*before, *after]) if not _same(before.get(k), after.get(k))]
-    changed.sort(key=lambda k: -abs((after.get(k) or 0.0) - (before.get(k) or 0.0)))
+    changed.sort(key=lambda k: (-abs((after.get(k) or 0.0) - (before.get(k) or 0.0)), k))
     for topic, system in changed:
         yield a.name, topic, system, before.get((topic, system)), after.get((topic, system))
 
@@ -146,7 +146,11 @@ def _verdicts(study: Study) -> dict[Key, Value]:
 
 _READ: dict[str, Callable[[Study], Mapping[Key, object]]] = {
     "summaries": lambda study: {(s.topic, s.role, s.system): s.text for s in study.summaries},
-    "content units": lambda study: {(p.topic, p.name, u.id): u for p in study.pyramids for u in p.units},
+    "content units": lambda study: {
+        (p.topic, p.name, u.id): replace(u, contributors=tuple(sorted(u.contributors, key=str)))
+        for p in study.pyramids
+        for u in p.units
+    },
     "judgments": lambda study: {
         (j.topic, j.system, j.unit, j.aspect, j.other, j.judge): j.value for j in study.judgments
     },

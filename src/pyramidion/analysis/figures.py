@@ -19,13 +19,14 @@ class Series:
 
 @dataclass(frozen=True)
 class Lines:
-    """Curves over a number; ``mark`` is a place on the x-axis worth a dashed line."""
+    """Curves over a number; ``mark`` and ``target`` are places on the x-axis and the y-axis worth a dashed line."""
 
     title: str
     x: str
     y: str
     series: tuple[Series, ...]
     mark: float | None = None
+    target: float | None = None
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -54,8 +54,11 @@ class Piece(NamedTuple):
 
 
 class Expressed(NamedTuple):
+    """A unit, how often it is expressed, and the part of its weight that counts: below 1 where a model found a part."""
+
     unit: int
     times: int
+    degree: float = 1.0
 
 
 class Votes(NamedTuple):
@@ -66,9 +69,23 @@ class Votes(NamedTuple):
     of: int
 
 
+class ByAnnotator(NamedTuple):
+    """What a summary scores by one of several annotations."""
+
+    name: str
+    value: float | None
+
+
 @dataclass(frozen=True, slots=True)
 class ShownSummary:
-    """``judged`` says which units somebody judged; ``unmatched`` is None where nobody counted."""
+    """``judged`` says which units somebody judged; ``unmatched`` is None where nobody counted.
+
+    With several ``annotators`` the score is the mean of theirs, ``expressed`` has what any of them found, and ``votes``
+    how many did.
+
+    ``own`` is the reference that a human peer is; ``weights`` are then those of the topic's units without its own
+    contribution, None for units that nobody else contributes to.
+    """
 
     topic: str
     system: str
@@ -76,8 +93,11 @@ class ShownSummary:
     judged: bool
     expressed: tuple[Expressed, ...] = ()
     votes: tuple[Votes, ...] = ()
-    unmatched: int | None = None
+    unmatched: float | None = None
     unmatched_quotes: tuple[str, ...] = ()
+    annotators: tuple[ByAnnotator, ...] = ()
+    own: str = ""
+    weights: tuple[int | None, ...] = ()
 
     @property
     def text(self) -> str:
@@ -87,6 +107,30 @@ class ShownSummary:
     def marked(self) -> bool:
         """Whether somebody marked where units are expressed."""
         return any(piece.units for piece in self.pieces)
+
+
+def compared(topic: ShownTopic, summary: ShownSummary) -> tuple[ShownTopic, ShownSummary]:
+    """A topic as a summary is compared with it: for a human peer, what the other references say and how they weigh it.
+
+    Of anybody else it is the topic itself. Places of units are renumbered, heaviest first.
+    """
+    if not summary.own:
+        return topic, summary
+    kept = [(place, weight) for place, weight in enumerate(summary.weights) if weight is not None]
+    kept.sort(key=lambda each: -each[1])
+    units = tuple(
+        replace(unit, weight=weight, wordings=tuple(w for w in unit.wordings if w.reference != summary.own))
+        for unit, weight in ((topic.units[place], weight) for place, weight in kept)
+    )
+    new = {place: number for number, (place, _) in enumerate(kept)}
+    return replace(topic, units=units, tiers=max((unit.weight for unit in units), default=0)), replace(
+        summary,
+        pieces=tuple(
+            piece._replace(units=tuple(sorted(new[place] for place in piece.units))) for piece in summary.pieces
+        ),
+        expressed=tuple(sorted(each._replace(unit=new[each.unit]) for each in summary.expressed)),
+        votes=tuple(sorted(each._replace(unit=new[each.unit]) for each in summary.votes)),
+    )
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from pyramidion.analysis.answer import listed
+from pyramidion.analysis.provenance import why_dependent
 from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.model import ScoreTable
 from pyramidion.stats.intervals import divided
@@ -56,8 +58,18 @@ def choose_measures(known: Sequence[Measure], names: Iterable[str]) -> tuple[Mea
     return tuple(chosen.values())
 
 
-def gold_and_metrics(tables: Tables, gold: str, metrics: Sequence[str] | None) -> tuple[Measure, tuple[Measure, ...]]:
-    """The gold measure, and the others: all of them, or those that are named."""
+@dataclass(frozen=True)
+class Compared:
+    """A gold and the metrics to be judged by it; ``dependent`` says why some are not independent of it."""
+
+    gold: Measure
+    metrics: tuple[Measure, ...]
+    dependent: Mapping[str, str]
+    notes: tuple[Problem, ...]
+
+
+def gold_and_metrics(tables: Tables, gold: str, metrics: Sequence[str] | None) -> Compared:
+    """The gold measure, and the others: all that are independent of it, or those that are named."""
     known = measures_of(tables)
     chosen = choose_measures(known, [gold])
     if len(chosen) != 1:
@@ -66,7 +78,34 @@ def gold_and_metrics(tables: Tables, gold: str, metrics: Sequence[str] | None) -
     others = tuple(m for m in others if m.name != chosen[0].name)
     if not others:
         raise UsageError(f"there is no measure to compare with {gold!r}; give another score table")
-    return chosen[0], others
+    why = {m.name: dependence(chosen[0], m) for m in others}
+    dependent = {name: reason for name, reason in why.items() if reason}
+    if metrics is not None:
+        what = "so its agreement with the gold says nothing about it"
+        return Compared(chosen[0], others, dependent, _told(dependent, what))
+    if len(dependent) == len(others):
+        names = listed(list(dependent))
+        raise UsageError(
+            f"every other measure comes from the judgments or numbers of {gold!r} itself: {names}; give another score "
+            "table, or name a measure as metric to see it all the same"
+        )
+    independent = tuple(m for m in others if m.name not in dependent)
+    what = "so it is left out; name it as metric to see it all the same"
+    return Compared(chosen[0], independent, {}, _told(dependent, what))
+
+
+def dependence(gold: Measure, metric: Measure) -> str:
+    """Why a metric is not independent of the gold; empty where it is, as far as can be told."""
+    return why_dependent(gold.table, gold.measure, metric.table, metric.measure)
+
+
+def _told(dependent: Mapping[str, str], what: str) -> tuple[Problem, ...]:
+    """One note for each reason."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in dependent.items():
+        by_reason.setdefault(reason, []).append(name)
+    each = {reason: "each " if len(names) > 1 else "" for reason, names in by_reason.items()}
+    return tuple(Problem(listed(n), f"{each[reason]}{reason}, {what}", "warning") for reason, n in by_reason.items())
 
 
 @dataclass(frozen=True)
@@ -135,11 +174,21 @@ def _shared(noun: str, held: Mapping[str, set[str]], wanted: Collection[str] | N
     if not common:
         sizes = "; ".join(f"{name}: {', '.join(sorted(found)[:3])}, ..." for name, found in held.items())
         raise UsageError(f"the tables have no {noun} in common ({sizes})")
-    if wanted is not None:
-        common = {name for name in common if name in wanted or any(fnmatch.fnmatchcase(name, p) for p in wanted)}
-        if not common:
-            raise UsageError(f"no common {noun} is called {' or '.join(sorted(wanted))}")
-    return tuple(sorted(common))
+    return restricted(noun, common, wanted)
+
+
+def restricted(noun: str, names: Collection[str], wanted: Collection[str] | None) -> tuple[str, ...]:
+    """The names that are wanted, by themselves or by patterns such as ``bert-*``, sorted; each must fit something."""
+    if wanted is None:
+        return tuple(sorted(names))
+    chosen: set[str] = set()
+    for pattern in wanted:
+        fitting = {pattern} & set(names) or {name for name in names if fnmatch.fnmatchcase(name, pattern)}
+        if not fitting:
+            some = ", ".join(sorted(names)[:10]) + (", ..." if len(names) > 10 else "")
+            raise UsageError(f"no {noun} is called {pattern!r}; there are: {some}")
+        chosen |= fitting
+    return tuple(sorted(chosen))
 
 
 def _unshared(

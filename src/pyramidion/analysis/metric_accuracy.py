@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pyramidion.analysis.answer import Answer, Table, count
+from pyramidion.analysis.answer import Answer, Table, count, listed
 from pyramidion.analysis.figures import Estimate, Intervals
-from pyramidion.analysis.inputs import Floats, Tables, gold_and_metrics, grid
+from pyramidion.analysis.inputs import Compared, Floats, Measure, Tables, gold_and_metrics, grid
+from pyramidion.analysis.provenance import DEPENDENT
 from pyramidion.errors import Problem, UsageError
 from pyramidion.model import Signature
 from pyramidion.stats.paired import verdict_rows
@@ -27,7 +28,8 @@ SHARE = 41 / 46
 @dataclass(frozen=True, slots=True)
 class MetricAccuracy:
     """``low`` and ``high`` bound the mean over subsets, as the paper's intervals do; ``least`` and ``most`` bound the
-    middle 95% of the subsets themselves. ``reversed`` counts pairs in which the metric prefers the other system.
+    middle 95% of the subsets themselves. ``reversed`` counts pairs in which the metric prefers the other system;
+    ``dependent`` says why the metric is not independent of the gold.
     """
 
     metric: str
@@ -41,6 +43,7 @@ class MetricAccuracy:
     missed: int
     invented: int
     reversed: int
+    dependent: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,8 @@ def metric_accuracy(
     seed: int = 0,
 ) -> Answer[MetricAccuracies]:
     """Compare the verdicts of metrics with those of the gold. ``subset`` topics are drawn in each sample."""
-    chosen, others = gold_and_metrics(tables, gold, metrics)
+    compared = gold_and_metrics(tables, gold, metrics)
+    chosen, others, bare = _with_topics(compared)
     data = grid([chosen, *others], systems=systems, topics=topics)
     if len(data.systems) < 2 or len(data.topics) < 3:
         held = f"{count(len(data.systems), 'system')} and {count(len(data.topics), 'topic')}"
@@ -83,15 +87,28 @@ def metric_accuracy(
     found = []
     for m in others:
         given, given_in = _verdicts(data.cells[m.name], subsets, level)
-        found.append(_accuracy(m.name, expected, given, (expected_in == given_in).mean(axis=1)))
+        shares = (expected_in == given_in).mean(axis=1)
+        found.append(_accuracy(m.name, expected, given, shares, compared.dependent.get(m.name, "")))
     result = MetricAccuracies(
         chosen.name, len(expected), int((expected != 0).sum()), len(data.topics), drawn, tuple(found)
     )
     made = Signature.of(
         "metric-accuracy", gold=chosen.name, test="wilcoxon", level=level, samples=samples, subset=drawn, seed=seed
     )
-    notes = (*data.notes, *_no_power(result, level))
+    notes = (*compared.notes, *bare, *data.notes, *_no_power(result, level))
     return Answer("metric-accuracy", _sentence(result), (_table(result),), made, result, (_figure(result),), notes)
+
+
+def _with_topics(compared: Compared) -> tuple[Measure, tuple[Measure, ...], list[Problem]]:
+    """Verdicts need scores by topic: the gold must have them; metrics without are left out and named."""
+    bare = [m for m in (compared.gold, *compared.metrics) if not m.table.per_summary(m.measure)]
+    if compared.gold in bare or len(bare) == len(compared.metrics):
+        what = listed([m.name for m in bare])
+        raise UsageError(f"verdicts need scores by topic; these have only means of systems: {what}")
+    kept = tuple(m for m in compared.metrics if m not in bare)
+    what = "no scores by topic, so no verdicts; left out"
+    notes = [Problem(listed([m.name for m in bare]), what, "warning")] if bare else []
+    return compared.gold, kept, notes
 
 
 def _verdicts(
@@ -104,7 +121,9 @@ def _verdicts(
     return verdict_rows(gaps, level), np.array(inside, dtype=np.int64).reshape(len(subsets), len(gaps))
 
 
-def _accuracy(metric: str, gold: NDArray[np.int64], given: NDArray[np.int64], shares: Floats) -> MetricAccuracy:
+def _accuracy(
+    metric: str, gold: NDArray[np.int64], given: NDArray[np.int64], shares: Floats, dependent: str
+) -> MetricAccuracy:
     mean = float(shares.mean()) if len(shares) else float("nan")
     sd = float(shares.std(ddof=1)) if len(shares) > 1 else 0.0
     error = 1.96 * sd / np.sqrt(max(len(shares), 1))
@@ -121,6 +140,7 @@ def _accuracy(metric: str, gold: NDArray[np.int64], given: NDArray[np.int64], sh
         int(((gold != 0) & (given == 0)).sum()),
         int(((gold == 0) & (given != 0)).sum()),
         int((gold * given == -1).sum()),
+        dependent,
     )
 
 
@@ -133,30 +153,39 @@ def _no_power(result: MetricAccuracies, level: float) -> list[Problem]:
 
 
 def _sentence(result: MetricAccuracies) -> str:
-    best = max(result.metrics, key=lambda m: m.accuracy)
+    best = max(result.metrics, key=lambda m: (not m.dependent, m.accuracy))
     if not result.gold_differences:
         return (
             f"{result.gold} finds no difference in any of {count(result.pairs, 'pair')} of systems over "
             f"{count(result.topics, 'topic')}, so that there are no conclusions to share."
         )
+    if best.dependent:
+        return f"{best.metric} {best.dependent} ({result.gold}), so the same conclusions say nothing about it."
+    equals = [m.metric for m in result.metrics if m.accuracy == best.accuracy and not m.dependent]
+    over = f" ({best.mean:.1%} over subsets of {result.subset})" if len(equals) == 1 else ""
+    who = f"{best.metric} draws" if len(equals) == 1 else f"{listed(equals)} each draw"
     return (
-        f"{best.metric} draws the same conclusion as {result.gold} on {best.accuracy:.1%} of "
-        f"{count(result.pairs, 'pair')} of systems over {count(result.topics, 'topic')} "
-        f"({best.mean:.1%} over subsets of {result.subset}); {result.gold} finds {result.gold_differences} differences."
+        f"{who} the same conclusion as {result.gold} on {best.accuracy:.1%} of "
+        f"{count(result.pairs, 'pair')} of systems over {count(result.topics, 'topic')}"
+        f"{over}; {result.gold} finds {result.gold_differences} differences."
     )
 
 
 def _table(result: MetricAccuracies) -> Table:
     rows = sorted(result.metrics, key=lambda m: -m.accuracy)
+    marked = any(m.dependent for m in rows)
+    columns = ("metric", "all topics", "mean", "sd", "low", "high", "least", "most", "missed", "invented", "reversed")
     return Table(
         f"Same verdict as {result.gold} on pairs of systems",
-        ("metric", "all topics", "mean", "sd", "low", "high", "least", "most", "missed", "invented", "reversed"),
+        (*columns, *(("dependent",) if marked else ())),
         tuple(
             (m.metric, m.accuracy, m.mean, m.sd, m.low, m.high, m.least, m.most, m.missed, m.invented, m.reversed)
+            + ((bool(m.dependent),) if marked else ())
             for m in rows
         ),
         f"mean, sd, low, high: over subsets of {result.subset} topics, low and high for their mean; least, most: the "
-        "middle 95% of subsets. missed: differences of the gold the metric does not see; invented: the reverse.",
+        "middle 95% of subsets. missed: differences of the gold the metric does not see; invented: the reverse."
+        + (DEPENDENT if marked else ""),
     )
 
 

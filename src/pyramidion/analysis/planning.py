@@ -1,316 +1,258 @@
-"""What should the next evaluation cost? Simulated campaigns, before money is spent.
+"""What should the next evaluation cost? The cheapest design with the wanted power, by simulation.
 
-Each design (so many topics, units a topic and workers a task) is played many times: topics and units are drawn, workers
-vote, systems are scored as lightweight pyramids are, and it is noted how well the scores correlate with the truth and
-whether a paired t-test over topics tells two systems apart. The world they are drawn from is
-
-    a pilot study     its topics and units with replacement, and each unit's share of workers who found it; the pilot's
-                      own scores are the truth
-    assumptions       systems with true scores around a mean, topics and units that are easier or harder for all of them
-                      (on the logit scale), and workers who are right with a given probability
-
-Votes of different workers are taken to be independent given the unit; the cost is that of methods/cost.
+A design is a number of topics, units per topic and workers per task. What the user gives is kept; the rest is searched:
+for each number of units and workers, topics are added to simulated campaigns (analysis/simulation) until a paired
+t-test tells two systems apart as often as wanted, or a limit (a number of topics, a budget) forbids more. The cost is
+that of methods/cost.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from statistics import median
 
 import numpy as np
-from scipy import special, stats
 
 from pyramidion.analysis.answer import Answer, Cell, Table, count
 from pyramidion.analysis.figures import Figure, Lines, Series
-from pyramidion.analysis.inputs import Floats, column_means
-from pyramidion.analysis.votes import Votes, unit_votes
+from pyramidion.analysis.simulation import Assumptions, PowerCurve, World, from_assumptions, from_pilot, outcome
+from pyramidion.analysis.votes import unit_votes
 from pyramidion.errors import Problem, UsageError
-from pyramidion.methods.cost import campaign_cost, money
+from pyramidion.methods.cost import Amount, amount, campaign_cost, money
 from pyramidion.model import Signature, Study
-from pyramidion.stats.correlation import row_correlations
-from pyramidion.stats.intervals import blocks, divided
 
 PAPER = (20, 32, 5)
-"""Topics, units and workers of Shapira et al. 2019."""
-UNITS_PER_TASK, WRITERS = 16, 2
-POPULATION = (200, 96)
-"""Topics and units in an assumed world: enough that drawing from it is drawing anew."""
-
-
-@dataclass(frozen=True)
-class Assumptions:
-    """A world without a pilot. ``difference`` is that between the two best systems, which are to be told apart."""
-
-    systems: int = 10
-    mean: float = 0.35
-    spread: float = 0.10
-    difference: float = 0.05
-    accuracy: float = 0.85
-    topic_spread: float = 0.5
-    unit_spread: float = 1.0
-    interaction: float = 0.4
-
-    def __post_init__(self) -> None:
-        if self.systems < 2:
-            raise UsageError(f"at least 2 systems, not {self.systems}")
-        for name, low in (("mean", 0.0), ("accuracy", 0.5)):
-            value = getattr(self, name)
-            if not low < value <= 1:
-                raise UsageError(f"{name} lies above {low:g} and is at most 1, not {value}")
+"""Topics, units and workers of Shapira et al. 2019, whose tasks have 16 units; two workers write 8 from a reference."""
+UNITS_PER_TASK, WRITERS, STATEMENTS, REFERENCES = 16, 2, 8, 4
+UNITS = (16, 32, 48, 64, 96, 128)
+"""Searched: full tasks, for part of one costs as much; as many as the references give."""
+WORKERS = (1, 3, 5, 7)
+MOST = 10_000
+"""Numbers above are refused: nobody judges so much, and simulating it takes minutes."""
+BEYOND = Decimal("1.5")
+"""The curve of power goes on to so many times the cost of the recommended design."""
+POINTS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What people are paid, and the platform's fee as a share of it. Units are written from each of the references."""
+    """What people are paid, and the platform's fee as a share of it. Units are written from each of the references.
+
+    Without a number of references, it is that of the pilot's topics, or 4.
+    """
 
     judging_pay: str = "0.45"
     writing_pay: str = "0.50"
     fee: str = "0.20"
     currency: str = "$"
-    references: int = 4
+    references: int | None = None
 
     def cost(self, systems: int, topics: int, units: int, workers: int) -> Decimal:
         tasks = math.ceil(units / UNITS_PER_TASK)
         rates = {"fee": self.fee, "currency": self.currency}
-        written = campaign_cost(topics * self.references * WRITERS, pay=self.writing_pay, **rates)
+        references = REFERENCES if self.references is None else self.references
+        written = campaign_cost(topics * references * WRITERS, pay=self.writing_pay, **rates)
         judged = campaign_cost(systems * topics * tasks * workers, pay=self.judging_pay, **rates)
         return written.total + judged.total
 
 
-@dataclass(frozen=True)
-class World:
-    """``chance(workers)[t, s, u]`` is the chance that most of so many workers find unit u in system s's summary of
-    topic t; NaN is padding. ``truth`` holds the true score of each system.
-    """
-
-    systems: tuple[str, ...]
-    truth: Floats
-    chance: Callable[[int], Floats]
-    pair: tuple[int, int]
-    source: str
-
-
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What one design is expected to give. ``separated`` is the mean power over all pairs of systems."""
+    """What one design is expected to give. ``separated`` is the mean power over all pairs of systems; it and the
+    correlations are None where they were not simulated.
+    """
 
     topics: int
     units: int
     workers: int
-    pearson: float | None
-    spearman: float | None
-    power: float | None
-    separated: float | None
     cost: Decimal
+    power: float | None
+    pearson: float | None = None
+    spearman: float | None = None
+    separated: float | None = None
 
     @property
     def name(self) -> str:
         parts = ((self.topics, "topic"), (self.units, "unit"), (self.workers, "worker"))
         return " x ".join(count(number, noun) for number, noun in parts)
 
+    def reaches(self, power: float) -> bool:
+        return self.power is not None and self.power >= power
+
 
 @dataclass(frozen=True)
 class Plan:
+    """``curve`` is the best power that money buys, from the cheapest design on. ``designs`` are those that were given
+    or, where topics were searched, for each number of units and workers the one with the fewest topics that reaches
+    the power (or the largest within the limits). ``limit`` says what forbids a design that reaches it.
+    """
+
     systems: int
     pair: tuple[str, str]
     difference: float
     wanted: float
     designs: tuple[Design, ...]
+    curve: tuple[Design, ...]
     recommended: Design | None
     paper: Design
     currency: str
+    limit: str = ""
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Designs with the same number of units and workers, and the numbers of topics they may have."""
+
+    units: int
+    workers: int
+    topics: Sequence[int]
+    curve: PowerCurve
+    systems: int
+    prices: Prices
+
+    def cost(self, topics: int) -> Decimal:
+        return self.prices.cost(self.systems, topics, self.units, self.workers)
+
+    def within(self, cost: Decimal | None) -> Sequence[int]:
+        """The numbers of topics that cost no more."""
+        return self.topics if cost is None else self.topics[: bisect_right(self.topics, cost, key=self.cost)]
+
+    def design(self, topics: int) -> Design:
+        power = float(self.curve.upto(topics)[topics])
+        return Design(topics, self.units, self.workers, self.cost(topics), None if math.isnan(power) else power)
+
+    def first(self, power: float) -> Design | None:
+        """The fewest topics with so much power."""
+        return next((self.design(n) for n in self.topics if self.curve.upto(n)[n] >= power), None)
 
 
 def plan(
     pilot: Study | Assumptions | None = None,
     *,
-    topics: Sequence[int] = (5, 10, 15, 20, 30, 40),
-    units: Sequence[int] = (8, 16, 32, 48),
-    workers: Sequence[int] = (1, 3, 5),
+    topics: Sequence[int] | None = None,
+    units: Sequence[int] | None = None,
+    workers: Sequence[int] | None = None,
+    max_topics: int = 1000,
+    budget: Amount | None = None,
     pair: tuple[str, str] | None = None,
     power: float = 0.8,
     level: float = 0.05,
-    campaigns: int = 300,
+    campaigns: int = 2000,
     prices: Prices | None = None,
     pyramid: str | None = None,
     judges: str | None = None,
     seed: int = 0,
 ) -> Answer[Plan]:
-    """Simulate designs and recommend the cheapest with the wanted power; the paper's design is always among them.
+    """Find the cheapest design with the wanted power. Numbers that are given are kept, the others are searched.
 
     The two systems to tell apart are those of ``pair``, or in a pilot two that differ as much as the median pair.
     """
-    for name, values in (("topics", topics), ("units", units), ("workers", workers)):
-        if not values or min(values) < 1:
-            raise UsageError(f"the numbers of {name} are 1 or more, not {', '.join(map(str, values)) or 'none'}")
-    rng = np.random.default_rng(seed)
+    given = {"topics": topics, "units": units, "workers": workers}
+    _check(given, max_topics, power, level, campaigns)
     notes: list[Problem] = []
-    if isinstance(pilot, Study):
-        world = _from_pilot(unit_votes(pilot, pyramid=pyramid, judges=judges), pair, notes)
-    else:
-        world = _from_assumptions(pilot or Assumptions(), rng)
-    sizes = [sorted({*part, papers}) for part, papers in zip((topics, units, workers), PAPER, strict=True)]
     paid = prices or Prices()
-    played = [
-        Design(*design, *figures, paid.cost(len(world.systems), *design))
-        for design, figures in _play(world, sizes, campaigns, level, rng)
+    if isinstance(pilot, Study):
+        votes = unit_votes(pilot, pyramid=pyramid, judges=judges)
+        world = from_pilot(votes, pair, notes)
+        paid = replace(paid, references=paid.references or _references(pilot, votes.topics))
+    else:
+        world = from_assumptions(pilot or Assumptions(), np.random.default_rng(seed))
+    least = 1 + math.ceil(-math.log2(level))  # with fewer topics no sign-flip test can reach the level
+    numbers = range(least, max(least, max_topics) + 1) if topics is None else sorted(set(topics))
+    money_left = None if budget is None else amount("budget", budget)
+    written = WRITERS * STATEMENTS * (paid.references or REFERENCES)
+    kinds = [
+        _Kind(u, w, numbers, _power_curve(world, u, w, campaigns, level, seed), len(world.systems), paid)
+        for w in sorted(set(workers or WORKERS))
+        for u in sorted(set(units or [n for n in UNITS if n <= written] or UNITS[:1]))
     ]
-    result = _chosen(world, sorted(played, key=lambda d: (d.cost, -(d.power or 0.0))), power, paid.currency)
-    if result.recommended is not None and result.recommended.workers < 2:
-        what = "nobody votes against a careless worker, and none can be screened out; the pilot's workers were screened"
-        notes.append(Problem("one worker a task", what if world.source == "pilot" else what.split(";")[0], "warning"))
+    affordable = [replace(kind, topics=within) for kind in kinds if (within := kind.within(money_left))]
+    if not affordable:
+        cheapest = min((kind.design(kind.topics[0]) for kind in kinds), key=lambda d: d.cost)
+        left, price = money(money_left or Decimal(0), paid.currency), money(cheapest.cost, paid.currency)
+        raise UsageError(f"the budget of {left} does not pay for the smallest design, {cheapest.name}: {price}")
+    paper = _paper(world, paid, campaigns, level, seed)
+    one, other = (world.systems[system] for system in world.pair)
+    result = Plan(len(world.systems), (one, other), world.difference, power, (), (), None, paper, paid.currency)
+    if not world.difference or all(kind.curve.gaps.mean <= 0 for kind in affordable):
+        result = replace(result, limit=_same(result))
+    else:
+        limits = _limits(kinds, affordable, given, numbers, money_left, paid.currency)
+        result = _searched(result, affordable, limits, searched=topics is None)
+        result = _with_outcomes(result, world, campaigns, level, seed)
+    notes += _remarks(result, units, written, world.source)
     made = Signature.of(
         "plan", world=world.source, test="paired-t", level=level, power=power, campaigns=campaigns, seed=seed
     )
-    return Answer("plan", _sentence(result), _tables(result), made, result, tuple(_figures(result)), tuple(notes))
-
-
-def _chosen(world: World, designs: Sequence[Design], wanted: float, currency: str) -> Plan:
-    """The cheapest design with enough power; of those that cost the same, the most powerful comes first."""
-    enough = [d for d in designs if d.power is not None and d.power >= wanted]
-    paper = next(d for d in designs if (d.topics, d.units, d.workers) == PAPER)
-    one, other = world.pair
-    pair, gap = (world.systems[one], world.systems[other]), float(world.truth[one] - world.truth[other])
-    best = enough[0] if enough else None
-    return Plan(len(world.systems), pair, gap, wanted, tuple(designs), best, paper, currency)
-
-
-def _from_pilot(votes: Votes, pair: tuple[str, str] | None, notes: list[Problem]) -> World:
-    answered = ~np.isnan(votes.answers)
-    number = answered.sum(axis=3)
-    found = np.where(number > 0, np.nan_to_num(votes.answers).sum(axis=3) / np.maximum(number, 1), np.nan)
-    truth = column_means(votes.summary_scores())
-    if len(votes.systems) < 2:
-        raise UsageError("a plan needs a pilot with at least 2 systems")
-    if len(votes.topics) < 8:
-        what = f"only {count(len(votes.topics), 'topic')}: how topics vary is known badly, so power is a rough guess"
-        notes.append(Problem("pilot", what, "warning"))
-    chosen = _typical(truth)
-    if pair is not None:
-        for name in pair:
-            if name not in votes.systems:
-                raise UsageError(f"system {name!r} is not in the pilot; it has: {', '.join(votes.systems)}")
-        one, other = (votes.systems.index(name) for name in pair)
-        chosen = (one, other) if truth[one] >= truth[other] else (other, one)
-    return World(votes.systems, truth, lambda workers: _majority(found, workers), chosen, "pilot")
-
-
-def _typical(truth: Floats) -> tuple[int, int]:
-    """The pair whose difference is closest to the median of all, the better system first."""
-    first, second = np.triu_indices(len(truth), 1)
-    gaps = np.abs(truth[first] - truth[second])
-    place = int(np.argmin(np.abs(gaps - np.nanmedian(gaps))))
-    one, other = int(first[place]), int(second[place])
-    return (one, other) if truth[one] >= truth[other] else (other, one)
-
-
-def _from_assumptions(given: Assumptions, rng: np.random.Generator) -> World:
-    """Systems spread evenly by normal quantiles; the best is ``difference`` above the second."""
-    places = stats.norm.ppf((np.arange(given.systems - 1) + 0.5) / max(given.systems - 1, 1))[::-1]
-    rest = given.mean + given.spread * places
-    truth = np.clip(np.concatenate([[rest[0] + given.difference], rest]), 0.01, 0.99)
-    topics, units = POPULATION
-    easier = given.topic_spread * rng.normal(size=(topics, 1, 1)) + given.unit_spread * rng.normal(
-        size=(topics, 1, units)
+    return Answer(
+        "plan", _sentence(result), tuple(_tables(result, campaigns)), made, result, _figures(result), (*notes,)
     )
-    logit = easier + given.interaction * rng.normal(size=(topics, len(truth), 1))
-    base = np.array([_centre(value, logit[:, s]) for s, value in enumerate(truth)])
-    present = special.expit(logit + base[None, :, None])
-
-    def chance(workers: int) -> Floats:
-        seen, imagined = (float(stats.binom.sf(workers // 2, workers, p)) for p in (given.accuracy, 1 - given.accuracy))
-        return np.asarray(present * seen + (1 - present) * imagined)
-
-    names = tuple(f"system {number}" for number in range(1, len(truth) + 1))
-    return World(names, truth, chance, (0, 1), "assumptions")
 
 
-def _centre(wanted: float, logit: Floats) -> float:
-    """The offset at which a system's mean chance over all topics and units is the wanted score."""
-    low, high = -20.0, 20.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if special.expit(logit + middle).mean() < wanted else (low, middle)
-    return (low + high) / 2
+def _check(given: dict[str, Sequence[int] | None], max_topics: int, power: float, level: float, campaigns: int) -> None:
+    for name, values in given.items():
+        if values is not None and (not values or min(values) < 1 or max(values) > MOST):
+            shown = ", ".join(map(str, values)) or "none"
+            raise UsageError(f"the numbers of {name} must be from 1 to {MOST:,}, not {shown}")
+    if not 2 <= max_topics <= MOST:
+        raise UsageError(f"the limit of topics must be from 2 to {MOST:,}, not {max_topics:,}")
+    if campaigns < 1:
+        raise UsageError(f"at least 1 campaign is simulated, not {campaigns}")
+    for name, share in (("power", power), ("level", level)):
+        if not 0 < share < 1:
+            raise UsageError(f"{name} must be between 0 and 1, not {share}")
 
 
-Figures4 = tuple[float | None, float | None, float | None, float | None]
+def _references(pilot: Study, topics: Iterable[str]) -> int | None:
+    """How many references the pilot's topics have: the median; None where it has none."""
+    per_topic = Counter(summary.topic for summary in pilot.references)
+    numbers = [per_topic[topic] for topic in topics if per_topic[topic]]
+    return round(median(numbers)) if numbers else None
 
 
-def _play(
-    world: World, sizes: Sequence[Sequence[int]], campaigns: int, level: float, rng: np.random.Generator
-) -> Iterator[tuple[tuple[int, int, int], Figures4]]:
-    """Every design; those with the same number of workers are parts of the same drawn campaigns."""
-    topics, units, workers = sizes
-    for people in workers:
-        present = world.chance(people)
-        drawn = [
-            _campaigns(present, max(topics), units, many, rng)
-            for many in blocks(campaigns, max(1, 30_000_000 // (max(topics) * present.shape[1] * max(units))))
-        ]
-        scores = np.concatenate(drawn)  # campaigns x units sizes x topics x systems
-        for place, size in enumerate(units):
-            for many in topics:
-                yield (many, size, people), _measured(scores[:, place, :many], world, level)
+def _power_curve(world: World, units: int, workers: int, campaigns: int, level: float, seed: int) -> PowerCurve:
+    """Every kind of design has its own random numbers, so its power does not depend on what else is tried."""
+    rng = np.random.default_rng((seed, units, workers))
+    return PowerCurve(world.gaps(workers), units, campaigns=campaigns, level=level, rng=rng)
 
 
-def _majority(found: Floats, workers: int) -> Floats:
-    """The chance that more than half of so many workers find a unit."""
-    return np.asarray(stats.binom.sf(workers // 2, workers, found))
+def _paper(world: World, prices: Prices, campaigns: int, level: float, seed: int) -> Design:
+    """For comparison only: it is never recommended where something else was given."""
+    topics, units, workers = PAPER
+    curve = _power_curve(world, units, workers, campaigns, level, seed)
+    design = _Kind(units, workers, (topics,), curve, len(world.systems), prices).design(topics)
+    return design if world.difference else replace(design, power=None)
 
 
-def _campaigns(present: Floats, topics: int, units: Sequence[int], campaigns: int, rng: np.random.Generator) -> Floats:
-    """Scores of drawn topics by the first so many of drawn units: campaigns x sizes x topics x systems."""
-    which = rng.integers(0, len(present), size=(campaigns, topics))
-    judged = ~np.isnan(present).all(axis=1)  # topics x units: padding is never drawn
-    held = judged.sum(axis=1)
-    order = np.argsort(~judged, axis=1, kind="stable")
-    pick = (rng.random((campaigns, topics, max(units))) * held[which][..., None]).astype(np.int64)
-    unit = np.take_along_axis(order[which], pick, axis=2)
-    chance = present[which[:, :, None], :, unit]  # campaigns x topics x units x systems
-    missing = np.isnan(chance)
-    outcome = (rng.random(chance.shape) < np.nan_to_num(chance)).cumsum(axis=2)
-    asked = (~missing).cumsum(axis=2)
-    at = np.array(units) - 1
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.moveaxis(outcome[:, :, at] / asked[:, :, at], 2, 1)
+# -- the search ----------------------------------------------------------------------------------------------------
 
 
-def _measured(scores: Floats, world: World, level: float) -> Figures4:
-    """Mean correlations with the truth, the power to separate the pair, and its mean over all pairs."""
-    means = column_means(scores)
-    pearson, spearman = (_mean(row_correlations(means, world.truth, kind)) for kind in ("pearson", "spearman"))
-    many = scores.shape[1]
-    if many < 2:
-        return pearson, spearman, None, None
-    first, second = np.triu_indices(scores.shape[2], 1)
-    gaps = scores[:, :, first] - scores[:, :, second]
-    shared = ~np.isnan(gaps)
-    number = shared.sum(axis=1)
-    mean = divided(np.where(shared, gaps, 0.0).sum(axis=1), number)
-    spread = (np.where(shared, gaps - mean[:, None], 0.0) ** 2).sum(axis=1)
-    error = np.sqrt(divided(spread, number * (number - 1.0)))
-    right = mean * np.sign(world.truth[first] - world.truth[second])
-    # Significant and in the right direction; a pair with one topic in common cannot be tested.
-    critical = stats.t.isf(level / 2, np.maximum(np.arange(many + 1) - 1, 1))
-    found = right > critical[number] * error
-    one, other = sorted(world.pair)
-    target = np.flatnonzero((first == one) & (second == other))[0]
-    return pearson, spearman, float(found[:, target].mean()), float(found.mean())
+def _searched(result: Plan, kinds: Sequence[_Kind], limits: str, *, searched: bool) -> Plan:
+    """Fill in the designs, the curve, and the cheapest design with the wanted power; where several cost the same, the
+    most powerful.
+    """
+    if searched:
+        designs = [kind.first(result.wanted) or kind.design(kind.topics[-1]) for kind in kinds]
+    else:
+        designs = [kind.design(topics) for kind in kinds for topics in kind.topics]
+    designs.sort(key=_order)
+    best = next((design for design in designs if design.reaches(result.wanted)), None)
+    curve = _curve(kinds, best) if searched else efficient(designs)
+    limit = "" if best is not None else limits
+    return replace(result, designs=tuple(designs), curve=tuple(curve), recommended=best, limit=limit)
 
 
-def _mean(values: Floats) -> float | None:
-    defined = values[~np.isnan(values)]
-    return float(defined.mean()) if len(defined) else None
+def _order(design: Design) -> tuple[Decimal, float, int, int]:
+    return design.cost, -(design.power or 0.0), design.workers, design.units
 
 
-# -- how people see it ---------------------------------------------------------------------------------------------
-
-
-def efficient(designs: Sequence[Design]) -> list[Design]:
-    """Designs that no cheaper one equals in power, from the cheapest on."""
+def efficient(designs: Iterable[Design]) -> list[Design]:
+    """Of designs from the cheapest on, those that no cheaper one equals in power."""
     best, kept = -1.0, []
     for design in designs:
         if (design.power or 0.0) > best:
@@ -319,65 +261,150 @@ def efficient(designs: Sequence[Design]) -> list[Design]:
     return kept
 
 
+def _curve(kinds: Sequence[_Kind], best: Design | None) -> list[Design]:
+    """The most powerful design at each of some costs, evenly spaced on a logarithmic scale, and the recommended one."""
+    low = min(kind.cost(kind.topics[0]) for kind in kinds)
+    high = max(kind.cost(kind.topics[-1]) for kind in kinds) if best is None else best.cost * BEYOND
+    costs = [Decimal(cost) for cost in np.geomspace(float(low), float(high), POINTS)] if 0 < low < high else []
+    points: dict[Decimal, Design] = {}
+    for cost in [low, *costs[1:-1], high]:
+        held = [kind.design(within[-1]) for kind in kinds if (within := kind.within(cost))]
+        chosen = min(held, key=lambda d: (-(d.power or 0.0), *_order(d)))
+        points[chosen.cost] = max(chosen, points.get(chosen.cost, chosen), key=lambda d: d.power or 0.0)
+    if best is not None:
+        points[best.cost] = best
+    return efficient(sorted(points.values(), key=_order))
+
+
+def _with_outcomes(result: Plan, world: World, campaigns: int, level: float, seed: int) -> Plan:
+    """Correlations and the power over all pairs, for the designs of the curve and the paper's."""
+
+    def filled(d: Design) -> Design:
+        rng = np.random.default_rng((seed, d.units, d.workers, d.topics))
+        found = outcome(world, d.topics, d.units, d.workers, campaigns=campaigns, level=level, rng=rng)
+        return replace(d, **found._asdict())
+
+    best = filled(result.recommended) if result.recommended else None
+    return replace(result, curve=tuple(map(filled, result.curve)), paper=filled(result.paper), recommended=best)
+
+
+# -- how people see it ---------------------------------------------------------------------------------------------
+
+
+def _same(result: Plan) -> str:
+    first, second = result.pair
+    if not result.difference:
+        return f"{first} and {second} have the same true score, so no number of topics tells them apart"
+    return (
+        f"{first} scores {result.difference:.3f} more than {second} in the pilot, but workers drawn from it would not "
+        "find it better, so no number of topics tells them apart"
+    )
+
+
+def _limits(
+    kinds: Sequence[_Kind],
+    affordable: Sequence[_Kind],
+    given: dict[str, Sequence[int] | None],
+    numbers: Sequence[int],
+    budget: Decimal | None,
+    currency: str,
+) -> str:
+    """What kept the search from going on, in words."""
+    parts = []
+    if given["topics"] is not None:
+        held = [_numbers(sorted(set(given["topics"]))) + " topics (given)"]
+        for name in ("units", "workers"):
+            tried = sorted({getattr(kind, name) for kind in kinds})
+            held.append(f"{_numbers(tried)} {name} ({'searched' if given[name] is None else 'given'})")
+        parts.append(", ".join(held))
+    elif any(len(kind.topics) == len(numbers) for kind in affordable):
+        parts.append(f"the limit of {numbers[-1]:,} topics")
+    if budget is not None and (
+        len(affordable) < len(kinds) or any(len(kind.topics) < len(numbers) for kind in affordable)
+    ):
+        parts.append(f"the budget of {money(budget, currency)}")
+    return " and ".join(parts)
+
+
+def _numbers(values: Sequence[int]) -> str:
+    head, last = values[:-1], f"{values[-1]:,}"
+    return f"{', '.join(f'{value:,}' for value in head)} or {last}" if head else last
+
+
+def _remarks(result: Plan, units: Sequence[int] | None, written: int, source: str) -> Iterator[Problem]:
+    if not result.difference:
+        yield Problem("difference", "is 0; name a pair of systems that differ, or assume a difference", "warning")
+    if result.recommended is not None and result.recommended.workers < 2:
+        what = "nobody votes against a careless worker, and none can be screened out"
+        what += "; the pilot's workers were screened" if source == "pilot" else ""
+        yield Problem("one worker per task", what, "warning")
+    if units and max(units) > written:
+        references = written // (WRITERS * STATEMENTS)
+        what = (
+            f"are more than {count(references, 'reference')} give, with {WRITERS} writers and {STATEMENTS} units each"
+        )
+        yield Problem(f"{max(units)} units per topic", f"{what}: {written}", "warning")
+
+
 def _sentence(result: Plan) -> str:
     first, second = result.pair
     goal = f"To tell {first} from {second} (a difference of {result.difference:.3f}) with power {result.wanted:g}"
-    paper = f"The paper's design ({result.paper.name}) has power {result.paper.power or 0:.2f}"
-    paper += f" for {_price(result, result.paper)}."
-    if result.recommended is None:
-        most = max(result.designs, key=lambda d: d.power or 0.0)
-        return f"{goal}, none of the designs is enough; the best is {most.name} with {most.power or 0:.2f}. {paper}"
-    return f"{goal}, {result.recommended.name} is the cheapest: {_price(result, result.recommended)}. {paper}"
+    power = "" if result.paper.power is None else f"has power {result.paper.power:.2f} for "
+    paper = f"The paper's design ({result.paper.name}) {power or 'costs '}{_price(result, result.paper)}."
+    if result.recommended is not None:
+        return f"{goal}, {result.recommended.name} is the cheapest: {_price(result, result.recommended)}. {paper}"
+    if not result.designs:
+        return f"{result.limit[0].upper()}{result.limit[1:]}. {paper}"
+    most = max(result.designs, key=lambda d: (d.power or 0.0, -d.cost))
+    power = "undefined power" if most.power is None else f"power {most.power:.2f}"
+    return f"{goal}, no design is enough within {result.limit}. The best is {most.name}: {power} for " + (
+        f"{_price(result, most)}. {paper}"
+    )
 
 
 def _price(result: Plan, design: Design) -> str:
     return money(design.cost, result.currency)
 
 
-def _tables(result: Plan) -> tuple[Table, ...]:
-    columns = ("topics", "units", "workers", f"cost, {result.currency}", "power", "all pairs", "Pearson", "Spearman")
+def _tables(result: Plan, campaigns: int) -> Iterator[Table]:
+    columns = ("topics", "units", "workers", f"cost, {result.currency}", "power")
+    if not result.designs:
+        return
 
     def row(d: Design) -> tuple[Cell, ...]:
-        return d.topics, d.units, d.workers, d.cost, d.power, d.separated, d.pearson, d.spearman
+        return d.topics, d.units, d.workers, d.cost, d.power
 
+    error = 1.96 * math.sqrt(result.wanted * (1 - result.wanted) / campaigns)
     note = (
-        f"power: to find {result.pair[0]} better than {result.pair[1]}; all pairs: mean power over all pairs of "
-        f"{result.systems} systems; Pearson, Spearman: expected correlation with the true system scores."
+        f"power: to find {result.pair[0]} better than {result.pair[1]}, within {error:.3f} at {result.wanted:g}; all "
+        f"pairs: mean power over all pairs of {result.systems} systems; Pearson, Spearman: expected correlation with "
+        "the true system scores."
+    )
+    yield Table(
+        "Power against cost: none cheaper has more power",
+        (*columns, "all pairs", "Pearson", "Spearman"),
+        tuple((*row(d), d.separated, d.pearson, d.spearman) for d in result.curve),
+        note,
+    )
+    yield Table(
+        "Units and workers, the cheapest first",
+        (*columns, "enough"),
+        tuple((*row(d), d.reaches(result.wanted)) for d in result.designs),
+        f"enough: power of at least {result.wanted:g}.",
+    )
+
+
+def _figures(result: Plan) -> tuple[Figure, ...]:
+    if not result.curve:
+        return ()
+    first, second = result.pair
+    cost, money_axis = tuple(float(d.cost) for d in result.curve), f"cost, {result.currency}"
+    mark = float(result.recommended.cost) if result.recommended else None
+    power = Series("", cost, tuple(d.power for d in result.curve))
+    correlations = tuple(
+        Series(name, cost, tuple(getattr(d, name.lower()) for d in result.curve)) for name in ("Pearson", "Spearman")
     )
     return (
-        Table(
-            "Designs worth their money: none cheaper has more power",
-            columns,
-            tuple(map(row, efficient(result.designs))),
-            note,
-        ),
-        Table("All designs, the cheapest first", columns, tuple(map(row, result.designs))),
+        Lines(f"Power to tell {first} from {second}", money_axis, "power", (power,), mark, result.wanted),
+        Lines("Expected correlation with the true scores", money_axis, "correlation", correlations, mark),
     )
-
-
-def _figures(result: Plan) -> Iterator[Figure]:
-    _, units, workers = PAPER
-    by_workers = sorted({d.workers for d in result.designs})
-    by_units = sorted({d.units for d in result.designs})
-    first, second = result.pair
-    yield Lines(
-        f"Power to tell {first} from {second}, {units} units",
-        "topics",
-        "power",
-        tuple(_series(result, count(w, "worker"), "power", units=units, workers=w) for w in by_workers),
-    )
-    yield Lines(
-        f"Expected correlation with the true scores, {workers} workers",
-        "topics",
-        "Pearson",
-        tuple(_series(result, count(u, "unit"), "pearson", units=u, workers=workers) for u in by_units),
-    )
-    kept = efficient(result.designs)
-    cost, power = tuple(float(d.cost) for d in kept), tuple(d.power for d in kept)
-    mark = float(result.recommended.cost) if result.recommended else None
-    yield Lines("Power that money buys", f"cost, {result.currency}", "power", (Series("", cost, power),), mark)
-
-
-def _series(result: Plan, name: str, part: str, *, units: int, workers: int) -> Series:
-    held = sorted((d.topics, getattr(d, part)) for d in result.designs if (d.units, d.workers) == (units, workers))
-    return Series(name, tuple(float(t) for t, _ in held), tuple(v for _, v in held))

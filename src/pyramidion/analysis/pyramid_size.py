@@ -1,14 +1,21 @@
 """How many references does a pyramid need? Nenkova et al. 2007, section 3, Figure 2 and Tables I and II.
 
 Every sub-pyramid of n references (contributors of the others go, and units left empty) scores the summaries that are
-held out: peers, or the references themselves, each by pyramids of the others. Reported for each n:
+held out:
+
+    peers       annotated summaries
+    references  the references themselves, each by pyramids of the others
+    five        five references drawn at random from each topic, by pyramids of the rest: the design of Table II
+
+Reported for each n, and for each summary its least, mean and greatest score:
 
     range       the mean over summaries of the greatest less the least score
     diverged    pairs in which the least score of the better summary is above the greatest of the worse one
     E1          the two seem the same with n references but differ with all of them
     E2          they seem to differ but are the same with all
     E3          they seem to differ the other way round
-    Spearman    the mean rank correlation with the ranking by all references
+    Spearman    the mean rank correlation with the ranking by all references (of references: by all the others)
+    ranked      how many summaries were ranked at least; the paper ranks five, and fewer than three are no ranking
 
 Two scores are the same if they differ by less than 0.06. E1 to E3 are shares of all comparisons (pairs of summaries
 of a topic x sub-pyramids); the table also gives them as the paper defines them, given the verdict with n references.
@@ -16,8 +23,9 @@ of a topic x sub-pyramids); the table also gives them as the paper defines them,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from math import comb
 from typing import Literal, get_args
@@ -28,48 +36,27 @@ from numpy.typing import NDArray
 from pyramidion.analysis.answer import Answer, Table, count
 from pyramidion.analysis.figures import Figure, Lines, Series
 from pyramidion.analysis.inputs import Floats, column_means
+from pyramidion.analysis.size_verdicts import (
+    CLEAR,
+    FIVE,
+    SAME,
+    Held,
+    ScoreRange,
+    SizeRow,
+    mean_divergence,
+    score_ranges,
+    size_row,
+)
 from pyramidion.errors import Problems, UsageError, check_choice
 from pyramidion.methods.choice import choose
 from pyramidion.methods.pyramid import peer_scores
 from pyramidion.model import Pyramid, Signature, Study
-from pyramidion.stats.correlation import row_correlations
+from pyramidion.model.judgments import listed
 
-HeldOut = Literal["peers", "references"]
+HeldOut = Literal["peers", "references", "five"]
 Measure = Literal["modified", "original"]
-SAME, CLEAR = 0.06, 0.1
-"""Below the first, two summaries are the same; of pairs above the second the paper asks when they diverge."""
-
-
-@dataclass(frozen=True, slots=True)
-class SizeRow:
-    references: int
-    pyramids: int
-    range: float | None
-    diverged: float | None
-    e1: float | None
-    e2: float | None
-    e3: float | None
-    given_same: float | None
-    given_different_same: float | None
-    given_different_reversed: float | None
-    spearman: float | None
-    undefined: int
-
-    @property
-    def error(self) -> float | None:
-        return None if self.e1 is None or self.e2 is None or self.e3 is None else self.e1 + self.e2 + self.e3
-
-
-@dataclass(frozen=True)
-class Held:
-    """The scores of one topic's held-out summaries: summaries x sub-pyramids, NaN where one cannot be scored."""
-
-    topic: str
-    summaries: tuple[str, ...]
-    references: tuple[str, ...]
-    sizes: NDArray[np.int64]
-    scores: Floats
-    full: Floats
+_Content = tuple[list[bool], int | None]
+"""The units of a pyramid that a summary expresses, and X, the number of all its content units."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +64,7 @@ class PyramidSizes:
     held_out: str
     measure: str
     rows: tuple[SizeRow, ...]
+    ranges: tuple[ScoreRange, ...]
     mean_divergence: float | None
     clear_pairs: int
     topics: tuple[Held, ...]
@@ -89,25 +77,52 @@ def pyramid_size(
     measure: Measure = "modified",
     pyramid: str | None = None,
     judges: str | None = None,
+    draws: int = 1,
     most: int = 2000,
     seed: int = 0,
 ) -> Answer[PyramidSizes]:
-    """Score held-out summaries by every sub-pyramid; beyond ``most`` of one size, by that many at random."""
+    """Score held-out summaries by every sub-pyramid; beyond ``most`` of one size, by that many at random.
+
+    ``draws`` is how often five references are drawn from a topic; the paper draws them once.
+    """
     check_choice("held_out", held_out, get_args(HeldOut))
     check_choice("measure", measure, get_args(Measure))
+    if draws < 1:
+        raise UsageError(f"references are drawn at least once, not {draws} times")
     problems = Problems()
     rng = np.random.default_rng(seed)
-    made = _of_peers if held_out == "peers" else _of_references
-    topics = tuple(made(study, measure, pyramid, judges, most, rng, problems))
+    study = replace(study, pyramids=tuple(map(_in_order, study.pyramids)))
+    five = partial(_of_five, draws=draws)
+    held: dict[str, Callable[..., Iterator[Held]]] = {"peers": _of_peers, "references": _of_references, "five": five}
+    topics = tuple(held[held_out](study, measure, pyramid, judges, most, rng, problems))
     if not topics:
-        raise UsageError("no topic has two scored summaries and two references, so no size can be compared")
+        raise UsageError(_nothing(held_out))
     sizes = range(1, max(int(t.sizes.max()) for t in topics) + 1)
-    rows = tuple(_row(n, topics) for n in sizes)
-    divergence, clear = _divergence(topics)
-    result = PyramidSizes(held_out, measure, rows, divergence, clear, topics)
-    signature = Signature.of("stability", study="pyramid-size", held=held_out, measure=measure, same=SAME, seed=seed)
+    rows = tuple(size_row(n, topics) for n in sizes)
+    _warn_of_few(rows, problems)
+    divergence, clear = mean_divergence(topics)
+    result = PyramidSizes(held_out, measure, rows, tuple(score_ranges(topics)), divergence, clear, topics)
+    drawn = {"draws": draws} if held_out == "five" else {}
+    signature = Signature.of(
+        "stability", study="pyramid-size", held=held_out, **drawn, measure=measure, same=SAME, seed=seed
+    )
     figures = tuple(_figures(result))
-    return Answer("stability", _sentence(result), (_table(result),), signature, result, figures, tuple(problems))
+    tables = (_table(result), _range_table(result))
+    return Answer("stability", _sentence(result), tables, signature, result, figures, tuple(problems))
+
+
+def _nothing(held_out: HeldOut) -> str:
+    if held_out == "five":
+        return f"no topic has the {FIVE + 1} references that holding five out takes; hold out references instead"
+    return "no topic has two scored summaries and two references, so no size can be compared"
+
+
+def _warn_of_few(rows: Iterable[SizeRow], problems: Problems) -> None:
+    few = [row for row in rows if row.ranked < FIVE]
+    if few:
+        least = count(min(row.ranked for row in few), "held-out summary", "held-out summaries")
+        what = f"rank as few as {least}; the paper ranks {FIVE}, and Spearman says little about fewer"
+        problems.warning(f"pyramids of {', '.join(str(row.references) for row in few)} references", what)
 
 
 def _of_peers(
@@ -120,15 +135,22 @@ def _of_peers(
     problems: Problems,
 ) -> Iterator[Held]:
     choice = choose(study, kind="expert", pyramid=pyramid, judges=judges)
-    found: dict[str, dict[str, tuple[list[bool], int | None]]] = {}
-    for topic, system, score in peer_scores(choice, problems):
-        expressed = [score.expressed.get(unit.id, 0) > 0 for unit in score.pyramid.units]
-        found.setdefault(topic, {})[system] = (expressed, score.size)
+    found: dict[str, dict[str, list[_Content]]] = {}
+    for peer in peer_scores(choice, problems):
+        if (peer.topic, peer.system) in choice.own:
+            what = "is itself a reference, so that sub-pyramids with it cannot score it; hold out references instead"
+            problems.warning(f"topic {peer.topic}, system {peer.system}", what)
+            continue
+        said = [([listed(s.expressed.get(u.id, 0)) > 0 for u in s.pyramid.units], s.size) for s in peer.by.values()]
+        found.setdefault(peer.topic, {})[peer.system] = said
     for topic, peers in found.items():
         base = choice.pyramids[topic]
         if len(peers) > 1 and len(base.references) > 1 and base.units:
             members = _subsets(len(base.references), most, rng, topic, problems)
-            scores = _scores(base, members, [peers[p] for p in sorted(peers)], measure)
+            annotations = [said for system in sorted(peers) for said in peers[system]]
+            owners = np.repeat(np.arange(len(peers)), [len(peers[system]) for system in sorted(peers)])
+            each = _scores(base, members, annotations, measure)
+            scores = np.array([column_means(each[owners == number]) for number in range(len(peers))])
             if not np.isnan(scores).all():
                 full = scores[:, members.sum(axis=1) == len(base.references)][:, 0]
                 yield Held(topic, tuple(sorted(peers)), base.references, members.sum(axis=1), scores, full)
@@ -151,14 +173,64 @@ def _of_references(
                 f"topic {topic}", "has fewer than 3 references or no units; holding one out leaves too few"
             )
             continue
-        told = [[reference in unit.references for unit in base.units] for reference in base.references]
         members = _subsets(len(base.references), most, rng, topic, problems)
         members = members[members.sum(axis=1) < len(base.references)]
-        scores = _scores(base, members, [(row, sum(row)) for row in told], measure)
+        scores = _scores(base, members, _told(base), measure)
         scores[members.T.astype(bool)] = np.nan
-        others = members.sum(axis=1) == len(base.references) - 1
-        full = column_means(scores[:, others].T)  # the one pyramid of all the others
-        yield Held(topic, base.references, base.references, members.sum(axis=1), scores, full)
+        yield Held(topic, base.references, base.references, members.sum(axis=1), scores, _by_all_others(base, measure))
+
+
+def _of_five(
+    study: Study,
+    measure: Measure,
+    pyramid: str | None,
+    judges: str | None,
+    most: int,
+    rng: np.random.Generator,
+    problems: Problems,
+    *,
+    draws: int,
+) -> Iterator[Held]:
+    """Five references drawn at random, by all pyramids of the rest; compared with all references but the one scored."""
+    choice = choose(study, kind="expert", pyramid=pyramid, judges=judges or "all")
+    for topic, base in sorted(choice.pyramids.items()):
+        names = base.references
+        if len(names) <= FIVE or not base.units:
+            what = f"has {count(len(names), 'reference')} and {count(len(base.units), 'unit')}; left out, for five are"
+            problems.warning(f"topic {topic}", f"{what} held out and pyramids are made of the rest")
+            continue
+        told, full = _told(base), _by_all_others(base, measure)
+        subsets = _subsets(len(names) - FIVE, most, rng, topic, problems)
+        for _ in range(draws):
+            order = rng.permutation(len(names))
+            out, rest = np.sort(order[:FIVE]), np.sort(order[FIVE:])
+            members = np.zeros((len(subsets), len(names)), dtype=np.int64)
+            members[:, rest] = subsets
+            scores = _scores(base, members, [told[i] for i in out], measure)
+            left, right = (tuple(names[i] for i in part) for part in (out, rest))
+            yield Held(topic, left, right, members.sum(axis=1), scores, full[out])
+
+
+def _told(base: Pyramid) -> list[tuple[list[bool], int | None]]:
+    """The units that each reference contributes to, which is all its content."""
+    told = [[reference in unit.references for unit in base.units] for reference in base.references]
+    return [(row, sum(row)) for row in told]
+
+
+def _by_all_others(base: Pyramid, measure: Measure) -> Floats:
+    """Each reference by the one pyramid of all the others."""
+    itself = np.eye(len(base.references), dtype=np.int64)
+    scores = _scores(base, 1 - itself, _told(base), measure)
+    return column_means(np.where(itself, scores, np.nan))
+
+
+def _in_order(pyramid: Pyramid) -> Pyramid:
+    """The pyramid with references and units by name: which of its parts are drawn must not depend on their order."""
+    return replace(
+        pyramid,
+        references=tuple(sorted(pyramid.references)),
+        units=tuple(sorted(pyramid.units, key=lambda unit: unit.id)),
+    )
 
 
 def _subsets(references: int, most: int, rng: np.random.Generator, topic: str, problems: Problems) -> NDArray[np.int64]:
@@ -174,11 +246,10 @@ def _subsets(references: int, most: int, rng: np.random.Generator, topic: str, p
     return np.array(rows, dtype=np.int64)
 
 
-def _scores(
-    base: Pyramid, members: NDArray[np.int64], summaries: list[tuple[list[bool], int | None]], measure: Measure
-) -> Floats:
-    """All summaries by all sub-pyramids at once: weights are counts of members among a unit's references."""
-    told_by = np.array([[reference in unit.references for reference in base.references] for unit in base.units])
+def _scores(base: Pyramid, members: NDArray[np.int64], summaries: list[_Content], measure: Measure) -> Floats:
+    """All summaries by all sub-pyramids at once: weights are counts of a unit's contributors from members."""
+    sources = [[contributor.reference for contributor in unit.contributors] for unit in base.units]
+    told_by = np.array([[source.count(reference) for reference in base.references] for source in sources])
     weights = members @ told_by.T.astype(np.int64)  # sub-pyramids x units
     expressed = np.array([row for row, _ in summaries], dtype=np.int64)
     raw = (expressed @ weights.T).astype(np.float64)  # summaries x sub-pyramids
@@ -197,81 +268,16 @@ def _scores(
         return np.asarray(np.where(empty, 0.0, np.where(ideal > 0, raw / ideal, np.nan)))
 
 
-def _row(n: int, topics: tuple[Held, ...]) -> SizeRow:
-    ranges: list[float] = []
-    diverged: list[bool] = []
-    rank: list[float] = []
-    undefined = pyramids = same_n = different_n = 0
-    errors = np.zeros(3)
-    for held in topics:
-        at = held.scores[:, held.sizes == n]
-        pyramids += at.shape[1]
-        if not at.shape[1]:
-            continue
-        low, high = _extremes(at)
-        ranges += (high - low)[~np.isnan(high)].tolist()
-        r = row_correlations(at.T, held.full, "spearman") if len(held.summaries) > 2 else np.zeros(0)
-        rank += r[~np.isnan(r)].tolist()
-        undefined += int(np.isnan(r).sum())
-        for i, j in combinations(range(len(held.summaries)), 2):
-            better, worse = (i, j) if held.full[i] >= held.full[j] else (j, i)
-            gap, whole = at[better] - at[worse], held.full[better] - held.full[worse]
-            gap = gap[~np.isnan(gap)]
-            if np.isnan(whole):
-                continue
-            if whole > CLEAR and not np.isnan(low[better] + high[worse]):
-                diverged.append(bool(low[better] > high[worse]))
-            equal = np.abs(gap) < SAME
-            same_n += int(equal.sum())
-            different_n += int((~equal).sum())
-            if whole < SAME:
-                errors[1] += (~equal).sum()
-            else:
-                errors += [equal.sum(), 0, (gap <= -SAME).sum()]
-    total = same_n + different_n
-    e1, e2, e3 = (float(e / total) if total else None for e in errors)
-    return SizeRow(
-        n,
-        pyramids,
-        float(np.mean(ranges)) if ranges else None,
-        float(np.mean(diverged)) if diverged else None,
-        e1,
-        e2,
-        e3,
-        float(errors[0] / same_n) if same_n else None,
-        float(errors[1] / different_n) if different_n else None,
-        float(errors[2] / different_n) if different_n else None,
-        float(np.mean(rank)) if rank else None,
-        undefined,
-    )
-
-
-def _extremes(at: Floats) -> tuple[Floats, Floats]:
-    low, high = np.where(np.isnan(at), np.inf, at).min(axis=1), np.where(np.isnan(at), -np.inf, at).max(axis=1)
-    nothing = np.isnan(at).all(axis=1)
-    return np.where(nothing, np.nan, low), np.where(nothing, np.nan, high)
-
-
-def _divergence(topics: tuple[Held, ...]) -> tuple[float | None, int]:
-    """The mean size at which clearly different summaries first diverge, and how many such pairs there are."""
-    first = []
-    for held in topics:
-        sizes = np.unique(held.sizes).tolist()
-        bounds = {n: _extremes(held.scores[:, held.sizes == n]) for n in sizes}
-        for i, j in combinations(range(len(held.summaries)), 2):
-            better, worse = (i, j) if held.full[i] >= held.full[j] else (j, i)
-            if held.full[better] - held.full[worse] > CLEAR:
-                first.append(next((n for n in sizes if bounds[n][0][better] > bounds[n][1][worse]), sizes[-1] + 1))
-    return (float(np.mean(first)) if first else None), len(first)
-
-
 # -- how people see it ---------------------------------------------------------------------------------------------
 
 
 def _sentence(result: PyramidSizes) -> str:
     last = result.rows[-1].references
-    safe = next((r for r in result.rows if r.error is not None and r.error <= 0.1 and r.references < last), None)
-    text = f"Up to {count(last, 'reference')} a pyramid, {count(len(result.topics), 'topic')}:"
+    # The largest pyramids are what verdicts are compared with, unless five references are in none of them.
+    small = result.rows if result.held_out == "five" else result.rows[:-1]
+    safe = next((r for r in small if r.error is not None and r.error <= 0.1), None)
+    topics = count(len({held.topic for held in result.topics}), "topic")
+    text = f"Up to {count(last, 'reference')} per pyramid, {topics}:"
     if safe is not None and safe.error is not None:
         text += f" with {safe.references}, {safe.error:.0%} of the verdicts on two summaries are not those with all."
     else:
@@ -284,7 +290,7 @@ def _sentence(result: PyramidSizes) -> str:
 
 def _table(result: PyramidSizes) -> Table:
     return Table(
-        f"Pyramid size: {result.measure} scores of held-out {result.held_out}",
+        f"Pyramid size: {result.measure} scores of {_held(result)}",
         (
             "references",
             "pyramids",
@@ -298,6 +304,7 @@ def _table(result: PyramidSizes) -> Table:
             "E2 of different",
             "E3 of different",
             "Spearman",
+            "ranked",
         ),
         tuple(
             (
@@ -313,11 +320,25 @@ def _table(result: PyramidSizes) -> Table:
                 r.given_different_same,
                 r.given_different_reversed,
                 r.spearman,
+                r.ranked,
             )
             for r in result.rows
         ),
         f"diverged: of pairs that differ by more than {CLEAR} with all references. E1: seem the same, differ with all; "
-        f"E2: seem to differ, are the same; E3: order reversed; scores less than {SAME} apart are the same.",
+        f"E2: seem to differ, are the same; E3: order reversed; scores less than {SAME} apart are the same. "
+        "Spearman: with the ranking by all; ranked: how many summaries at least.",
+    )
+
+
+def _held(result: PyramidSizes) -> str:
+    return "five held-out references" if result.held_out == "five" else f"held-out {result.held_out}"
+
+
+def _range_table(result: PyramidSizes) -> Table:
+    return Table(
+        f"{result.measure.capitalize()} scores of each held-out summary over all pyramids of a size",
+        ("topic", "summary", "references", "pyramids", "minimum", "mean", "maximum"),
+        tuple((r.topic, r.summary, r.references, r.pyramids, r.least, r.mean, r.greatest) for r in result.ranges),
     )
 
 
@@ -346,15 +367,15 @@ def _example(result: PyramidSizes) -> Iterator[Lines]:
         pair = next(((a, b) for a, b in combinations(order, 2) if held.full[a] - held.full[b] > CLEAR), None)
         if pair is None:
             continue
-        sizes = np.unique(held.sizes).tolist()
         series = []
-        for i in pair:
-            at = [held.scores[i, held.sizes == n] for n in sizes]
-            at = [row[~np.isnan(row)] for row in at]
-            low, mean, high = (
-                tuple(float(how(row)) if len(row) else None for row in at) for how in (np.min, np.mean, np.max)
-            )
-            series.append(Series(held.summaries[i], tuple(map(float, sizes)), mean, low, high))
+        for name in (held.summaries[i] for i in pair):
+            # the first draw, where five are drawn several times
+            mine = [r for r in result.ranges if (r.topic, r.summary) == (held.topic, name)][
+                : len(np.unique(held.sizes))
+            ]
+            x = tuple(float(r.references) for r in mine)
+            low, mean, high = (tuple(getattr(r, part) for r in mine) for part in ("least", "mean", "greatest"))
+            series.append(Series(name, x, mean, low, high))
         title = f"{held.topic}: least, mean and greatest score over all pyramids of a size"
         yield Lines(title, "references in the pyramid", result.measure, tuple(series))
         return

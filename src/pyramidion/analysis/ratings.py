@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pyramidion.analysis.inputs import choose_measures, grid, measures_of
+from pyramidion.analysis.inputs import choose_measures, grid, measures_of, restricted
 from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.methods.choice import PEOPLE, choose, default_raters, judge_ids
 from pyramidion.methods.columns import is_in, present_names, ranks, take, values
@@ -20,7 +20,8 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Ratings:
-    """``item`` numbers what was judged: a summary, or one unit in a summary. Names are in the order of codes.
+    """``item`` numbers what was judged: a summary, or one unit in a summary. Names are in the order of codes. Rows are
+    sorted by topic, system, unit and judge, so that nothing made of them depends on the order in which they arrived.
 
     ``judges`` is empty where the numbers are scores of summaries, which nobody gave alone.
     """
@@ -43,10 +44,16 @@ def ratings_of(
     *,
     judges: str | None = None,
     systems: Collection[str] | None = None,
+    topics: Collection[str] | None = None,
 ) -> Ratings:
-    """Ratings of an aspect in a study, or a measure of a score table. Models count with people only if named."""
+    """Ratings of an aspect in a study, or a measure of a score table. Models count with people only if named.
+
+    ``systems`` and ``topics`` may be patterns.
+    """
     if isinstance(source, ScoreTable):
-        return _of_table(source, measure, systems)
+        if judges is not None:
+            raise UsageError("a score table does not say who judged; choose judges where the study is scored")
+        return _of_table(source, measure, systems, topics)
     held = rated_aspects(source)
     if not held:
         raise UsageError("the study has no ratings of summaries")
@@ -61,8 +68,9 @@ def ratings_of(
         what = f"{(kept & ~by_them).sum():,} by models are left out; name judges to have them in"
         notes = (Problem(f"ratings of {aspect}", what, "warning"),)
     kept &= by_them
-    if systems is not None:
-        kept &= is_in(judgments.system, set(systems))
+    rated = take(judgments, kept)
+    kept &= is_in(judgments.system, set(restricted("system", present_names(rated.system), systems)))
+    kept &= is_in(judgments.topic, set(restricted("topic", present_names(rated.topic), topics)))
     return replace(of_judgments(aspect, take(judgments, kept)), notes=notes)
 
 
@@ -86,6 +94,7 @@ def unit_answers(
 def of_judgments(measure: str, judgments: Judgments) -> Ratings:
     """Answered judgments as columns."""
     answered = take(judgments, ~np.isnan(values(judgments)))
+    answered = take(answered, np.lexsort((values(answered), *_by_name(answered))))
     judge, topic, system, unit = (
         ranks(part) for part in (answered.judge, answered.topic, answered.system, answered.unit)
     )
@@ -99,6 +108,11 @@ def of_judgments(measure: str, judgments: Judgments) -> Ratings:
     return Ratings(measure, values(answered), judge, topic, system, item, judges, topics, systems)
 
 
+def _by_name(judgments: Judgments) -> list[Codes]:
+    """Keys for sorting, the last one first."""
+    return [ranks(part) for part in (judgments.judge, judgments.unit, judgments.system, judgments.topic)]
+
+
 def _packed(code: Codes, names: Sequence[str]) -> tuple[Codes, tuple[str, ...]]:
     """Codes without gaps, and the names that occur."""
     present, packed = np.unique(code, return_inverse=True)
@@ -106,10 +120,12 @@ def _packed(code: Codes, names: Sequence[str]) -> tuple[Codes, tuple[str, ...]]:
     return packed.astype(np.int64), tuple(ordered[i] for i in present.tolist())
 
 
-def _of_table(table: ScoreTable, measure: str | None, systems: Collection[str] | None) -> Ratings:
+def _of_table(
+    table: ScoreTable, measure: str | None, systems: Collection[str] | None, topics_wanted: Collection[str] | None
+) -> Ratings:
     known = measures_of(table)
     chosen = choose_measures(known, [measure or known[0].name])[0]
-    data = grid([chosen], systems=systems)
+    data = grid([chosen], systems=systems, topics=topics_wanted)
     cells = data.cells[chosen.name]
     if not cells.size:
         raise UsageError(f"{chosen.name} has no scores by topic, only means of systems; a test needs the former")

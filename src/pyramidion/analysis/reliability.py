@@ -3,6 +3,9 @@
 Two annotations of the same peers against the same pyramid: Krippendorff's alpha over the counts of units (nominal, and
 with the distance 1 - Dice), and beside it what it means for the scores: their correlation and their mean absolute
 difference, to be held against 0.06, below which the paper takes two summaries to be equally good.
+
+Whether one average may speak for all is a question of its own: an analysis of variance of agreement over annotators,
+topics and peers, as the paper has it, and over units as well.
 """
 
 from __future__ import annotations
@@ -22,7 +25,9 @@ from pyramidion.methods.columns import present_names
 from pyramidion.methods.pyramid import PeerScore, peer_scores
 from pyramidion.model import Signature, Study
 from pyramidion.stats.alpha import Alpha, Distance, alpha, alpha_interval
+from pyramidion.stats.anova import FactorEffect, several_way
 from pyramidion.stats.correlation import correlation
+from pyramidion.stats.rounding import rounded_beside
 
 SAME = 0.06
 """Scores that differ by less are taken to be the same (section 3)."""
@@ -65,9 +70,21 @@ class SetReliability:
         return next(s for s in self.scores if s.measure == measure)
 
 
+@dataclass(frozen=True, slots=True)
+class AgreementVariance:
+    """Does agreement depend on who annotates, on the topic, on the peer or on the unit? ``agreement`` says what is
+    explained: alpha on single peers (nominal, Dice), or Dice of the two counts of single units.
+    """
+
+    agreement: str
+    values: int
+    effects: tuple[FactorEffect, ...]
+
+
 @dataclass(frozen=True)
 class Reliability:
     sets: tuple[SetReliability, ...]
+    variance: tuple[AgreementVariance, ...]
 
     def overall(self) -> tuple[SetReliability, ...]:
         return tuple(found for found in self.sets if found.topic is None)
@@ -86,10 +103,12 @@ def reliability(
     annotations, problems = _annotations(study, other, pyramid, judges)
     sets: list[SetReliability] = []
     points: list[Point] = []
+    decisions = _Decisions()
     for (first, a), (second, b) in combinations(annotations.items(), 2):
         shared = sorted(a.keys() & b.keys())
         if not shared:
             continue
+        decisions.add(f"{first} and {second}", a, b, shared)
         rng = np.random.default_rng(seed)
         topics = sorted({topic for topic, _ in shared})
         wanted: list[str | None] = [*topics, None] if len(topics) > 1 else [None]
@@ -99,12 +118,59 @@ def reliability(
         points += _points(a, b, shared)
     if not sets:
         raise UsageError(f"no peer was annotated twice; the annotators are: {', '.join(annotations) or 'none'}")
-    result = Reliability(tuple(sets))
+    result = Reliability(tuple(sets), tuple(decisions.variance()))
     made = Signature.of("reliability", same=SAME, alpha=("nominal", "dice"), resamples=resamples, seed=seed)
     figures: tuple[Figure, ...] = (
         Scatter("Modified score by two annotators, one point a peer", "first", "second", tuple(points), diagonal=True),
     )
     return Answer("reliability", _sentence(result), _tables(result), made, result, figures, tuple(problems))
+
+
+class _Decisions:
+    """Every two counts of a unit in a peer by two annotators, with who, where and what they are about."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[str, str, str, str]] = []  # annotators, topic, peer, unit
+        self.counts: list[tuple[float, float]] = []
+
+    def add(self, annotators: str, a: Annotation, b: Annotation, peers: Sequence[Peer]) -> None:
+        for peer in peers:
+            for unit in sorted(a[peer].expressed.keys() & b[peer].expressed.keys()):
+                self.rows.append((annotators, *peer, unit))
+                self.counts.append((a[peer].expressed[unit], b[peer].expressed[unit]))
+
+    def variance(self) -> Iterator[AgreementVariance]:
+        if not self.rows:
+            return
+        annotators, topic, peer, unit = (
+            np.unique(names, return_inverse=True)[1] for names in zip(*self.rows, strict=True)
+        )
+        pairs = np.array(self.counts, dtype=np.float64)
+        owner = np.unique(np.column_stack([annotators, topic, peer]), axis=0, return_inverse=True)[1].ravel()
+        by_peer = np.split(np.argsort(owner, kind="stable"), np.cumsum(np.bincount(owner))[:-1])
+        for distance in ("nominal", "dice"):
+            each = [alpha(*_long(pairs[rows]), distance=distance).value for rows in by_peer]
+            known = [number for number, value in enumerate(each) if value is not None]
+            at = [int(by_peer[number][0]) for number in known]
+            yield _explained(
+                f"alpha per peer, {'Dice' if distance == 'dice' else distance}",
+                np.array([each[number] for number in known], dtype=np.float64),
+                {"annotators": annotators[at], "topic": topic[at], "peer": peer[at]},
+            )
+        total = pairs.sum(axis=1)
+        same = np.divide(2 * pairs.min(axis=1), total, out=np.ones(len(pairs)), where=total > 0)
+        units = topic * (int(unit.max()) + 1) + unit
+        yield _explained("Dice per unit", same, {"annotators": annotators, "topic": topic, "peer": peer, "unit": units})
+
+
+def _long(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return np.repeat(np.arange(len(pairs)), 2), pairs.ravel()
+
+
+def _explained(name: str, values: np.ndarray, factors: Mapping[str, np.ndarray]) -> AgreementVariance:
+    """Factors with one level have nothing to explain and are left out."""
+    several = {factor: code for factor, code in factors.items() if len(np.unique(code)) > 1}
+    return AgreementVariance(name, len(values), several_way(values, several))
 
 
 def _annotations(
@@ -130,7 +196,8 @@ def _annotations(
 
 def _annotation(study: Study, pyramid: str | None, judge: str | None, problems: Problems) -> Annotation:
     choice = choose(study, kind="expert", pyramid=pyramid, judges=judge)
-    found = {(topic, system): score for topic, system, score in peer_scores(choice, Problems())}
+    joined = peer_scores(choice, Problems(), annotators="consensus")  # of one study each; counts have no mean
+    found = {(peer.topic, peer.system): score for peer in joined for score in peer.by.values()}
     partial = sum(len(score.expressed) < len(score.pyramid.units) for score in found.values())
     if partial:
         what = (
@@ -223,10 +290,10 @@ def _sentence(result: Reliability) -> str:
     if score.mean_difference is None:
         return text
     verdict = "below" if score.mean_difference < SAME else "not below"
+    apart = rounded_beside(score.mean_difference, SAME, digits=3)
     related = "" if score.r is None else f"correlate with r = {score.r:.3f} and "
     return (
-        text
-        + f" Their modified scores {related}differ by {score.mean_difference:.3f} on average, {verdict} the {SAME} "
+        text + f" Their modified scores {related}differ by {apart} on average, {verdict} the {SAME} "
         "that separates summaries."
     )
 
@@ -267,4 +334,21 @@ def _tables(result: Reliability) -> tuple[Table, ...]:
             tuple(scores),
             "low, high: Fisher's 95% interval of r. p: paired t-test of the difference.",
         ),
+        *_variance_tables(result),
     )
+
+
+def _variance_tables(result: Reliability) -> Iterator[Table]:
+    rows = tuple(
+        (found.agreement, e.factor, e.levels, e.f, e.df, e.residual, e.p, e.share)
+        for found in result.variance
+        for e in found.effects
+    )
+    if rows:
+        yield Table(
+            "Analysis of variance of agreement",
+            ("agreement", "factor", "levels", "F", "df", "residual df", "p", "share"),
+            rows,
+            "Each factor beyond the others (type II), without those nested in it. Where no p is small, the average "
+            "agreement speaks for every annotator, topic, peer and unit. share: of all variation of agreement.",
+        )

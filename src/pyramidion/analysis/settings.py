@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,15 +14,17 @@ from pyramidion.errors import Problem, UsageError
 from pyramidion.model import ScoreTable
 from pyramidion.stats.correlation import Kind, row_correlations
 
-Setting = tuple[float, ...]
+Value = float | str | None
+Setting = tuple[Value, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class ScoredSettings:
     """``scores`` is settings x topics x systems, NaN where a summary is missing.
 
-    A setting has a value for each of the ``parameters``. ``default`` is the setting that is used where nobody chooses,
-    if it is among them; ``fixed`` names what all settings have in common.
+    A setting has a value for each of the ``parameters``: a number, a name, or None where the parameter makes no
+    difference beside the others (a partitioner without it). ``default`` is the setting that is used where nobody
+    chooses, if it is among them; ``fixed`` names what all settings have in common.
     """
 
     measure: str
@@ -41,10 +44,26 @@ class ScoredSettings:
         if any(len(setting) != len(self.parameters) for setting in self.settings):
             raise UsageError(f"every setting has {len(self.parameters)} values: {', '.join(self.parameters)}")
 
-    def levels(self, parameter: str) -> list[float]:
-        """The values of a parameter, from low to high."""
+    def in_order(self) -> ScoredSettings:
+        """The same with settings, topics and systems by value and name: which of two equals comes first is settled."""
+        settings = sorted(
+            range(len(self.settings)), key=lambda place: [(v is not None, v or 0) for v in self.settings[place]]
+        )
+        topics = sorted(range(len(self.topics)), key=lambda place: self.topics[place])
+        systems = sorted(range(len(self.systems)), key=lambda place: self.systems[place])
+        return replace(
+            self,
+            settings=tuple(self.settings[place] for place in settings),
+            topics=tuple(self.topics[place] for place in topics),
+            systems=tuple(self.systems[place] for place in systems),
+            scores=self.scores[np.ix_(settings, topics, systems)],
+        )
+
+    def levels(self, parameter: str) -> list[Any]:
+        """The values of a parameter: numbers from low to high, names by the alphabet."""
         place = self.parameters.index(parameter)
-        return sorted({setting[place] for setting in self.settings})
+        found: set[Any] = {setting[place] for setting in self.settings} - {None}
+        return sorted(found)
 
     @property
     def varied(self) -> tuple[str, ...]:

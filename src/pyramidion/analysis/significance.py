@@ -4,13 +4,16 @@
     mcnemar, permutation, wilcoxon     paired over content units (Nenkova et al. 2007, section 2)
     tukey                              all pairs at once on score = a + judge + topic + system (Gillick and Liu 2010)
 
-Pairs tested one by one are corrected by Holm's method; Tukey's test needs no correction. All are two-sided.
+Pairs tested one by one are corrected by Holm's method; Tukey's test needs no correction. All are two-sided. What was
+drawn at random never decides: p-values reach any tail (stats/paired), and pairs whose corrected p is within the drawing
+error of the level are drawn again, with more draws. Where the data itself cannot give a p below the level, a note says
+so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -18,10 +21,11 @@ from numpy.typing import NDArray
 
 from pyramidion.analysis.answer import Answer, Table, count, listed
 from pyramidion.analysis.figures import Estimate, Heatmap, Intervals
-from pyramidion.analysis.inputs import Floats, Tables, choose_measures, column_means, grid, measures_of
+from pyramidion.analysis.inputs import Floats, Tables, choose_measures, column_means, grid, measures_of, restricted
 from pyramidion.analysis.ratings import rated_aspects, ratings_of
 from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.methods.choice import choose
+from pyramidion.methods.columns import present_names
 from pyramidion.methods.unit_vectors import unit_vectors
 from pyramidion.model import ScoreTable, Signature, Study
 from pyramidion.model.judgments import JudgeKind
@@ -33,6 +37,8 @@ from pyramidion.stats.tukey import tukey as tukey_comparisons
 TopicTest = Literal["permutation", "bootstrap", "wilcoxon"]
 UnitTest = Literal["mcnemar", "permutation", "wilcoxon"]
 Correction = Literal["holm", "none"]
+RESAMPLES = {"permutation": paired.SAMPLES, "bootstrap": 10_000}
+"""How many draws a test needs for a p-value that is good to a few per cent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +74,8 @@ class Significance:
     ranking: tuple[Ranked, ...]
     pairs: tuple[Pair, ...]
     untested: int
+    level_out_of_reach: tuple[Pair, ...] = ()
+    """Pairs whose p is the smallest that so few items allow, and yet not below the level after correction."""
 
     @property
     def significant(self) -> tuple[Pair, ...]:
@@ -83,22 +91,20 @@ def significance(
     level: float = 0.05,
     systems: Collection[str] | None = None,
     topics: Collection[str] | None = None,
-    samples: int = 10_000,
+    resamples: int | None = None,
     seed: int = 0,
 ) -> Answer[Significance]:
-    """Test every pair of systems on the topics both were scored on."""
+    """Test every pair of systems on the topics both were scored on. ``systems`` and ``topics`` may be patterns."""
     check_choice("test", test, get_args(TopicTest))
     known = measures_of(tables)
     chosen = choose_measures(known, [measure or known[0].name])[0]
     data = grid([chosen], systems=systems, topics=topics)
     cells = data.cells[chosen.name]
     _enough(data.systems, len(data.topics), "topics", chosen.name)
-    rng = np.random.default_rng(seed)
-    result = _all_pairs(chosen.name, data.systems, cells.T, test, correction, level, samples, rng)
-    made = Signature.of(
-        "significance", measure=chosen.name, test=test, unit="topic", correction=correction, level=level, seed=seed
-    )
-    return _answer(result, made, (*data.notes, *_untested(result), *_too_few(result)))
+    tests = _Tests(test, correction, level, resamples or RESAMPLES.get(test, 0), seed)
+    result = _all_pairs(chosen.name, data.systems, cells.T, tests)
+    made = Signature.of("significance", measure=chosen.name, unit="topic", **tests.choices())
+    return _answer(result, made, (*data.notes, *_untested(result), *_out_of_reach(result, "topic")))
 
 
 def unit_significance(
@@ -110,30 +116,31 @@ def unit_significance(
     test: UnitTest = "mcnemar",
     correction: Correction = "holm",
     level: float = 0.05,
-    samples: int = 10_000,
+    systems: Collection[str] | None = None,
+    topics: Collection[str] | None = None,
+    resamples: int | None = None,
     seed: int = 0,
 ) -> Answer[Significance]:
     """Test every pair of systems on the content units both were judged on: each unit is an observation."""
     check_choice("test", test, get_args(UnitTest))
     choice = choose(study, kind=kind, pyramid=pyramid, judges=judges)
-    vectors = unit_vectors(choice)
-    systems = tuple(sorted(vectors))
-    units = sorted(set().union(*vectors.values())) if vectors else []
-    _enough(systems, len(units), "units", "the study")
-    values = np.array([[vectors[system].get(unit, np.nan) for unit in units] for system in systems])
-    rng = np.random.default_rng(seed)
-    result = _all_pairs("units expressed", systems, values, test, correction, level, samples, rng)
+    judged = restricted("judged topic", present_names(choice.on_units.topic), topics)
+    vectors = unit_vectors(choice, judged)
+    chosen = restricted("judged system", vectors, systems)
+    units = sorted(set().union(*(vectors[system] for system in chosen)))
+    _enough(chosen, len(units), "units", "the study")
+    values = np.array([[vectors[system].get(unit, np.nan) for unit in units] for system in chosen])
+    tests = _Tests(test, correction, level, resamples or RESAMPLES.get(test, 0), seed)
+    result = _all_pairs("units expressed", chosen, values, tests)
     made = Signature.of(
         "significance",
         measure="units",
-        test=test,
         unit="content-unit",
+        pyramid=choice.pyramid,
         judges=choice.judges,
-        correction=correction,
-        level=level,
-        seed=seed,
+        **tests.choices(),
     )
-    return _answer(result, made, (*choice.notes, *_untested(result)))
+    return _answer(result, made, (*choice.notes, *_untested(result), *_out_of_reach(result, "unit")))
 
 
 def tukey(
@@ -143,6 +150,7 @@ def tukey(
     factors: Sequence[str] | None = None,
     judges: str | None = None,
     systems: Collection[str] | None = None,
+    topics: Collection[str] | None = None,
     level: float = 0.05,
 ) -> Answer[Significance]:
     """All pairs of systems by Tukey's test on a linear model with the other factors as indicators.
@@ -151,7 +159,7 @@ def tukey(
     """
     if isinstance(source, Study) and not rated_aspects(source):
         raise UsageError("the study has no ratings; score it first and ask about the score table")
-    data = ratings_of(source, measure, judges=judges, systems=systems)
+    data = ratings_of(source, measure, judges=judges, systems=systems, topics=topics)
     known = ("judge", "topic") if data.judges else ("topic",)
     wanted = tuple(known if factors is None else factors)
     for factor in wanted:
@@ -196,30 +204,72 @@ def _enough(systems: Sequence[str], items: int, noun: str, where: str) -> None:
         raise UsageError(f"{where}: a test needs at least 2 {noun}; there are {items}")
 
 
-def _all_pairs(
-    measure: str,
-    systems: tuple[str, ...],
-    values: Floats,
-    test: str,
-    correction: str,
-    level: float,
-    samples: int,
-    rng: np.random.Generator,
-) -> Significance:
+@dataclass(frozen=True)
+class _Tests:
+    """How pairs are tested, one by one."""
+
+    test: str
+    correction: str
+    level: float
+    resamples: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        check_choice("correction", self.correction, get_args(Correction))
+        if self.drawn and self.resamples < 100:
+            raise UsageError(f"{self.resamples} resamples are too few to test with; give at least 100")
+
+    @property
+    def drawn(self) -> bool:
+        return self.test in {"permutation", "bootstrap"}
+
+    def choices(self) -> dict[str, object]:
+        """What the signature says; what is not drawn has no seed."""
+        drawn = {"resamples": self.resamples, "seed": self.seed} if self.drawn else {}
+        return {"test": self.test, "correction": self.correction, "level": self.level, **drawn}
+
+    def corrected(self, p: Floats) -> Floats:
+        return holm(p) if self.correction == "holm" else p
+
+    def p_values(self, gaps: Floats) -> Floats:
+        """The p-value of every row of differences, drawn precisely enough that drawing does not decide."""
+        found = self._tested(gaps, self.resamples)
+        p, error = found.p.copy(), found.error.copy()
+        for more in REFINEMENTS:
+            adjusted = self.corrected(p)
+            doubt = DOUBT * error * adjusted / p
+            near = (error > 0) & (np.abs(adjusted - self.level) <= doubt)
+            if not near.any():
+                break
+            again = self._tested(gaps[near], more * self.resamples)
+            p[near], error[near] = again.p, again.error
+        return p
+
+    def _tested(self, gaps: Floats, resamples: int) -> paired.RowTests:
+        rng = np.random.default_rng([self.seed, resamples])
+        if self.test == "permutation":
+            return paired.permutation_rows(gaps, rng=rng, samples=resamples)
+        if self.test == "bootstrap":
+            return paired.bootstrap_rows(gaps, rng=rng, samples=resamples)
+        exact = paired.wilcoxon_rows if self.test == "wilcoxon" else paired.mcnemar_rows
+        return paired.RowTests(exact(gaps), np.zeros(len(gaps)))
+
+
+REFINEMENTS = (8, 64)
+"""Times as many draws for pairs near the level."""
+DOUBT = 3.0
+"""So many standard errors of p from the level are near."""
+
+
+def _all_pairs(measure: str, systems: tuple[str, ...], values: Floats, tests: _Tests) -> Significance:
     """``values`` is systems x items. A pair is tested on the items both have."""
-    check_choice("correction", correction, get_args(Correction))
     first, second = np.triu_indices(len(systems), 1)
     gaps = values[first] - values[second]
     shared = (~np.isnan(gaps)).sum(axis=1)
     raw = np.full(len(gaps), np.nan)
     rows = shared > 1
-    if test == "permutation":
-        raw[rows] = paired.permutation_rows(gaps[rows], rng=rng, samples=samples)
-    elif test == "bootstrap":
-        raw[rows] = paired.bootstrap_rows(gaps[rows], rng=rng, samples=samples)
-    else:
-        raw[rows] = (paired.wilcoxon_rows if test == "wilcoxon" else paired.mcnemar_rows)(gaps[rows])
-    adjusted = holm(raw) if correction == "holm" else raw
+    raw[rows] = tests.p_values(gaps[rows])
+    adjusted = tests.corrected(raw)
     means = column_means(values.T)
     order = np.lexsort((np.array(systems), -np.nan_to_num(means, nan=-np.inf)))
     difference = np.full((len(systems), len(systems)), np.nan)
@@ -228,7 +278,13 @@ def _all_pairs(
     difference = np.where(np.isnan(difference), -difference.T, difference)
     number = np.zeros((len(systems), len(systems)), dtype=np.int64)
     number[first, second] = number[second, first] = shared
-    return _significance(measure, test, level, systems, means, order, difference, raw, adjusted, number)
+    found = _significance(measure, tests.test, tests.level, systems, means, order, difference, raw, adjusted, number)
+    least = np.where(rows, 2.0 ** (1 - (np.nan_to_num(gaps) != 0).sum(axis=1)), np.nan)
+    if tests.test == "bootstrap":
+        return found
+    stuck = (raw <= least * 1.001) & (least < 1) & (adjusted >= tests.level)
+    names = {frozenset((systems[i], systems[j])) for i, j in zip(first[stuck], second[stuck], strict=True)}
+    return replace(found, level_out_of_reach=tuple(p for p in found.pairs if frozenset((p.better, p.worse)) in names))
 
 
 def _significance(
@@ -290,17 +346,22 @@ def _untested(result: Significance) -> list[Problem]:
     return [Problem(count(result.untested, "pair"), what, "warning")]
 
 
-def _too_few(result: Significance) -> list[Problem]:
-    """With few topics the smallest p a rank or sign test can give is above the level: say so instead of "no"."""
+def _out_of_reach(result: Significance, noun: str) -> list[Problem]:
+    """With few items the smallest p that a rank or sign test can give is above the level: say so instead of "no"."""
     most = max((pair.n for pair in result.pairs), default=0)
-    least = 2.0 ** (1 - most)
-    if result.test == "bootstrap" or least < result.level:
-        return []
-    what = (
-        f"no {result.test} test can be significant: p is at least {least:.3g}; a test on units (--units) or Tukey's "
-        "(--test tukey) can"
-    )
-    return [Problem(count(most, "topic"), what, "warning")]
+    tested = len(result.pairs) - result.untested
+    corrected = any(pair.p != pair.raw_p for pair in result.pairs)
+    least = 2.0 ** (1 - most) * (tested if corrected else 1)
+    instead = "a test on units (--units) or Tukey's (--test tukey) can" if noun == "topic" else "more units can"
+    if result.test != "bootstrap" and least >= result.level:
+        times = f", times {count(tested, 'pair')}" if corrected else ""
+        what = f"no {result.test} test can be significant: p is at least {2.0 ** (1 - most):.3g}{times}; {instead}"
+        return [Problem(count(most, noun), what, "warning")]
+    if stuck := result.level_out_of_reach:
+        some = listed([f"{pair.better} and {pair.worse}" for pair in stuck], 3)
+        what = f"cannot be significant on the {noun}s where they differ, whatever the direction: {some}; {instead}"
+        return [Problem(count(len(stuck), "pair"), what, "warning")]
+    return []
 
 
 # -- how people see it ---------------------------------------------------------------------------------------------

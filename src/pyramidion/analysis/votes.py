@@ -92,9 +92,12 @@ def _majority(yes: Floats, asked: NDArray[np.int64]) -> tuple[Floats, Floats]:
 def unit_votes(
     study: Study, *, pyramid: str | None = None, judges: str | None = None, min_agreement: float | None = 0.5
 ) -> Votes:
-    """The judgments on units, after leaving out workers who disagree with everybody."""
+    """The judgments on units, after leaving out workers who disagree with everybody. A worker who answered a question
+    twice, yes and no, counts as having said no, as ties do.
+    """
     choice = choose(study, kind="crowd", pyramid=pyramid, judges=judges)
     kept = choice.on_units if min_agreement is None else screen(choice.on_units, minimum=min_agreement).kept
+    kept = choice.counted(kept)
     kept = take(kept, ~np.isnan(values(kept)))
     if not len(kept):
         raise UsageError(f"pyramid {choice.pyramid}: no judgments on units, so nothing can be drawn from them")
@@ -102,14 +105,24 @@ def unit_votes(
     system, systems = _numbered(ranks(kept.system), sorted(kept.system.names))
     unit = _within(topic, ranks(kept.unit))
     summary = topic * len(systems) + system
-    task = _within(summary, ranks(kept.task))
+    task = _within(summary, _apart(summary, unit, ranks(kept.task)))
     worker = _within(group(summary, task).of_row, ranks(kept.judge))
     shape = (len(topics), len(systems), int(unit.max()) + 1, int(worker.max()) + 1)
-    answers = np.full(shape, np.nan)
-    answers[topic, system, unit, worker] = (values(kept) >= PRESENT).astype(np.float64)
+    answers = np.full(shape, np.inf)
+    np.minimum.at(answers, (topic, system, unit, worker), (values(kept) >= PRESENT).astype(np.float64))
+    answers[np.isinf(answers)] = np.nan
     tasks = np.zeros(shape[:3], dtype=np.int64)
     tasks[topic, system, unit] = task
     return Votes(topics, systems, answers, tasks, choice.notes)
+
+
+def _apart(summary: Codes, unit: Codes, task: Codes) -> Codes:
+    """The task of each answer; all of a summary's are one where some unit was asked in several of them."""
+    asked = group(summary, unit, task)
+    units = group(summary[asked.first], unit[asked.first])
+    repeated = np.bincount(units.of_row)[units.of_row] > 1
+    joined = np.unique(summary[asked.first[repeated]])
+    return np.where(np.isin(summary, joined), 0, task)
 
 
 def _numbered(code: Codes, names: list[str]) -> tuple[Codes, tuple[str, ...]]:

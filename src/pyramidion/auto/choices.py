@@ -13,6 +13,7 @@ from pyramidion.auto.graph import PERCENTILE
 from pyramidion.auto.segments import Untouched
 from pyramidion.errors import UsageError, check_choice
 from pyramidion.model import Signature
+from pyramidion.model.judgments import PARTLY
 
 ALIGN = "align"
 SIMILARITIES = (ALIGN, "cosine")
@@ -54,8 +55,15 @@ class Choices:
         if self.embedder != MINILM and self.similarity != "cosine":
             raise UsageError(f"embedder {self.embedder} is used only where similarity is cosine")
         for option, kind in _OPTIONS.items():
-            if getattr(self, option) is not None and option not in self._accepted(kind):
+            if getattr(self, option) is not None and not self.uses(option):
                 raise UsageError(f"{kind} {getattr(self, kind)} has no {option.replace('_', '-')}")
+
+    def uses(self, name: str) -> bool:
+        """Whether a choice makes any difference beside the others: partitioners and matchers have their own options,
+        and an embedder is asked only where vectors are compared."""
+        if name == "embedder":
+            return self.similarity == "cosine"
+        return name not in _OPTIONS or name in self._accepted(_OPTIONS[name])
 
     def partition(self) -> Callable[..., Any]:
         """The partitioner with its parameters."""
@@ -79,7 +87,8 @@ class Choices:
             named |= {"partitioner": self.partitioner, **self._shown("partitioner"), "untouched": self.untouched}
             named |= {"percentile": f"{self.percentile:g}"}
             named |= {} if self.floor is None else {"floor": f"{self.floor:g}"}
-        named |= {"matcher": self.matcher, **self._shown("matcher"), "xa": "half-up", "clip": False}
+        least = {"least": f"{PARTLY:g}"} if self.matcher == ALIGN else {}
+        named |= {"matcher": self.matcher, **self._shown("matcher"), **least, "xa": "half-up", "clip": False}
         return Signature.of("auto", **named)
 
     def _accepted(self, kind: str) -> dict[str, Any]:

@@ -6,7 +6,10 @@ train_segmenter.py` trains and measures): for each word, whether a clause starts
 subject. A clause without a subject of its own gets the one before it; a subject that another clause cuts off from its
 verb ("The council, which met twice, will vote") goes with the verb. Numbers stay numbers.
 
-A sentence has up to two segmentations besides itself: at every boundary, and at the surest one alone.
+A sentence has up to two segmentations besides itself: at every boundary, and at the surest one alone. The segmenter
+``clauses-apart`` adds one for each clause that stands apart while the others stay together in their order, as in the
+paper's figure 3 (`segments.one_apart`). It is a choice and not the default because pyramids take twice as long with it
+and scores are hardly different; `docs/explanation/automatic.md` has the figures.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyramidion.auto.encoder import Encoded, Encoder, Floats
-from pyramidion.auto.segments import Clause, SegmentedText, Sentence
+from pyramidion.auto.segments import MOST_WAYS, Clause, SegmentedText, Sentence, one_apart
 from pyramidion.auto.words import is_word
 from pyramidion.methods.sentences import sentence_spans
 from pyramidion.model.texts import Span
@@ -56,8 +59,8 @@ class Piece(NamedTuple):
 class ClauseSegmenter:
     """Cuts English. Other languages are cut too, by what the encoder makes of them, and less well."""
 
-    def __init__(self, encoder: Encoder | None = None, *, threshold: float = 0.5) -> None:
-        self._encoder = encoder or Encoder()
+    def __init__(self, encoder: Encoder | None = None, *, threshold: float = 0.5, apart: bool = False) -> None:
+        self._encoder, self._apart = encoder or Encoder(), apart
         self._cut = float(np.log(threshold / (1 - threshold)))
 
     def segment(self, texts: Sequence[str]) -> list[SegmentedText]:
@@ -78,8 +81,22 @@ class ClauseSegmenter:
         starts = _long_enough(words.spans, sure.tolist(), tags.starts)
         by_surety = sorted(starts, key=lambda place: -float(tags.starts[place]))
         in_two = next((way for place in by_surety if len(way := cut([place])) > 1), None)
-        ways = dict.fromkeys([cut(starts), in_two]) if in_two else ()
-        return Sentence(span, ((Clause((span,), span.of(text)),), *ways))
+        whole = (Clause((span,), span.of(text)),)
+        if in_two is None:
+            return Sentence(span, (whole,))
+        finest = cut(starts)
+        ways = [finest, in_two]
+        if self._apart and len(finest) > 2:
+            ways += [way for place in (starts[0], starts[-1]) if len(way := cut([place])) > 1]
+            surety = {span.start + words.spans[place].start: float(tags.starts[place]) for place in starts}
+            inner = sorted(finest[1:-1], key=lambda clause: -surety.get(clause.spans[-1].start, 0.0))
+            ways += [one_apart(text, span, clause) for clause in inner]
+        return Sentence(span, (whole, *list(dict.fromkeys(ways))[:MOST_WAYS]))
+
+
+def each_apart(encoder: Encoder | None = None) -> ClauseSegmenter:
+    """The segmenter ``clauses-apart``."""
+    return ClauseSegmenter(encoder, apart=True)
 
 
 def tags(sentences: Iterable[Encoded]) -> Iterator[tuple[Encoded, Tags]]:

@@ -14,7 +14,7 @@ from pyramidion.auto.embed import embedder
 from pyramidion.auto.encoder import Encoder
 from pyramidion.auto.graph import SimilarityGraph
 from pyramidion.auto.match import WeightedUnits
-from pyramidion.auto.peers import JudgedPeer, aligned, matched
+from pyramidion.auto.peers import JudgedPeer, aligned, matched, outside
 from pyramidion.auto.pyramids import NAME, BuiltPyramid, build, contributors_of
 from pyramidion.auto.scores import PeerScores, peer_scores
 from pyramidion.auto.segments import SegmentedText, Segmenter
@@ -79,22 +79,21 @@ class Evaluator:
         reader = self._alignment if self._match is None else self._similarity
         return PreparedPyramid(pyramid, units, reader.prepare(found.texts))
 
-    def score(
-        self, prepared: PreparedPyramid, peers: Iterable[tuple[str, str]], *, explain: bool = True
-    ) -> Iterator[ScoredPeer]:
-        """Judge and score peers, given by system and text, in order; ``explain`` says where units are."""
+    def score(self, prepared: PreparedPyramid, peers: Iterable[tuple[str, str]]) -> Iterator[ScoredPeer]:
+        """Judge and score peers, given by system and text, in order."""
         source = iter(peers)
         while chunk := list(islice(source, PEERS_AT_ONCE)):
-            judged = self._judge(prepared, self._segmenter.segment([text for _, text in chunk]), explain)
+            judged = self._judge(prepared, self._segmenter.segment([text for _, text in chunk]))
             for (system, _), found in zip(chunk, judged, strict=True):
-                yield ScoredPeer(system, found, peer_scores(prepared.pyramid, found.degrees, found.size))
+                yield ScoredPeer(system, found, peer_scores(prepared.pyramid, found.degrees, found.unmatched))
 
-    def _judge(self, prepared: PreparedPyramid, peers: list[SegmentedText], explain: bool) -> list[JudgedPeer]:
+    def _judge(self, prepared: PreparedPyramid, peers: list[SegmentedText]) -> Iterable[JudgedPeer]:
         if not len(prepared.units.weights):
-            return [JudgedPeer((), 0) for _ in peers]
+            return [JudgedPeer((), (), outside(peer, ())) for peer in peers]
         if self._match is None:
             clauses = [clause for text in prepared.contributors for clause in text.clauses]
             whole = self._alignment.prepare([SegmentedText(peer.text) for peer in peers])  # their clauses do not matter
-            return aligned(prepared.units, peers, self._alignment.expressed(clauses, whole), explain=explain)
+            alignment = self._alignment.expressed(clauses, whole)
+            return aligned(prepared.units, peers, alignment.mean(), alignment.evidence)
         similarity = self._similarity.between(self._similarity.prepare(peers), prepared.contributors)
         return matched(prepared.units, peers, similarity, self._match)

@@ -7,27 +7,38 @@ pyramid share that, too. Scores are those of `Evaluator` with the same choices.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from itertools import pairwise, repeat
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pyramidion.auto.choices import Choices
 from pyramidion.auto.evaluator import PEERS_AT_ONCE, Evaluator
-from pyramidion.auto.graph import SimilarityGraph
+from pyramidion.auto.graph import PERCENTILE, SimilarityGraph
 from pyramidion.auto.match import WeightedUnits
-from pyramidion.auto.peers import finest_size, matched, unit_degrees
+from pyramidion.auto.peers import aligned, matched
 from pyramidion.auto.pyramids import build
-from pyramidion.auto.scores import PeerScores, peer_scores
+from pyramidion.auto.scores import NO_SCORES, PeerScores, peer_scores
 from pyramidion.auto.segments import Segment, SegmentedText
 from pyramidion.errors import Problem
 from pyramidion.model import ContentUnit, Contributor, Pyramid
+from pyramidion.model.judgments import Mention
 
 Doubles = NDArray[np.float64]
-VARIED = ("percentile", "alpha", "beta", "top_k", "threshold")
-"""The choices that may differ between settings; all others shape what is done once."""
+PARTS = ("segmenter", "similarity", "embedder", "partitioner", "matcher")
+NUMBERS = ("percentile", "alpha", "beta", "top_k", "threshold")
+VARIED = (*PARTS, *NUMBERS)
+"""The choices that may differ between settings: which parts are used, and their numbers."""
+
+
+def shared_choices(choices: Choices) -> Choices:
+    """What settings must agree in to be explored together: everything but the numbers and the partitioner."""
+    unsaid: dict[str, Any] = dict.fromkeys(NUMBERS)
+    return replace(choices, **unsaid | {"percentile": PERCENTILE, "partitioner": Choices.partitioner})
 
 
 class SettingScores(NamedTuple):
@@ -39,12 +50,20 @@ class SettingScores(NamedTuple):
 
 
 class GridEvaluator(Evaluator):
-    """Scores the peers of a topic under many settings. Its own choices say everything that is not `VARIED`."""
+    """Scores the peers of a topic under many settings, which have their `shared_choices` in common with its own."""
 
     def explore(
-        self, topic: str, references: Mapping[str, str], peers: Sequence[str], settings: Iterable[Choices]
+        self,
+        topic: str,
+        references: Mapping[str, str],
+        peers: Sequence[str],
+        settings: Iterable[Choices],
+        *,
+        own: Mapping[int, str] | None = None,
     ) -> Iterator[SettingScores]:
-        """The scores of every setting; those with the same percentile come together."""
+        """The scores of every setting; those with the same percentile come together.
+
+        ``own`` names, by number, the peers that are references: each is scored against the others."""
         texts = dict(zip(references, self._segmenter.segment(list(references.values())), strict=True))
         said = [texts[id] for id in sorted(texts) if texts[id].sentences]
         clauses = _every_clause(topic, texts)
@@ -54,6 +73,7 @@ class GridEvaluator(Evaluator):
             self._within(said) if said else np.zeros((0, 0)),
             {unit.contributors[0]: column for column, unit in enumerate(clauses.units)},
             self._compared(clauses, references, peers),
+            own or {},
         )
         for choices in sorted(settings, key=lambda choices: choices.percentile):
             yield shared.score(choices)
@@ -62,6 +82,7 @@ class GridEvaluator(Evaluator):
         prepared = self.prepare(clauses, references)
         texts: list[SegmentedText] = []
         found = [np.zeros((0, len(clauses.units)))]
+        evidence: list[Callable[[int, int], Mention]] = []
         order = np.argsort(prepared.units.unit_of)
         for first in range(0, len(peers), PEERS_AT_ONCE):
             some = self._segmenter.segment(peers[first : first + PEERS_AT_ONCE])
@@ -69,11 +90,14 @@ class GridEvaluator(Evaluator):
             if self._match is None:
                 bags = [bag for text in prepared.contributors for bag in text.clauses]
                 whole = self._alignment.prepare([SegmentedText(peer.text) for peer in some])
-                similarity = self._alignment.expressed(bags, whole).mean().T
+                alignment = self._alignment.expressed(bags, whole)
+                similarity = alignment.mean().T
+                evidence.append(alignment.evidence)
             else:
                 similarity = self._similarity.between(self._similarity.prepare(some), prepared.contributors)
             found.append(similarity[:, order])
-        return _Peers(texts, np.concatenate(found))
+        where = cache(lambda column, peer: evidence[peer // PEERS_AT_ONCE](int(order[column]), peer % PEERS_AT_ONCE))
+        return _Peers(texts, np.concatenate(found), where)
 
 
 def _every_clause(topic: str, texts: Mapping[str, SegmentedText]) -> Pyramid:
@@ -84,11 +108,12 @@ def _every_clause(topic: str, texts: Mapping[str, SegmentedText]) -> Pyramid:
 
 
 class _Peers(NamedTuple):
-    """Peers, and how similar each of them (each of their clauses, where a matcher judges) is to every clause of the
-    references."""
+    """Peers, how similar each of them (each of their clauses, where a matcher judges) is to every clause of the
+    references, and where in a peer such a clause is said."""
 
     texts: list[SegmentedText]
     similarity: Doubles
+    evidence: Callable[[int, int], Mention]
 
 
 class _Shared:
@@ -101,10 +126,12 @@ class _Shared:
         within: Doubles,
         column: Mapping[Contributor, int],
         peers: _Peers,
+        own: Mapping[int, str],
     ) -> None:
         self._topic, self._texts, self._within, self._column, self._peers = topic, texts, within, column, peers
-        self._filled = np.array([bool(peer.sentences) for peer in peers.texts], dtype=bool)
-        self._sizes = [finest_size(peer) for peer in peers.texts]
+        self._groups = _by_own_reference(len(peers.texts), own)
+        ends = np.cumsum([0, *(len(peer.clauses()) for peer in peers.texts)]).tolist()
+        self._rows = [range(*pair) for pair in pairwise(ends)]
         self._graph: SimilarityGraph | None = None
         self._asked: tuple[float, float | None] | None = None
         self._known: dict[object, tuple[PeerScores, ...]] = {}
@@ -119,7 +146,7 @@ class _Shared:
         )
         key = (built.pyramid.units, choices.top_k, choices.threshold)
         if key not in self._known:
-            self._known[key] = tuple(self._scores(built.pyramid, choices))
+            self._known[key] = self._scores(built.pyramid, choices)
         return SettingScores(choices, self._known[key], built.notes)
 
     def _joined(self, choices: Choices, segments: tuple[Segment, ...], similarity: Doubles) -> SimilarityGraph:
@@ -131,16 +158,33 @@ class _Shared:
             self._asked = asked
         return self._graph
 
-    def _scores(self, pyramid: Pyramid, choices: Choices) -> Iterator[PeerScores]:
+    def _scores(self, pyramid: Pyramid, choices: Choices) -> tuple[PeerScores, ...]:
+        found: dict[int, PeerScores] = {}
+        for own, group in self._groups.items():
+            held = pyramid.without(own) if own else pyramid
+            scores = self._group_scores(held, group, choices) if held.units else repeat(NO_SCORES, len(group))
+            found.update(zip(group, scores, strict=True))
+        return tuple(found[number] for number in sorted(found))
+
+    def _group_scores(self, pyramid: Pyramid, group: Sequence[int], choices: Choices) -> Iterator[PeerScores]:
         columns = [self._column[contributor] for unit in pyramid.units for contributor in unit.contributors]
         unit_of = [number for number, unit in enumerate(pyramid.units) for _ in unit.contributors]
         units = WeightedUnits.of([unit.weight for unit in pyramid.units], unit_of)
+        texts = [self._peers.texts[number] for number in group]
         match = choices.match()
-        similarity = self._peers.similarity[:, columns]
         if match is None:
-            degrees = unit_degrees(units, (similarity * self._filled[:, None]).T)
-            for degree, size in zip(degrees.T.tolist(), self._sizes, strict=True):
-                yield peer_scores(pyramid, degree, size)
-            return
-        for judged in matched(units, self._peers.texts, similarity, match):
-            yield peer_scores(pyramid, judged.degrees, judged.size)
+            shares = self._peers.similarity[np.ix_(group, columns)].T
+            judged = aligned(units, texts, shares, lambda row, peer: self._peers.evidence(columns[row], group[peer]))
+        else:
+            rows = [row for number in group for row in self._rows[number]]
+            judged = matched(units, texts, self._peers.similarity[np.ix_(rows, columns)], match)
+        for each in judged:
+            yield peer_scores(pyramid, each.degrees, each.unmatched)
+
+
+def _by_own_reference(peers: int, own: Mapping[int, str]) -> dict[str, list[int]]:
+    """Peers by the reference they are, and by nothing where they are none."""
+    groups: dict[str, list[int]] = {}
+    for number in range(peers):
+        groups.setdefault(own.get(number, ""), []).append(number)
+    return groups

@@ -26,15 +26,26 @@ def pyramid_lines(built: BuiltPyramid, references: Mapping[str, str]) -> Iterato
     yield ""
 
 
-def peer_lines(pyramid: Pyramid, peer: ScoredPeer, text: str) -> Iterator[str]:
+def peer_lines(pyramid: Pyramid, peer: ScoredPeer, text: str, own: str = "") -> Iterator[str]:
+    """What a peer expresses and what that adds up to; ``own`` is the reference that a human peer is.
+
+    Every line of a unit begins with its degree: raw is the sum of degree x weight over them.
+    """
     coverage, quality, both, raw = ("undefined" if value is None else f"{value:.4f}" for value in peer.scores)
     judged = peer.judged
     yield f"PEER {peer.system} of topic {pyramid.topic}"
     yield f"coverage {coverage}, quality {quality}, comprehensive {both}, raw {raw}"
-    yield f"{len(judged.found)} of {len(pyramid.units)} units; {judged.unmatched} of {judged.size} segments unmatched"
-    for unit, similarity, mention in judged.found:
-        yield f"  {similarity:.3f}  {_heading(pyramid.units[unit])}"
-        yield f"         {_quoted(text, mention)}"
+    if own:
+        yield f"It is reference {own} itself, so it is compared with the other references only."
+    yield (
+        f"{len(judged.found)} of {len(pyramid.units)} units expressed, at least in part; {judged.unmatched} segments "
+        f"unmatched; {judged.size} content units in all"
+    )
+    for unit, degree, similarity, mention in judged.found:
+        yield f"  {degree:.4f}  {_heading(pyramid.units[unit])}"
+        yield f"          {_quoted(text, mention)}" + (f"  similarity {similarity:.3f}" if similarity != degree else "")
+    for mention in judged.outside:
+        yield f"  unmatched  {_quoted(text, mention)}"
     yield ""
 
 

@@ -1,23 +1,23 @@
 """Which units peers express: by alignment, to a degree; or by a matcher, each unit once by one segment or not at all.
 
-``align`` is ours: a unit is expressed to the degree that the words of its best contributor are, anywhere in the peer.
-The peer need not say it in one segment, and may say two units in one. X, the number of the peer's content units, is
-then the number of its segments where every sentence is cut as finely as it goes.
+``align`` is ours: a unit is expressed to the degree that the words of its best contributor are, anywhere in the peer,
+from a fifth on. The peer need not say it in one segment, and may say two units in one. Content of the peer is
+unmatched where no expressed unit has a word: clauses, every sentence cut as finely as it goes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pyramidion.auto.match import PeerMatch, WeightedUnits
-from pyramidion.auto.presence import Alignment
-from pyramidion.auto.segments import Clause, SegmentedText, left_over
-from pyramidion.model.judgments import PRESENT, Mention
+from pyramidion.auto.segments import Clause, SegmentedText, Sentence, left_over
+from pyramidion.model.judgments import PARTLY, Mention
 
 Doubles = NDArray[np.float64]
 DECIMALS = 4
@@ -25,25 +25,31 @@ DECIMALS = 4
 
 
 class Found(NamedTuple):
-    """A unit (by number) that a peer expresses, how surely or how similarly, and where."""
+    """A unit (by number) that a peer expresses, how far, how similar its words are, and where they are."""
 
     unit: int
+    degree: float
     similarity: float
     mention: Mention
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedPeer:
-    """A peer against a pyramid: the degree of each unit, X, and, where explained, what counts as expressed."""
+    """A peer against a pyramid: the degree of each unit, the units it expresses, and the clauses that express none."""
 
     degrees: Sequence[float]
-    size: int
     found: tuple[Found, ...] = ()
+    outside: tuple[Mention, ...] = ()
 
     @property
     def unmatched(self) -> int:
         """Content units of the peer that express none of the pyramid's."""
-        return max(self.size - len(self.found), 0)
+        return len(self.outside)
+
+    @property
+    def size(self) -> int:
+        """X: content units of the peer."""
+        return len(self.found) + len(self.outside)
 
 
 class Match(Protocol):
@@ -53,63 +59,72 @@ class Match(Protocol):
 
 
 def aligned(
-    units: WeightedUnits, peers: Sequence[SegmentedText], alignment: Alignment, *, explain: bool
-) -> list[JudgedPeer]:
-    """Degrees by alignment of contributors (in the order of ``unit_of``) with whole peers; ``explain`` says where."""
-    shares = alignment.mean() * np.array([bool(peer.sentences) for peer in peers])  # an empty peer expresses nothing
-    degrees = unit_degrees(units, shares)
-    return [
-        JudgedPeer(
-            degrees[:, number].tolist(),
-            finest_size(peer),
-            _evidence(units, alignment, shares, number) if explain else (),
-        )
-        for number, peer in enumerate(peers)
-    ]
-
-
-def unit_degrees(units: WeightedUnits, shares: Doubles) -> Doubles:
-    """Units x peers: each unit is expressed as far as its best contributor, given contributors x peers."""
-    degrees = np.zeros((len(units.weights), shares.shape[1]))
+    units: WeightedUnits,
+    peers: Sequence[SegmentedText],
+    shares: Doubles,
+    evidence: Callable[[int, int], Mention],
+) -> Iterable[JudgedPeer]:
+    """Peer by peer, given the share of every contributor (in the order of ``unit_of``) that is in every peer, and where
+    a contributor is said in a peer."""
+    shares = (shares * np.array([bool(peer.sentences) for peer in peers])).round(DECIMALS)  # an empty one says nothing
+    degrees = np.zeros((len(units.weights), len(peers)))
     np.maximum.at(degrees, units.unit_of, shares)
-    return degrees.round(DECIMALS)
+    for number, peer in enumerate(peers):
+        found = tuple(
+            Found(unit, share, share, evidence(contributor, number))
+            for unit, (contributor, share) in sorted(_best_contributors(units, shares[:, number]).items())
+        )
+        yield JudgedPeer(degrees[:, number].tolist(), found, outside(peer, [each.mention for each in found]))
 
 
-def _evidence(units: WeightedUnits, alignment: Alignment, shares: Doubles, peer: int) -> tuple[Found, ...]:
-    """For every unit that counts as expressed, its best contributor and where that is said."""
-    best: dict[int, int] = {}
-    for contributor in np.flatnonzero(shares[:, peer].round(DECIMALS) >= PRESENT).tolist():
-        unit = int(units.unit_of[contributor])
-        if unit not in best or shares[contributor, peer] > shares[best[unit], peer]:
-            best[unit] = contributor
-    return tuple(
-        Found(unit, float(shares[contributor, peer]), alignment.evidence(contributor, peer))
-        for unit, contributor in sorted(best.items())
-    )
+def _best_contributors(units: WeightedUnits, shares: Doubles) -> dict[int, tuple[int, float]]:
+    """For every unit that a peer expresses, the contributor it says most of (of equals the first), and how much."""
+    best: dict[int, tuple[int, float]] = {}
+    for contributor in np.flatnonzero(shares >= PARTLY).tolist():
+        unit, share = int(units.unit_of[contributor]), float(shares[contributor])
+        if unit not in best or share > best[unit][1]:
+            best[unit] = contributor, share
+    return best
 
 
-def finest_size(peer: SegmentedText) -> int:
-    """How many segments a text has where every sentence is cut as finely as it goes."""
-    sizes = ([len(clauses) for clauses in sentence.segmentations] for sentence in peer.sentences)
-    return sum(counts[left_over(counts, "finest")] for counts in sizes)
+def outside(peer: SegmentedText, evidence: Iterable[Mention]) -> tuple[Mention, ...]:
+    """The clauses, every sentence cut as finely as it goes, of which no evidence has a character."""
+    marked = np.zeros(len(peer.text) + 1, dtype=bool)
+    for start, end in (span for mention in evidence for span in mention):
+        marked[start:end] = True
+    clauses = (clause for sentence in peer.sentences for clause in sentence.segmentations[_finest(sentence)])
+    return tuple(clause.spans for clause in clauses if not any(marked[slice(*span)].any() for span in clause.spans))
+
+
+def _finest(sentence: Sentence) -> int:
+    return left_over([len(clauses) for clauses in sentence.segmentations], "finest")
 
 
 def matched(
     units: WeightedUnits, peers: Sequence[SegmentedText], similarity: Doubles, match: Match
-) -> list[JudgedPeer]:
+) -> Iterable[JudgedPeer]:
     """What a matcher finds, given the similarity of all clauses of all peers with every contributor."""
-    judged: list[JudgedPeer] = []
     first = 0
     for peer in peers:
         clauses = peer.clauses()
-        judged.append(_as_judged(units, clauses, match(units, peer, similarity[first : first + len(clauses)])))
+        yield _as_judged(units, peer, clauses, match(units, peer, similarity[first : first + len(clauses)]))
         first += len(clauses)
-    return judged
 
 
-def _as_judged(units: WeightedUnits, clauses: Sequence[Clause], found: PeerMatch) -> JudgedPeer:
+def _as_judged(units: WeightedUnits, peer: SegmentedText, clauses: Sequence[Clause], found: PeerMatch) -> JudgedPeer:
     degrees = [0.0] * len(units.weights)
     for each in found.matches:
         degrees[each.unit] = 1.0
-    where = sorted(Found(each.unit, each.similarity, clauses[each.segment].spans) for each in found.matches)
-    return JudgedPeer(degrees, len(found.matches) + found.unmatched, tuple(where))
+    where = sorted(Found(each.unit, 1.0, each.similarity, clauses[each.segment].spans) for each in found.matches)
+    used = {each.segment for each in found.matches}
+    free = (clauses[segment].spans for segment in _segments(peer, found.segmentations) if segment not in used)
+    return JudgedPeer(degrees, tuple(where), tuple(free))
+
+
+def _segments(peer: SegmentedText, chosen: Sequence[int]) -> Iterable[int]:
+    """The numbers among all clauses of a peer of those that the chosen segmentations consist of."""
+    first = 0
+    for sentence, segmentation in zip(peer.sentences, chosen, strict=True):
+        ends = list(accumulate(map(len, sentence.segmentations), initial=first))
+        yield from range(ends[segmentation], ends[segmentation + 1])
+        first = ends[-1]

@@ -34,6 +34,15 @@ LEANING = re.compile(
 """Beginnings of clauses that readers would ask about: "which will cost 310 million dollars"."""
 
 
+def unit_id(name: str, number: int | str) -> str:
+    return f"{name}-{number}"
+
+
+def is_built(pyramid: Pyramid) -> bool:
+    """Whether a pyramid called `NAME` was built here, and perhaps corrected since, rather than brought by the data."""
+    return pyramid.name == NAME and any(unit.id.startswith(unit_id(NAME, "")) for unit in pyramid.units)
+
+
 @dataclass(frozen=True)
 class BuiltPyramid:
     """A pyramid, the similarity from which segments were joined, and what there is to say about it."""
@@ -66,7 +75,7 @@ def build(
     found = partition(joined)
     labels = _Labels(joined)
     units = tuple(
-        ContentUnit(f"{name}-{number}", labels.label(unit), _contributors(unit, segments))
+        ContentUnit(unit_id(name, number), labels.label(unit), _contributors(unit, segments))
         for number, unit in enumerate(found.units, 1)
     )
     notes = [Problem(f"{where}, reference {id}", "is empty and left out", "warning") for id in references.keys() - said]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,19 +19,14 @@ auto = typer.Typer(
     help="Build pyramids from references and score peers against them, without any person or download.",
 )
 
-Partitioner = Annotated[
-    str, typer.Option(help="How segments become units: edua-x (exact sum), edua-c (exact AP) or edua-g (greedy).")
-]
-Matcher = Annotated[
-    str, typer.Option(help="How units are found in peers: align (to a degree), wmin or exact (each once or not).")
-]
-Segmenter = Annotated[str, typer.Option(help="How sentences are cut: clauses, or spacy:PIPELINE (any installed one).")]
-Similarity = Annotated[
-    str, typer.Option(help="Of segments: align (word by word) or cosine (of the embedder's vectors).")
-]
-Embedder = Annotated[
-    str, typer.Option(help="For cosine: minilm, wtmf:FILE, st:NAME (sentence-transformers) or openai:MODEL.")
-]
+PARTITIONER = (
+    "How segments become units: edua-x (exact sum), edua-c (exact AP), edua-c-maximal (no unit can be added) or edua-g "
+    "(greedy)."
+)
+MATCHER = "How units are found in peers: align (to a degree), wmin or exact (each once or not)."
+SEGMENTER = "How sentences are cut: clauses, clauses-apart (more ways), or spacy:PIPELINE (any installed one)."
+SIMILARITY = "Of segments: align (word by word) or cosine (of the embedder's vectors)."
+EMBEDDER = "For cosine: minilm, wtmf:FILE, st:NAME (sentence-transformers) or openai:MODEL."
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes; encoding uses all cores with one.", min=1, max=64)]
 
 
@@ -39,10 +34,10 @@ Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes; encoding use
 class Building:
     """How pyramids are built."""
 
-    partitioner: Partitioner = "edua-x"
-    segmenter: Segmenter = "clauses"
-    similarity: Similarity = "align"
-    embedder: Embedder = "minilm"
+    partitioner: Annotated[str, typer.Option(help=PARTITIONER)] = "edua-x"
+    segmenter: Annotated[str, typer.Option(help=SEGMENTER)] = "clauses"
+    similarity: Annotated[str, typer.Option(help=SIMILARITY)] = "align"
+    embedder: Annotated[str, typer.Option(help=EMBEDDER)] = "minilm"
     percentile: Annotated[
         float, typer.Option(help="Edges start at this percentile of similarities.", min=0, max=100)
     ] = 83.0
@@ -54,7 +49,7 @@ class Building:
 class Matching:
     """How units are found in peers."""
 
-    matcher: Matcher = "align"
+    matcher: Annotated[str, typer.Option(help=MATCHER)] = "align"
     top_k: Annotated[int | None, typer.Option(help="wmin, exact: units a segment may express. [default: 2]", min=1)] = (
         None
     )
@@ -130,8 +125,11 @@ def score(
         Path | None, typer.Option("--save", help="Write the study with pyramids and judgments to this .jsonl file.")
     ] = None,
     pyramid: Annotated[
-        str, typer.Option(help="Which pyramid, an expert's as well; `auto` is built where a topic has none.")
-    ] = "auto",
+        str | None,
+        typer.Option(
+            help="Which pyramid of the study, an expert's as well; by default what `auto build` made, or a new one."
+        ),
+    ] = None,
     by: Annotated[str, typer.Option("--by", help="What to print: system or summary.")] = "system",
     *,
     building: Building,
@@ -166,6 +164,9 @@ def score(
 def run(
     path: Annotated[str, typer.Argument(metavar="FOLDER", help="Texts in topic folders, or a study in any format.")],
     folder: Annotated[Path, typer.Option("--output", "-o", help="Where everything goes; run again to go on.")],
+    pyramid: Annotated[
+        str | None, typer.Option(help="Score against this pyramid of the study; by default new ones are built.")
+    ] = None,
     *,
     building: Building,
     matching: Matching,
@@ -179,8 +180,8 @@ def run(
     from pyramidion.workflows.automatic_run import run as run_all
 
     with output.progress(len(study.peers) + len(study.topics), "Building and scoring") as advance:
-        done = run_all(study, folder, choices, processes=running.jobs, advance=advance)
-    table = done.evaluation.table
+        done = run_all(study, folder, choices, pyramid=pyramid, processes=running.jobs, advance=advance)
+    table = replace(done.evaluation.table, notes=(*done.evaluation.table.notes, *done.notes))
     output.result({"folder": str(folder), "topics": done.topics, "known": done.known, **table_as_json(table)})
     output.show(table)
     output.warn(table.notes)
@@ -188,7 +189,7 @@ def run(
         output.show(f"{done.known} of {done.topics} topics were finished by an earlier run.")
     place = plain(str(folder))
     output.show(
-        f"Wrote scores.csv, study.jsonl, pyramids/ and log.txt to {place}/. Next:\n"
+        f"Wrote scores.csv, study.jsonl, {'' if done.notes else 'pyramids/ '}and log.txt to {place}/. Next:\n"
         f"  pyramidion analyze significance {place}/scores.csv\n"
         f"  pyramidion report {place}/study.jsonl"
     )

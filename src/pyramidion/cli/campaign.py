@@ -12,10 +12,12 @@ from pyramidion.cli.inputs import open_desk
 from pyramidion.cli.options import Json, Place, Quiet
 from pyramidion.cli.output import Output, as_json, cell, plain
 from pyramidion.errors import UsageError
-from pyramidion.workflows.serving import TOKEN
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from pyramidion.model.campaigns import CampaignState
+    from pyramidion.workflows.verdicts import Pending
 
 campaign = typer.Typer(
     no_args_is_help=True, rich_markup_mode="markdown", help="Run a crowd campaign: plan, watch, decide, collect."
@@ -23,9 +25,7 @@ campaign = typer.Typer(
 
 Name = Annotated[str, typer.Argument(metavar="CAMPAIGN", help="The campaign's name.")]
 Worker = Annotated[str, typer.Argument(metavar="WORKER", help="The worker's id, as `campaign status` shows it.")]
-Reason = Annotated[str, typer.Option("--reason", help="Why; kept with the decision.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-ACTOR = "command line"
 
 
 def ask(question: str, yes: bool) -> None:
@@ -68,7 +68,7 @@ def plan_(
         raise UsageError(f"a campaign called {name or kind!r} exists already; --name gives this one another name")
     settings = Settings.for_kind(kind, **_settings(set_ or []))  # type: ignore[arg-type]
     made = plan(
-        desk.studies.load(),
+        desk.material(),
         kind,  # type: ignore[arg-type]
         name or kind,
         settings,
@@ -143,19 +143,31 @@ def status(
             f"  {p['submitted']} of {p['wanted']} assignments, {p['tasks_full']} of {p['tasks']} tasks done, "
             f"{p['leased']} in work, {p['surplus']} surplus; {alpha}{one.cost}"
         )
+        if any(p[why] for why in ("rejected", "withdrawn", "reopened")):
+            output.show(
+                f"  in no score: {p['rejected']} rejected, {p['withdrawn']} withdrawn, {p['reopened']} re-opened; "
+                f"{p['open']} places open"
+            )
+        for late in one.pending:
+            what = f"{late.decision} of {late.answers} answers" if late.decision else "no decision"
+            output.show(f"  pending on {one.campaign.settings.platform}: {plain(late.worker)}, {what}", _because(late))
         table = Table("worker", "done", "median s", "agreement", "flags", "excluded", "blocked")
         for worker in one.workers:
             table.add_row(
                 cell(worker.worker),
                 str(worker.submitted),
                 "-" if worker.median_seconds is None else f"{worker.median_seconds:.0f}",
-                "-" if worker.agreement is None else f"{worker.agreement:.2f}",
+                worker.agreement_shown or "-",
                 cell("; ".join(flag.detail for flag in worker.flags)),
                 cell(worker.excluded or ""),
                 cell(worker.blocked or ""),
             )
         if one.workers:
             output.show(table)
+
+
+def _because(late: Pending) -> Text:
+    return cell(f"({late.problem})" if late.problem else "(not told yet; `campaign pay` tells it)")
 
 
 def _change_state(place: str, name: str, state: CampaignState) -> None:
@@ -180,78 +192,6 @@ def close(place: Place, name: Name, yes: Yes = False) -> None:
     """End a campaign for good; work in progress is still taken in."""
     ask(f"Close {name} for good?", yes)
     _change_state(place, name, "closed")
-
-
-def _review(place: str, action: str, worker: str, reason: str, amount: float | None = None) -> None:
-    from pyramidion.workflows.decisions import decide
-
-    decided = decide(open_desk(place), action, worker=worker, actor=ACTOR, reason=reason, amount=amount)
-    about = f", {decided} submissions" if action in {"approve", "reject"} else ""
-    Output().show(f"{action}: {plain(worker)}{about} ({plain(reason)})")
-
-
-@campaign.command("approve")
-def approve(
-    place: Place,
-    worker: Annotated[str, typer.Argument(metavar="[WORKER]", help="The worker's id; or give --unflagged.")] = "",
-    unflagged: Annotated[
-        str, typer.Option("--unflagged", metavar="CAMPAIGN", help="Everybody with no flag in this campaign, at once.")
-    ] = "",
-    reason: Reason = "good work",
-) -> None:
-    """Approve a worker's submissions that are not decided yet, or those of everybody without a flag."""
-    if bool(worker) == bool(unflagged):
-        raise UsageError("say whose submissions: a worker's id, or --unflagged with the name of a campaign")
-    if worker:
-        return _review(place, "approve", worker, reason)
-    from pyramidion.workflows.decisions import approve_unflagged
-
-    done = approve_unflagged(open_desk(place), unflagged, actor=ACTOR, reason=reason)
-    Output().show(
-        f"approve: {len(done.workers)} workers, {done.submissions} submissions ({plain(reason)}); "
-        f"{len(done.left)} flagged or excluded workers are left for you to decide."
-    )
-
-
-@campaign.command("reject")
-def reject(place: Place, worker: Worker, reason: Reason) -> None:
-    """Reject a worker's submissions that are not decided yet."""
-    _review(place, "reject", worker, reason)
-
-
-@campaign.command("exclude")
-def exclude(place: Place, worker: Worker, reason: Reason) -> None:
-    """Leave a worker's answers out of scoring."""
-    _review(place, "exclude", worker, reason)
-
-
-@campaign.command("include")
-def include(place: Place, worker: Worker, reason: Reason) -> None:
-    """Undo an exclusion."""
-    _review(place, "include", worker, reason)
-
-
-@campaign.command("block")
-def block(place: Place, worker: Worker, reason: Reason) -> None:
-    """Give a worker no more tasks."""
-    _review(place, "block", worker, reason)
-
-
-@campaign.command("unblock")
-def unblock(place: Place, worker: Worker, reason: Reason) -> None:
-    """Undo a block."""
-    _review(place, "unblock", worker, reason)
-
-
-@campaign.command("bonus")
-def bonus(
-    place: Place,
-    worker: Worker,
-    amount: Annotated[float, typer.Argument(help="How much, in the campaign's currency.", min=0.01)],
-    reason: Reason = "thoughtful work",
-) -> None:
-    """Put a worker on the bonus list."""
-    _review(place, "bonus", worker, reason, amount)
 
 
 @campaign.command("invite")
@@ -325,27 +265,6 @@ def export(
     lost = save(open_desk(place).study(keep_excluded=True), target, format=to or guess_format(target))
     output.warn(lost)
     output.show(f"Wrote {plain(str(target))}.")
-
-
-@campaign.command("pay")
-def pay(
-    place: Place,
-    name: Name,
-    token: Annotated[str, typer.Option(envvar=TOKEN, help="The platform's API token.")],
-    json: Json = False,
-) -> None:
-    """Carry approvals and rejections over to the platform, and free the places of people who left it."""
-    from pyramidion.workflows.platforms import pay_decisions, platform_of, release_who_left
-
-    desk = open_desk(place)
-    platform = platform_of(desk.campaigns.get(name), desk.database.secret, token)
-    done = pay_decisions(desk, name, platform)
-    freed = release_who_left(desk, platform)
-    output = Output(json)
-    output.result({"done": done, "freed": freed})
-    for line in done:
-        output.show(plain(line))
-    output.show(f"{len(done)} carried over, {freed} places freed.")
 
 
 @campaign.command("rehearse")

@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from pyramidion.cli.inputs import load_study, refuse_same
-from pyramidion.cli.options import From, Json, Lenient, Quiet
+from pyramidion.cli.options import From, Json, Lenient, Quiet, refuse_unused
 from pyramidion.cli.output import Output, as_json, cell, counted, plain
 from pyramidion.errors import UsageError
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 def judge(
+    context: typer.Context,
     path: Annotated[str, typer.Argument(metavar="STUDY", help="A study in any readable format, with a pyramid.")],
     judge: Annotated[
         str, typer.Option("--judge", help="align, lexical, nli:MODEL (Hugging Face) or llm:MODEL (chat endpoint).")
@@ -76,6 +77,14 @@ def judge(
         refuse_same(path, file)
     if soft and threshold is not None:
         raise UsageError("--soft and --threshold exclude each other")
+    if lines:
+        refuse_unused(
+            context, "with --lines", "pyramid", "save", "workers", "by", "format", "lenient", "json", "price", "yes"
+        )
+    if workers:
+        refuse_unused(context, "with --workers, which shows people instead of scores", "target", "by")
+    if judge.partition(":")[0] != "llm":
+        refuse_unused(context, f"with {judge}, which costs nothing", "price", "yes")
     prices = _prices(price)
     options = {name: value for name, value in (("base_url", base_url), ("cache", cache)) if value is not None}
     asked = make_judge(judge, options)
@@ -170,7 +179,8 @@ def _save(judged: JudgedStudy, target: Path, output: Output) -> None:
 
 
 def _show_workers(judged: JudgedStudy, name: str, pyramid: str, output: Output) -> None:
-    from pyramidion.workflows.careless import check_workers
+    from pyramidion.stats.rounding import rounded_beside
+    from pyramidion.workflows.careless import SUSPECT, check_workers
 
     checks = check_workers(judged.study, name, pyramid=pyramid)
     output.result(
@@ -180,8 +190,11 @@ def _show_workers(judged: JudgedStudy, name: str, pyramid: str, output: Output) 
     for column in ("worker", "answers", "excess", "deviation", "agreement", ""):
         drawn.add_column(column, justify="left" if column in {"worker", ""} else "right")
     for check in checks:
-        numbers = (check.excess, check.deviation, check.agreement)
-        shown = ("-" if number is None else f"{number:.3f}" for number in numbers)
+        shown = [
+            "-" if check.excess is None else f"{check.excess:.3f}",
+            "-" if check.deviation is None else rounded_beside(check.deviation, SUSPECT, digits=3),
+            "-" if check.agreement is None else f"{check.agreement:.3f}",
+        ]
         drawn.add_row(cell(plain(check.worker)), str(check.answers), *shown, "suspect" if check.suspect else "")
     output.show(drawn)
 

@@ -15,9 +15,9 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pyramidion.cli import analyze, annotate, auto, autoannotate, campaign, judge, report, study
+from pyramidion.cli import analyze, annotate, auto, autoannotate, decisions, judge, report, study
 from pyramidion.cli.inputs import load_study, refuse_same
-from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath
+from pyramidion.cli.options import Annotators, From, Json, Lenient, Quiet, StudyPath, Weights
 from pyramidion.cli.output import Output, as_json, counted, held, plain
 from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError, UsageError
 
@@ -76,11 +76,11 @@ def validate(path: StudyPath, format: From = None, json: Json = False, quiet: Qu
         output.problems(loaded.problems, most=None)
     warnings = len(loaded.problems) - len(loaded.errors)
     output.show(f"{loaded.format}: {held(counts) or 'nothing'}")
-    output.show(
-        "Valid."
-        if not loaded.problems
-        else f"{counted(len(loaded.errors), 'errors')}, {counted(warnings, 'warnings')}."
-    )
+    found = counted(warnings, "warnings")
+    if loaded.errors:
+        output.show(f"{counted(len(loaded.errors), 'errors')}, {found}.")
+    else:
+        output.show(f"Valid, with {found}." if warnings else "Valid.")
     if loaded.errors:
         raise typer.Exit(1)
 
@@ -136,7 +136,7 @@ def score(
         typer.Option(help="all, people, expert, crowd, model, or one judge's id. By default the method's kind."),
     ] = None,
     aggregate: Annotated[
-        str | None, typer.Option(help="lite: majority, mean, dawid-skene, mace or glad. [default: majority]")
+        str | None, typer.Option(help="lite: majority, mean, wawa, dawid-skene, mace or glad. [default: majority]")
     ] = None,
     tie: Annotated[str | None, typer.Option(help="lite: what a tie counts as. [default: absent]")] = None,
     min_agreement: Annotated[
@@ -147,6 +147,8 @@ def score(
         str | None, typer.Option(help="lite: positional, or the released scripts' sequence. [default: positional]")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="lite: for aggregators that draw. [default: 0]")] = None,
+    weights: Weights = None,
+    annotators: Annotators = None,
     rounding: Annotated[
         str | None, typer.Option(help="pyramid: of X_a: half-up, floor, ceiling, half-even. [default: half-up]")
     ] = None,
@@ -173,6 +175,8 @@ def score(
         "rounds": rounds,
         "agreement": agreement,
         "seed": seed,
+        "weights": weights,
+        "annotators": annotators,
         "rounding": rounding,
         "clip": clip,
         "combine": combine,
@@ -193,22 +197,28 @@ def show(
     system: Annotated[
         str | None, typer.Option("--system", "-s", help="Show this system's summary with its matched units.")
     ] = None,
+    ideal: Annotated[
+        int | None, typer.Option(help="Show what the best summaries with so many units say.", min=1)
+    ] = None,
     method: Annotated[
         str | None,
         typer.Option("--method", "-m", help="Whose units count: pyramid, lite or auto. [default: what fits the study]"),
     ] = None,
     pyramid: Annotated[str | None, typer.Option(help="Which pyramid, where there are several.")] = None,
     judges: Annotated[str | None, typer.Option(help="Whose judgments to show with a summary.")] = None,
+    weights: Weights = None,
+    annotators: Annotators = None,
     format: From = None,
     lenient: Lenient = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Draw the pyramid of a topic as tiers, or one summary with the units it expresses."""
+    """Draw the pyramid of a topic as tiers, its ideal content, or one summary with the units it expresses."""
     from pyramidion.cli.show import run
 
     output = Output(json, quiet)
-    run(load_study(path, format, lenient, output), topic, system, method, pyramid, judges, output)
+    choices = {"method": method, "pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}
+    run(load_study(path, format, lenient, output), topic, system, choices, output, ideal)
 
 
 @app.command()
@@ -228,7 +238,7 @@ app.command("init")(study.init)
 app.command("import")(study.import_)
 app.command("account")(study.account)
 app.command("serve")(study.serve)
-app.add_typer(campaign.campaign, name="campaign")
+app.add_typer(decisions.campaign, name="campaign")
 app.add_typer(annotate.annotate, name="annotate")
 app.add_typer(analyze.analyze, name="analyze")
 app.add_typer(auto.auto, name="auto")

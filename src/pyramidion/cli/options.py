@@ -10,12 +10,36 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from pyramidion.errors import UsageError
+
 StudyPath = Annotated[str, typer.Argument(metavar="STUDY", help="A study in any readable format.")]
 Place = Annotated[str, typer.Argument(metavar="STUDY", help="A study database: a .db file or a PostgreSQL URL.")]
 From = Annotated[str | None, typer.Option("--from", help="Its format, where it is not recognised.")]
 Lenient = Annotated[bool, typer.Option("--lenient", help="Report errors in the data and go on.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
+
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        help="pyramid: what a unit's weight counts, contributors as in DUCView or references. [default: contributors]"
+    ),
+]
+Annotators = Annotated[
+    str | None,
+    typer.Option(
+        help="pyramid: of several annotations of a summary the mean of their scores, or the score of their consensus. "
+        "[default: mean]"
+    ),
+]
+
+
+def refuse_unused(context: typer.Context, why: str, *names: str) -> None:
+    """An option that would change nothing is refused, so that nobody believes it did. ``why`` ends the message."""
+    for option in (parameter for parameter in context.command.params if parameter.name in names):
+        source = context.get_parameter_source(str(option.name))
+        if source is not None and source.name == "COMMANDLINE":
+            raise UsageError(f"{max(option.opts, key=len)} has no use {why}")
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

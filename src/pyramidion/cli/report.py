@@ -9,7 +9,7 @@ import typer
 
 from pyramidion.cli.analyze.asking import Asked
 from pyramidion.cli.inputs import load_study, open_desk, refuse_same
-from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath, grouped
+from pyramidion.cli.options import Annotators, From, Json, Lenient, Quiet, StudyPath, Weights, grouped, refuse_unused
 from pyramidion.cli.output import Output, plain
 from pyramidion.errors import UsageError
 
@@ -23,6 +23,7 @@ Seed = Annotated[int, typer.Option(help="For everything that is drawn at random.
 
 
 def report(
+    context: typer.Context,
     path: StudyPath,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The page. [default: report.html]")] = None,
     figures: Annotated[
@@ -35,6 +36,8 @@ def report(
     method: Method = None,
     pyramid: PyramidName = None,
     judges: Judges = None,
+    weights: Weights = None,
+    annotators: Annotators = None,
     pay: Annotated[
         float | None, typer.Option(help="What an assignment paid. [default: what a database says]", min=0)
     ] = None,
@@ -60,9 +63,12 @@ def report(
         from pyramidion.report import need_plots
 
         need_plots()
+    if pay is None:
+        refuse_unused(context, "without --pay", "fee", "currency")
     study = load_study(path, format, lenient, out)
     cost = _spent(path) if pay is None else _cost(study, pay, fee, currency)
-    found = _findings(study, out, method, pyramid, judges, seed, scores, cost)
+    choices = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}
+    found = _findings(study, out, method, choices, seed, scores, cost)
     written = _write(found, page, figures, latex, out)
     main = found.main
     out.result(
@@ -110,9 +116,8 @@ def _findings(
     study: Any,
     out: Output,
     method: str | None,
-    pyramid: str | None,
-    judges: str | None,
-    seed: int,
+    choices: dict[str, Any],
+    seed: int = 0,
     scores: list[str] | None = None,
     cost: str = "",
 ) -> Any:
@@ -121,7 +126,7 @@ def _findings(
 
     metrics = score_tables([(Path(name).stem, read_source(name)) for name in scores or []])
     with out.busy("Scoring and analysing"):
-        return findings(study, method=method, pyramid=pyramid, judges=judges, metrics=metrics, cost=cost, seed=seed)
+        return findings(study, method=method, **choices, metrics=metrics, cost=cost, seed=seed)
 
 
 def _write(found: Any, page: Path | None, figures: Path | None, latex: Path | None, out: Output) -> list[Path]:
@@ -152,7 +157,8 @@ def feedback(
     method: Method = None,
     pyramid: PyramidName = None,
     judges: Judges = None,
-    seed: Seed = 0,
+    weights: Weights = None,
+    annotators: Annotators = None,
     format: From = None,
     lenient: Lenient = False,
     json: Json = False,
@@ -165,7 +171,8 @@ def feedback(
     study = load_study(path, format, lenient, out)
     if unknown := [name for name in system or () if name not in study.systems]:
         raise UsageError(f"no system is called {unknown[0]!r}; there are: {', '.join(study.systems)}")
-    found = _findings(study, out, method, pyramid, judges, seed)
+    choices = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}
+    found = _findings(study, out, method, choices)
     with out.busy("Writing pages"):
         written = rendering.write_feedback(found, folder, systems=system)
     out.result({"folder": str(folder), "written": [str(each) for each in written]})

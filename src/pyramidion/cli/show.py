@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby, islice
 from typing import Any
 
 from rich.text import Text
 
+from pyramidion.cli.ideal import show_ideal
 from pyramidion.cli.output import Output, cell, plain
 from pyramidion.errors import UsageError
 from pyramidion.methods.explain import Explanation
@@ -20,22 +21,35 @@ WIDE = 35
 """Tiers with more units are drawn without gaps, so that they fit a terminal."""
 
 
+OF_A_SUMMARY = ("judges", "annotators")
+"""Choices that a pyramid alone does not have."""
+
+
 def run(
     study: Study,
     topic: str | None,
     system: str | None,
-    method: str | None,
-    pyramid: str | None,
-    judges: str | None,
+    choices: dict[str, Any],
     output: Output,
+    ideal: int | None = None,
 ) -> None:
     name = topic or (study.topics[0].id if study.topics else "")
     if study.topic(name) is None:
         raise UsageError(f"no topic is called {name!r}; there are: {', '.join(t.id for t in study.topics) or 'none'}")
-    if system is None:
-        _show_pyramid(study, shown_pyramid(study, name, method=method, pyramid=pyramid), output)
+    given = {choice: value for choice, value in choices.items() if value is not None}
+    if system is not None:
+        if ideal is not None:
+            raise UsageError("--ideal is about a pyramid, not about a summary; leave --system out")
+        _show_summary(explain(study, name, system, **given), output)
+        return
+    for choice in OF_A_SUMMARY:
+        if choice in given:
+            raise UsageError(f"--{choice} is about a summary; name one with --system")
+    pyramid = shown_pyramid(study, name, **given)
+    if ideal is None:
+        _show_pyramid(study, pyramid, output)
     else:
-        _show_summary(explain(study, name, system, method=method, pyramid=pyramid, judges=judges), output)
+        show_ideal(pyramid, ideal, output)
 
 
 def _style(weight: int, tiers: int) -> str:
@@ -87,14 +101,22 @@ def _show_summary(found: Explanation, output: Output) -> None:
             "system": peer.system,
             "text": peer.text,
             **found.measures,
-            "expressed": [{**_unit(u), "mentions": found.evidence.get(u.id, ())} for u in found.expressed],
+            **({"own_reference": found.own} if found.own else {}),
+            "expressed": [
+                {**_expressed(u, found), "degree": found.degree(u.id), "mentions": found.evidence.get(u.id, ())}
+                for u in found.expressed
+            ],
             "missed": [_unit(u) for u in found.missed],
+            **({"annotators": _annotators(found)} if found.annotators else {}),
         }
     )
     output.show(cell(f"{peer.topic}, {peer.system}", "bold"))
+    if found.own:
+        output.show(plain(found.about))
     output.show(_highlighted(found))
     output.show(_drawing(found.pyramid, {unit.id for unit in found.expressed}))
-    output.show(_parts(found))
+    for line in _parts(found):
+        output.show(line)
     output.show("\nExpressed:")
     _list_units(found, found.expressed, output)
     output.show("\nMissed, heaviest first:")
@@ -109,6 +131,10 @@ def _list_units(found: Explanation, units: Iterable[ContentUnit], output: Output
         line.append(plain(unit.label))
         if (times := found.times.get(unit.id, 0)) > 1:
             line.append(f"  {times} times", style="dim")
+        if by := found.found_by(unit.id):
+            line.append(f"  {len(by)} of {len(found.annotators)}: {plain(', '.join(by))}", style="dim")
+        if times and (degree := found.degree(unit.id)) < 1:
+            line.append(f"  degree {degree:.4f}", style="dim")
         quotes = [
             "...".join(span.of(found.peer.text) for span in mention) for mention in found.evidence.get(unit.id, ())
         ]
@@ -117,16 +143,37 @@ def _list_units(found: Explanation, units: Iterable[ContentUnit], output: Output
         output.show(line)
 
 
-def _parts(found: Explanation) -> str:
-    """The first two measures, and what they are made of."""
-    scores = ", ".join(
-        f"{name} {'undefined' if value is None else f'{value:.4f}'}"
-        for name, value in islice(found.measures.items(), 2)
-    )
-    weight = "" if found.weight is None else f"weight {found.weight:.6g}, "
-    repeated = sum(found.times[unit.id] - 1 for unit in found.expressed)
-    unmatched = "not counted" if found.unmatched is None else str(found.unmatched)
-    return f"{scores}: {weight}{len(found.expressed)} units matched, {repeated} repeated, unmatched {unmatched}"
+def _annotators(found: Explanation) -> dict[str, Any]:
+    return {
+        name: {**said.measures, "weight": said.weight, "unmatched": said.unmatched}
+        for name, said in found.annotators.items()
+    }
+
+
+def _expressed(unit: ContentUnit, found: Explanation) -> dict[str, Any]:
+    return {**_unit(unit), **({"annotators": found.found_by(unit.id)} if found.annotators else {})}
+
+
+def _parts(found: Explanation) -> Iterator[str]:
+    """The first two measures, and what they are made of: by each annotator where there are several."""
+    if not found.annotators:
+        yield f"{_scores(found.measures)}: {_counts(found.weight, found.times, found.unmatched)}"
+        return
+    yield f"{_scores(found.measures)}: the mean of {len(found.annotators)} annotators"
+    for name, said in found.annotators.items():
+        yield f"  {plain(name)}: {_scores(said.measures)}: {_counts(said.weight, said.times, said.unmatched)}"
+
+
+def _scores(measures: Mapping[str, float | None]) -> str:
+    shown = islice(measures.items(), 2)
+    return ", ".join(f"{name} {'undefined' if value is None else f'{value:.4f}'}" for name, value in shown)
+
+
+def _counts(weight: float | None, times: Mapping[str, int], unmatched: float | None) -> str:
+    weighed = "" if weight is None else f"weight {weight:.6g}, "
+    matched = [often for often in times.values() if often > 0]
+    counted = "not counted" if unmatched is None else f"{unmatched:g}"
+    return f"{weighed}{len(matched)} units matched, {sum(matched) - len(matched)} repeated, unmatched {counted}"
 
 
 def _highlighted(found: Explanation) -> Text:

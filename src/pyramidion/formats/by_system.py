@@ -45,7 +45,11 @@ def read(path: Path, problems: Problems) -> Study:
             if summary.topic not in known:
                 problems.warning(str(system), f"has topic {summary.topic}, of which there is no reference")
             summaries.append(summary)
-    documents = {from_file_name(file.stem): read_text(file, problems) for file in files(path / DOCUMENTS, ".txt")}
+    documents = {
+        from_file_name(file.stem): text
+        for file in files(path / DOCUMENTS, ".txt")
+        if (text := read_text(file, problems)) is not None
+    }
     topics = tuple(
         Topic(id, documents=(Document("1", documents[id]),) if id in documents else ())
         for id in sorted({summary.topic for summary in summaries})
@@ -62,7 +66,8 @@ def _read(held: Path, system: str, role: Role, problems: Problems) -> Iterator[S
     if not found:
         problems.warning(str(held), "has no .txt file and is ignored")
     for file in found:
-        yield Summary(from_file_name(file.stem), system, read_text(file, problems), role)
+        if (text := read_text(file, problems)) is not None:
+            yield Summary(from_file_name(file.stem), system, text, role)
 
 
 FORMAT = Format(

@@ -6,6 +6,7 @@ a reader never sees half a file and a failed run leaves the old one as it was.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import json
 import os
@@ -14,7 +15,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from pyramidion.errors import Problems, UsageError
@@ -25,23 +26,31 @@ MAX_LINE = 32 * 1024 * 1024
 csv.field_size_limit(MAX_LINE)
 
 
-def decode(raw: bytes, where: str, problems: Problems) -> str:
-    """UTF-8 text, with or without a byte order mark; other bytes are an error that names its place."""
+def read_text(path: Path, problems: Problems) -> str | None:
+    """A whole text file exactly as it is, line ends included: UTF-8, with or without a byte order mark.
+
+    Other bytes are an error that names its place, and the text is missing: what stands in for unreadable characters
+    would be scored as if somebody had written it.
+    """
+    raw = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     try:
-        return raw.decode("utf-8-sig")
+        return raw.decode()
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        problems.error(where, f"line {line}: byte {raw[error.start]:#04x} is not UTF-8; save the file as UTF-8")
-        return raw.decode("utf-8-sig", errors="replace")
+        problems.error(str(path), f"line {line}: byte {raw[error.start]:#04x} is not UTF-8; save the file as UTF-8")
+        return None
 
 
-def read_text(path: Path, problems: Problems) -> str:
-    """A whole text file exactly as it is, line ends included."""
-    return decode(path.read_bytes(), str(path), problems)
+class _Line(NamedTuple):
+    """``text`` of an unsound line is there for its quotes only."""
+
+    number: int
+    text: str
+    sound: bool
 
 
-def read_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
-    """Numbered lines without their line feed, one at a time. A line that is too long is reported and skipped."""
+def _lines(path: Path, problems: Problems) -> Iterator[_Line]:
+    """Numbered lines without their line feed, one at a time. What cannot be read is reported."""
     with path.open("rb") as file:
         number = 0
         while raw := file.readline(MAX_LINE):
@@ -51,34 +60,61 @@ def read_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
                 problems.error(where, f"is longer than {MAX_LINE // 2**20} MiB")
                 while (rest := file.readline(MAX_LINE)) and not rest.endswith(b"\n"):
                     pass
+                yield _Line(number, "", False)
                 continue
             text = raw.removesuffix(b"\n")
+            if number == 1:
+                text = text.removeprefix(codecs.BOM_UTF8)
             try:
-                yield number, text.decode("utf-8-sig" if number == 1 else "utf-8")
+                yield _Line(number, text.decode(), True)
             except UnicodeDecodeError as error:
                 problems.error(where, f"byte {text[error.start]:#04x} is not UTF-8; save the file as UTF-8")
-                yield number, text.decode("utf-8", errors="replace")
+                yield _Line(number, text.decode(errors="replace"), False)
+
+
+def read_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
+    """The lines that can be read, with their numbers; the others are reported."""
+    return ((line.number, line.text) for line in _lines(path, problems) if line.sound)
+
+
+def read_every_line(path: Path, problems: Problems) -> list[str | None]:
+    """All lines, where the number of a line says what it is about: None in the place of one that cannot be read."""
+    return [line.text.removesuffix("\r") if line.sound else None for line in _lines(path, problems)]
+
+
+def read_cells(path: Path, problems: Problems, *, strict: bool = False) -> Iterator[tuple[str, list[str]]]:
+    """The rows of a CSV, each with its address. A row with a line that cannot be read is reported and left out."""
+    unsound: set[int] = set()
+
+    def fed() -> Iterator[str]:
+        for line in _lines(path, problems):
+            if not line.sound:
+                unsound.add(line.number)
+            yield line.text + "\n"
+
+    reader = csv.reader(fed(), skipinitialspace=True, strict=strict)
+    done = 0
+    try:
+        for row in reader:
+            if unsound.isdisjoint(range(done + 1, reader.line_num + 1)):
+                yield f"{path}, line {reader.line_num}", row
+            done = reader.line_num
+    except csv.Error as error:
+        problems.error(f"{path}, line {reader.line_num}", f"is not CSV: {error}")
 
 
 def read_rows(path: Path, problems: Problems) -> Iterator[tuple[str, dict[str, str]]]:
     """Rows of a CSV with a header, each with its address; names and cells lose the spaces around them."""
-    lines = (line + "\n" for _, line in read_lines(path, problems))
-    reader = csv.reader(lines, skipinitialspace=True, strict=True)
     header: list[str] | None = None
-    try:
-        for row in reader:
-            where = f"{path}, line {reader.line_num}"
-            if not any(cell.strip() for cell in row):
-                continue
-            if header is None:
-                header = [name.strip() for name in row]
-                continue
-            if len(row) != len(header):
-                problems.error(where, f"has {len(row)} cells, the header {len(header)}")
-                continue
+    for where, row in read_cells(path, problems, strict=True):
+        if not any(cell.strip() for cell in row):
+            continue
+        if header is None:
+            header = [name.strip() for name in row]
+        elif len(row) != len(header):
+            problems.error(where, f"has {len(row)} cells, the header {len(header)}")
+        else:
             yield where, {name: plain_cell(cell) for name, cell in zip(header, row, strict=True)}
-    except csv.Error as error:
-        problems.error(f"{path}, line {reader.line_num}", f"is not CSV: {error}")
 
 
 def read_header(path: Path) -> list[str]:

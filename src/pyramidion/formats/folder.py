@@ -62,7 +62,9 @@ def read(path: Path, problems: Problems) -> Study:
             if not found:
                 problems.warning(str(folder), f"has no {name}")
             summaries.extend(
-                Summary(topic.id, from_file_name(file.stem), read_text(file, problems), role) for file in found
+                Summary(topic.id, from_file_name(file.stem), text, role)
+                for file in found
+                if (text := read_text(file, problems)) is not None
             )
     if not topics:
         problems.error(str(held), "has no topic folder")
@@ -74,13 +76,15 @@ def _read_topic(folder: Path, problems: Problems) -> Topic:
     toml = folder / "topic.toml"
     if toml.is_file():
         try:
-            about = tomllib.loads(read_text(toml, problems))
+            about = tomllib.loads(read_text(toml, problems) or "")
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             problems.error(str(toml), f"is not TOML: {error}")
     for key in sorted(about.keys() - {"title", "description"}):
         problems.warning(str(toml), f"unknown key {key!r} is ignored")
     documents = tuple(
-        Document(from_file_name(file.stem), read_text(file, problems)) for file in files(folder / "documents", ".txt")
+        Document(from_file_name(file.stem), text)
+        for file in files(folder / "documents", ".txt")
+        if (text := read_text(file, problems)) is not None
     )
     return Topic(
         id=from_file_name(folder.name),

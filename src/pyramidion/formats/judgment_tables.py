@@ -59,7 +59,8 @@ def read_judgments(path: str | Path, *, lenient: bool = False) -> Study:
     path = Path(path)
     problems = Problems()
     builder = JudgmentsBuilder()
-    seen: dict[tuple[str, ...], str] = {}
+    seen: dict[tuple[str, ...], tuple[str, int]] = {}
+    lower: dict[int, float] = {}
     units: dict[str, dict[str, None]] = {}
     for where, cells in _rows(path, problems):
         judgment = _judgment(cells, where, problems)
@@ -68,15 +69,20 @@ def read_judgments(path: str | Path, *, lenient: bool = False) -> Study:
         about = (judgment.topic, judgment.system, judgment.other, judgment.unit, judgment.aspect)
         key = (*about, judgment.judge, judgment.task)
         if key in seen:
-            problems.error(where, f"the same judge answers the same question a second time (first: {seen[key]})")
+            first, row = seen[key]
+            problems.error(where, f"the same judge answers the same question a second time (first: {first})")
+            if judgment.value is not None:
+                lower[row] = min(judgment.value, lower.get(row, math.inf))
             continue
-        seen[key] = where.rpartition(", ")[2]
+        seen[key] = (where.rpartition(", ")[2], len(seen))
         builder.add(judgment)
         if judgment.unit:
             units.setdefault(judgment.topic, {})[judgment.unit] = None
     if problems.errors and not lenient:
         raise InputError(problems.errors)
     judgments = builder.build()
+    for row, value in lower.items():  # of two answers the lower one counts, whichever comes first
+        judgments.value[row] = min(value, math.inf if math.isnan(judgments.value[row]) else judgments.value[row])
     scales = {
         name: [j.value for j in judgments if j.aspect == name and j.value is not None]
         for name in judgments.aspect.names

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pyramidion.errors import Problems
 from pyramidion.formats.base import Format
-from pyramidion.formats.files import files, from_file_name, read_lines
+from pyramidion.formats.files import files, from_file_name, read_every_line
 from pyramidion.model import Document, Study, Summary, Topic
 
 REFERENCES, DOCUMENTS, IDS = "references", "documents", "ids"
@@ -28,7 +28,7 @@ def recognises(path: Path) -> bool:
 
 
 def read(path: Path, problems: Problems) -> Study:
-    held = {file: [line.removesuffix("\r") for _, line in read_lines(file, problems)] for file in files(path, ".txt")}
+    held = {file: read_every_line(file, problems) for file in files(path, ".txt")}
     references = [file for file in held if _author(file) is not None]
     if not references:
         problems.error(str(path), f"has no {REFERENCES}.txt")
@@ -37,7 +37,9 @@ def read(path: Path, problems: Problems) -> Study:
     for file, lines in held.items():
         if len(lines) != size:
             problems.error(str(file), f"has {len(lines)} lines, but {references[0].name} has {size}")
-    ids = held.get(path / f"{IDS}.txt") or [f"{number:0{len(str(size))}}" for number in range(1, size + 1)]
+    numbers = [f"{number:0{len(str(size))}}" for number in range(1, size + 1)]
+    named = held.get(path / f"{IDS}.txt") or numbers
+    ids = [name if name is not None else number for name, number in zip(named, numbers, strict=False)]
     documents = held.get(path / f"{DOCUMENTS}.txt") or [""] * size
     topics = tuple(
         Topic(id, documents=(Document("1", text),) if text else ()) for id, text in zip(ids, documents, strict=False)
@@ -47,6 +49,7 @@ def read(path: Path, problems: Problems) -> Study:
         for file, lines in held.items()
         if file.stem not in {DOCUMENTS, IDS}
         for topic, text in zip(ids, lines, strict=False)
+        if text is not None
     )
     return Study(topics=topics, summaries=summaries)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pyramidion.errors import Problems
 from pyramidion.formats.base import Format
-from pyramidion.formats.files import files, from_file_name, new_folder, read_lines, to_file_name, write_text
+from pyramidion.formats.files import files, from_file_name, new_folder, read_every_line, to_file_name, write_text
 from pyramidion.model import (
     ContentUnit,
     Contributor,
@@ -55,8 +55,8 @@ def read(path: Path, problems: Problems) -> Study:
     count = len(lines["SCUs.txt"])
     if not count:
         problems.error(str(path / "SCUs.txt"), "has no lines, so there is no example")
-    none = [""] * count
-    ids = lines.get("ids.txt", [str(number) for number in range(1, count + 1)])
+    none: list[str | None] = [None] * count
+    ids = [str(number) if id is None else id for number, id in enumerate(lines.get("ids.txt", none), 1)]
     documents = map(_cells, lines.get("documents.txt", none))
     references = _read_references(ids, lines.get("references.txt", none))
     experts = _read_pyramids(path / "SCUs.txt", EXPERT, ids, references, lines["SCUs.txt"], problems)
@@ -71,12 +71,12 @@ def read(path: Path, problems: Problems) -> Study:
     )
 
 
-def _read_files(path: Path, problems: Problems) -> dict[str, list[str]]:
+def _read_files(path: Path, problems: Problems) -> dict[str, list[str | None]]:
     """The lines of each file by its name in the layout, without files of another length than SCUs.txt."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[str | None]] = {}
     named = [path / name for name in (*_REQUIRED, *_OPTIONAL) if (path / name).is_file()]
     for file in (*named, *files(path / "summaries", ".summary"), *files(path / "labels", ".label")):
-        lines = [line.removesuffix("\r") for _, line in read_lines(file, problems)]
+        lines = read_every_line(file, problems)
         expected = len(found.get("SCUs.txt", lines))
         if len(lines) == expected:
             found[file.relative_to(path).as_posix()] = lines
@@ -85,7 +85,7 @@ def _read_files(path: Path, problems: Problems) -> dict[str, list[str]]:
     return found
 
 
-def _cells(line: str) -> list[str]:
+def _cells(line: str | None) -> list[str]:
     return line.split("\t") if line else []
 
 
@@ -97,7 +97,7 @@ def _reference_names(most: int) -> tuple[str, ...]:
     return ("reference",) if most == 1 else tuple(str(number) for number in range(1, most + 1))
 
 
-def _read_references(ids: Sequence[str], lines: Sequence[str]) -> list[list[Summary]]:
+def _read_references(ids: Sequence[str], lines: Sequence[str | None]) -> list[list[Summary]]:
     texts = [_cells(line) for line in lines]
     names = _reference_names(max(map(len, texts), default=0))
     return [
@@ -115,7 +115,7 @@ def _read_pyramids(
     name: str,
     ids: Sequence[str],
     references: Sequence[Sequence[Summary]],
-    lines: Sequence[str],
+    lines: Sequence[str | None],
     problems: Problems,
 ) -> list[Pyramid]:
     pyramids = []
@@ -134,7 +134,7 @@ def _read_pyramids(
 
 
 def _read_systems(
-    path: Path, ids: Sequence[str], pyramids: Sequence[Pyramid], lines: dict[str, list[str]], problems: Problems
+    path: Path, ids: Sequence[str], pyramids: Sequence[Pyramid], lines: dict[str, list[str | None]], problems: Problems
 ) -> tuple[list[Summary], Judgments]:
     peers: list[Summary] = []
     judgments = JudgmentsBuilder()
@@ -143,14 +143,15 @@ def _read_systems(
     for stem in sorted(texts.keys() | labels.keys(), key=from_file_name):
         system = from_file_name(stem)
         if stem not in texts:
-            problems.warning(str(labels[stem]), f"has no summaries/{stem}.summary; its summaries are left empty")
+            problems.error(str(labels[stem]), f"has no summaries/{stem}.summary, so its texts are missing")
         if labels and stem not in labels:
             problems.warning(str(texts[stem]), f"has no labels/{stem}.label; its summaries are not judged")
-        found = lines.get(f"summaries/{stem}.summary", [""] * len(ids))
-        peers += [Summary(id, system, text) for id, text in zip(ids, found, strict=True)]
+        texts_of = zip(ids, lines.get(f"summaries/{stem}.summary", []), strict=False)
+        peers += [Summary(id, system, text) for id, text in texts_of if text is not None]
         for number, line in enumerate(lines.get(f"labels/{stem}.label", []), 1):
-            where = f"{labels[stem]}, line {number}"
-            _read_labels(where, system, pyramids[number - 1], _cells(line), judgments, problems)
+            if line is not None:
+                where = f"{labels[stem]}, line {number}"
+                _read_labels(where, system, pyramids[number - 1], _cells(line), judgments, problems)
     return peers, judgments.build()
 
 

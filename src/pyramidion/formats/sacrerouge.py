@@ -5,7 +5,7 @@
  "documents": [{"filename": "a.txt", "text": "..."}]}
 
 A text may be a list of sentences, which are joined by line feeds. Every line of an instance repeats its references
-and documents; the first line decides.
+and documents; where they differ, those that sort first are kept, whatever the order of the lines.
 """
 
 from __future__ import annotations
@@ -68,11 +68,18 @@ class _Reader:
         references = _references(fields, topic)
         documents = _documents(fields)
         summary = _summary(fields, topic)
+        if "summary" in fields and summary is None:
+            who = fields.get("summarizer_id")
+            self.problems.error(where, f"field 'summary' is null: the summary of {topic} by {who} is missing")
         self.topics[topic] = None
         for reference in references:
             self._add_reference(where, reference)
-        if documents is not None and self.documents.setdefault(topic, documents) != documents:
-            self.problems.warning(where, f"documents of {topic} differ from an earlier line; the first are kept")
+        if documents is not None:
+            known = self.documents.setdefault(topic, documents)
+            if known != documents:
+                what = f"documents of {topic} differ from an earlier line; those that sort first are kept"
+                self.problems.warning(where, what)
+                self.documents[topic] = min(known, documents, key=lambda found: [(d.id, d.text) for d in found])
         if summary is not None and summary.role == "reference":
             self._add_reference(where, summary)
         elif summary is not None:
@@ -82,14 +89,18 @@ class _Reader:
             self.unknown.add(key)
 
     def _add_reference(self, where: str, found: Summary) -> None:
-        if self.references.setdefault((found.topic, found.system), found) != found:
-            what = f"text of reference {found.system} of {found.topic} differs from an earlier one; the first is kept"
-            self.problems.warning(where, what)
+        known = self.references.setdefault((found.topic, found.system), found)
+        if known != found:
+            what = f"text of reference {found.system} of {found.topic} differs from an earlier one"
+            self.problems.warning(where, f"{what}; the one that sorts first is kept")
+            self.references[found.topic, found.system] = min(known, found, key=lambda summary: summary.text)
 
     def _add_peer(self, where: str, found: Summary) -> None:
-        if (found.topic, found.system) in self.peers:
-            self.problems.error(where, f"summary of {found.topic} by {found.system} appears twice; the first is kept")
-        self.peers.setdefault((found.topic, found.system), found)
+        known = self.peers.setdefault((found.topic, found.system), found)
+        if known is not found:
+            what = f"summary of {found.topic} by {found.system} appears twice; the one that sorts first is kept"
+            self.problems.error(where, what)
+            self.peers[found.topic, found.system] = min(known, found, key=lambda summary: summary.text)
 
     def study(self) -> Study:
         return Study(

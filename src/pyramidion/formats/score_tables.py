@@ -7,7 +7,6 @@ read: wide CSV (one column a measure), SacreROUGE metrics JSONL, and the score f
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from collections.abc import Iterable, Iterator
@@ -16,7 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from pyramidion.errors import InputError, MissingExtraError, Problem, Problems, UsageError
-from pyramidion.formats.files import BadLineError, new_file, parse_object, plain_cell, read_lines, write_rows
+from pyramidion.formats.files import (
+    BadLineError,
+    new_file,
+    parse_object,
+    plain_cell,
+    read_cells,
+    read_header,
+    read_lines,
+    write_rows,
+)
 from pyramidion.model import Score, ScoreTable, Signature
 
 COLUMNS = Score._fields
@@ -81,7 +89,13 @@ def read_scores(path: str | Path, *, lenient: bool = False) -> ScoreTable:
     if problems.errors and not lenient:
         raise InputError(problems.errors)
     signature, notes = _provenance(path)
-    return ScoreTable(scores, signature, (*notes, *problems))
+    return ScoreTable(scores, signature, (*notes, *problems), _column_order(path))
+
+
+def _column_order(path: Path) -> tuple[str, ...]:
+    """The columns of a wide CSV are an order of measures; the rows of a long table are none."""
+    columns = read_header(path) if path.suffix.lower() not in _READERS or path.suffix.lower() == ".csv" else []
+    return () if {"measure", "value"} <= {*columns} else tuple(columns)
 
 
 def _provenance(path: Path) -> tuple[Signature, tuple[Problem, ...]]:
@@ -102,36 +116,31 @@ def _note(held: dict[str, Any]) -> Problem:
 
 
 def _unique(scores: Iterable[Score], where: str, problems: Problems) -> Iterator[Score]:
-    seen: set[tuple[str | None, str, str]] = set()
+    """Each score once. Of two for the same cell the lower one is kept, whichever comes first."""
+    seen: dict[tuple[str | None, str, str], Score] = {}
     for score in scores:
         key = (score.topic, score.system, score.measure)
-        if key in seen:
+        known = seen.setdefault(key, score)
+        if known is not score:
             at = f"topic {score.topic}, " if score.topic else ""
             problems.error(where, f"{at}system {score.system}, measure {score.measure} appears twice")
-            continue
-        seen.add(key)
-        yield score
+            seen[key] = min(known, score, key=lambda s: (s.value is None, s.value or 0.0))
+    yield from seen.values()
 
 
 def _from_csv(path: Path, problems: Problems) -> Iterator[Score]:
     """One table or several stacked ones: a row that names a topic or system column starts a new header."""
-    lines = (line + "\n" for _, line in read_lines(path, problems))
-    reader = csv.reader(lines, skipinitialspace=True)
     header: list[str] | None = None
-    try:
-        for row in reader:
-            where = f"{path}, line {reader.line_num}"
-            cells = [plain_cell(cell.strip()) for cell in row]
-            if not any(cells):
-                header = None  # a blank line ends a stacked table
-            elif header is None or cells == header:
-                header = _header(cells, where, problems)
-            elif len(cells) != len(header):
-                problems.error(where, f"has {len(cells)} cells, the header {len(header)}")
-            else:
-                yield from _row(dict(zip(header, cells, strict=True)), where, problems)
-    except csv.Error as error:
-        problems.error(f"{path}, line {reader.line_num}", f"is not CSV: {error}")
+    for where, row in read_cells(path, problems):
+        cells = [plain_cell(cell.strip()) for cell in row]
+        if not any(cells):
+            header = None  # a blank line ends a stacked table
+        elif header is None or cells == header:
+            header = _header(cells, where, problems)
+        elif len(cells) != len(header):
+            problems.error(where, f"has {len(cells)} cells, the header {len(header)}")
+        else:
+            yield from _row(dict(zip(header, cells, strict=True)), where, problems)
 
 
 def _header(cells: list[str], where: str, problems: Problems) -> list[str]:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import get_args
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
 
 import numpy as np
 
-from pyramidion.errors import Problem, UsageError
+from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.methods.columns import group, is_in, present_names, ranks, take
+from pyramidion.methods.human_peers import own_references
+from pyramidion.methods.missing import scored_by_others
 from pyramidion.model import Judgments, Pyramid, Study
 from pyramidion.model.judgments import JudgeKind
+
+Weights = Literal["contributors", "references"]
+"""What a unit's weight counts; they differ where one reference contributes to a unit twice."""
 
 PEOPLE = "people"
 """All judges but models."""
@@ -21,7 +26,12 @@ TO_BE_JUDGED = ("crowd", "expert")
 
 @dataclass(frozen=True)
 class Choice:
-    """Pyramids by topic, the chosen judges' judgments on their units and on aspects, and a name for each choice."""
+    """Pyramids by topic, the chosen judges' judgments on their units and on aspects, and a name for each choice.
+
+    ``workers`` are the crowd's judges: each saw a part, so that only together they make an annotation.
+    ``own`` names the reference that a human peer, by (topic, system), has contributed to its pyramid; ``kind`` is the
+    kind of judge where ``judges`` is a single one's id.
+    """
 
     pyramid: str
     pyramids: dict[str, Pyramid]
@@ -29,15 +39,57 @@ class Choice:
     on_units: Judgments
     on_aspects: Judgments
     notes: tuple[Problem, ...] = ()
+    workers: frozenset[str] = frozenset()
+    own: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    kind: str = ""
+
+    @property
+    def signed(self) -> dict[str, str]:
+        """What a signature says about the choice."""
+        return {"pyramid": self.pyramid, "judges": self.judges} | ({"kind": self.kind} if self.kind else {})
+
+    def left_out(self, topic: str, system: str) -> frozenset[str]:
+        """The units that nobody but this peer itself has contributed: they do not count for it."""
+        own = self.own.get((topic, system))
+        return (
+            frozenset() if own is None else frozenset(u.id for u in self.pyramids[topic].units if u.references == {own})
+        )
+
+    def pyramid_for(self, topic: str, system: str) -> Pyramid:
+        """The pyramid a peer is scored and explained by; for a human peer that of the other references."""
+        pyramid, own = self.pyramids[topic], self.own.get((topic, system))
+        if own is None:
+            return pyramid
+        others = pyramid.restricted_to([name for name in pyramid.references if name != own])
+        bare = tuple(unit for unit in pyramid.units if not unit.contributors)
+        return replace(others, units=(*others.units, *bare))
+
+    def counted(self, judgments: Judgments) -> Judgments:
+        """Judgments without those on units that do not count for a human peer."""
+        if not self.own:
+            return judgments
+        pairs = group(ranks(judgments.topic), ranks(judgments.system))
+        out = [self.left_out(judgments.topic[row], judgments.system[row]) for row in pairs.first.tolist()]
+        kept = [judgments.unit[row] not in out[pair] for row, pair in enumerate(pairs.of_row.tolist())]
+        return take(judgments, np.array(kept, dtype=bool))
+
+    def human_peers(self) -> Iterator[Problem]:
+        """One note on all peers that are scored against the other references."""
+        alone = {topic for topic, pyramid in self.pyramids.items() if len(pyramid.references) == 1}
+        return scored_by_others(self.own, alone)
 
 
-def choose(study: Study, *, kind: JudgeKind, pyramid: str | None, judges: str | None) -> Choice:
+def choose(
+    study: Study, *, kind: JudgeKind, pyramid: str | None, judges: str | None, weights: Weights = "contributors"
+) -> Choice:
     """By default the pyramid named after the method's kind of judges if it was judged, else the only one that people
     judged, else the only judged one, else the only one; and judges of that kind, or all where none of them judged it,
-    but people and models are never mixed unasked. ``judges`` is a kind, a judge's id, "people" or "all".
+    but people and models are never mixed unasked. ``judges`` is a kind, a judge's id, "people" or "all". With
+    weights="references" a reference that contributes to a unit twice counts once.
     """
+    check_choice("weights", weights, get_args(Weights))
     name = named_pyramid(study.pyramid_names if pyramid is not None else _likely(study, kind), pyramid)
-    pyramids = {p.topic: p for p in study.pyramids if p.name == name}
+    pyramids = {p.topic: p.strict() if weights == "references" else p for p in study.pyramids if p.name == name}
     on_units = judged_units(study.judgments, pyramids)
     notes = []
     if judges is None:
@@ -49,7 +101,14 @@ def choose(study: Study, *, kind: JudgeKind, pyramid: str | None, judges: str | 
     # Only those who judged this pyramid can say what lies outside it.
     who = is_in(study.judgments.judge, set(present_names(on_units.judge)))
     on_aspects = take(study.judgments, ~is_in(study.judgments.aspect, {""}) & who)
-    return Choice(name, pyramids, judges, on_units, on_aspects, tuple(notes))
+    own = {key: ref for key, ref in own_references(study).items() if ref in _references(pyramids.get(key[0]))}
+    kind_of = {judge.id: judge.kind for judge in study.judges}
+    single = "" if judges in {"all", PEOPLE, *get_args(JudgeKind)} else kind_of.get(judges, "")
+    return Choice(name, pyramids, judges, on_units, on_aspects, tuple(notes), study.judges_of("crowd"), own, single)
+
+
+def _references(pyramid: Pyramid | None) -> tuple[str, ...]:
+    return pyramid.references if pyramid else ()
 
 
 _OTHERS = {"expert": "experts", "crowd": "workers"}

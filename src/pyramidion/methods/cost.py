@@ -45,7 +45,7 @@ class Rates:
 
     @classmethod
     def of(cls, pay: Amount, fee: Amount, currency: str = "$") -> Rates:
-        return cls(_amount("pay", pay), _amount("fee", fee), currency)
+        return cls(amount("pay", pay), amount("fee", fee), currency)
 
     def cost(self, assignments: int) -> Cost:
         exact = self.pay * _count("assignments", assignments)
@@ -95,10 +95,10 @@ def rating_cost(
 
 def hourly_wage(pay: Amount, seconds: float) -> Decimal:
     """What a worker earns in an hour of assignments that pay this much and take this long."""
-    time = _amount("seconds", seconds)
+    time = amount("seconds", seconds)
     if not time:
         raise UsageError("an assignment takes more than 0 seconds")
-    return _cents(_amount("pay", pay) * 3600 / time)
+    return _cents(amount("pay", pay) * 3600 / time)
 
 
 def money(amount: Decimal, currency: str = "$") -> str:
@@ -120,11 +120,11 @@ def _count(what: str, count: int) -> int:
     return count
 
 
-def _amount(what: str, value: Amount) -> Decimal:
+def amount(what: str, value: Amount) -> Decimal:
     try:
-        amount = Decimal(str(value))
+        number = Decimal(str(value))
     except InvalidOperation:
-        amount = Decimal("nan")
-    if not amount.is_finite() or amount < 0:
+        number = Decimal("nan")
+    if not number.is_finite() or number < 0:
         raise UsageError(f"{what} must be a number from 0 on, not {value!r}")
-    return amount
+    return number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from pyramidion.model import ContentUnit, Pyramid, Summary
@@ -12,11 +12,25 @@ from pyramidion.model.judgments import Mention
 
 
 @dataclass(frozen=True)
+class OneAnnotation:
+    """What one of several annotators says of a summary, and what it would score by that alone."""
+
+    times: Mapping[str, int]
+    measures: Mapping[str, float | None]
+    unmatched: int | None
+    weight: float
+
+
+@dataclass(frozen=True)
 class Explanation:
     """One peer summary against one pyramid: how often it expresses each unit, where, and what it scores.
 
     ``unmatched`` is how many of its content units are not in the pyramid; None where nobody counted. ``weight`` is what
-    its units weigh together, by degrees where they have them; None where weights do not count.
+    its units weigh together, by degrees where they have them; None where weights do not count. Where several annotated
+    it and the mean of their scores counts, ``annotators`` has what each says: units are expressed that any of them
+    finds, and ``unmatched`` and ``weight`` are means. ``own`` is the reference that a human peer is: ``pyramid`` is
+    then that of the other references. ``degrees`` has the units that a model finds in part: ``weight`` is the sum of
+    weight x degree over what is expressed.
     """
 
     peer: Summary
@@ -24,8 +38,26 @@ class Explanation:
     times: Mapping[str, int]
     evidence: Mapping[str, tuple[Mention, ...]]
     measures: Mapping[str, float | None]
-    unmatched: int | None = None
+    unmatched: float | None = None
     weight: float | None = None
+    annotators: Mapping[str, OneAnnotation] = field(default_factory=dict)
+    own: str = ""
+    degrees: Mapping[str, float] = field(default_factory=dict)
+
+    def degree(self, unit: str) -> float:
+        """The part of an expressed unit's weight that counts."""
+        return self.degrees.get(unit, 1.0)
+
+    @property
+    def about(self) -> str:
+        """What has to be said about a human peer; empty for anybody else."""
+        return (
+            f"It is reference {self.own} itself, so it is compared with the other references only." if self.own else ""
+        )
+
+    def found_by(self, unit: str) -> tuple[str, ...]:
+        """Which of several annotators find a unit."""
+        return tuple(name for name, said in self.annotators.items() if said.times.get(unit, 0) > 0)
 
     @property
     def expressed(self) -> tuple[ContentUnit, ...]:
@@ -62,11 +94,20 @@ class Explanation:
         title = f"{self.peer.topic}, {self.peer.system}: {measure} {score}"
         lists = "".join(
             f"<details><summary>{len(units)} units {what}</summary><ul>"
-            + "".join(f"<li dir='auto'>({unit.weight}) {html.escape(unit.label or unit.id)}</li>" for unit in units)
+            + "".join(
+                f"<li dir='auto'>({unit.weight}) {html.escape(unit.label or unit.id)}{self._remarks(unit.id)}</li>"
+                for unit in units
+            )
             + "</ul></details>"
             for what, units in (("expressed", self.expressed), ("missed", self.missed))
         )
-        return f"<b>{html.escape(title)}</b><p dir='auto' style='white-space:pre-wrap'>{marked}</p>{lists}"
+        about = f"<p>{html.escape(self.about)}</p>" if self.own else ""
+        return f"<b>{html.escape(title)}</b>{about}<p dir='auto' style='white-space:pre-wrap'>{marked}</p>{lists}"
+
+    def _remarks(self, unit: str) -> str:
+        found = self.found_by(unit)
+        part = f" (in part: {self.degrees[unit]:.2f})" if unit in self.degrees else ""
+        return part + (f" ({len(found)} of {len(self.annotators)} annotators)" if found else "")
 
 
 def _marked(text: str, share: float) -> str:

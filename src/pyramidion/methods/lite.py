@@ -6,7 +6,6 @@ that are present. A system's score is the mean over its topics.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import get_args
 
@@ -20,6 +19,7 @@ from pyramidion.methods.columns import group, ranks, values, with_values
 from pyramidion.methods.missing import unscored
 from pyramidion.methods.screening import Agreement, Screening, screen
 from pyramidion.model import Judgments, Score, ScoreTable, Signature, Study
+from pyramidion.stats.rounding import rounded_beside
 
 MEASURES = ("lite",)
 
@@ -46,7 +46,7 @@ def score(
         raise UsageError(f"rounds must be at least 1, not {rounds}")
     choice = choose(study, kind="crowd", pyramid=pyramid, judges=judges)
     problems = Problems()
-    problems.extend(choice.notes)
+    problems.extend((*choice.notes, *choice.human_peers()))
     judgments = choice.on_units
     if min_agreement is not None:
         screening = screen(judgments, minimum=min_agreement, rounds=rounds, agreement=agreement)
@@ -54,14 +54,12 @@ def score(
         judgments = screening.kept
     check_choice("tie", tie, get_args(Tie))
     aggregator: Aggregator = plugins.load("aggregators", aggregate)
-    present = aggregator(at_most_once(judgments), tie=tie, seed=seed)
+    present = choice.counted(aggregator(at_most_once(judgments), tie=tie, seed=seed))
     scores = list(share_present(present))
     problems.extend(_unjudged(choice, present))
     problems.extend(unscored(study, scores))
     screened = "none" if min_agreement is None else f"{agreement}<{min_agreement:g}x{rounds}"
-    signature = Signature.of(
-        "lite", pyramid=choice.pyramid, judges=choice.judges, screen=screened, aggregate=aggregate, tie=tie, seed=seed
-    )
+    signature = Signature.of("lite", **choice.signed, screen=screened, aggregate=aggregate, tie=tie, seed=seed)
     return ScoreTable.of_summaries(scores, signature, problems)
 
 
@@ -88,8 +86,8 @@ def share_present(aggregated: Judgments) -> Iterator[Score]:
 def _screened(screening: Screening, minimum: float) -> Iterator[Problem]:
     for worker in screening.workers:
         if worker.excluded:
-            share = math.floor((worker.agreement or 0.0) * 1000) / 1000  # 0.4996 must not read as 0.500
-            found = f"excluded in round {worker.round}: agreement {share:.3f} over {worker.pairs} pairs"
+            share = rounded_beside(worker.agreement or 0.0, minimum, digits=3)
+            found = f"excluded in round {worker.round}: agreement {share} over {worker.pairs} pairs"
             yield Problem(f"judge {worker.judge}", f"{found} is below {minimum:g}", "warning")
         elif worker.agreement is None and len(screening.workers) > 1:
             yield Problem(f"judge {worker.judge}", "kept unchecked: shares no task with anyone", "warning")
@@ -108,9 +106,10 @@ def _unjudged(choice: Choice, present: Judgments) -> Iterator[Problem]:
     ends = np.cumsum(count)
     for number, row in enumerate(summaries.first.tolist()):
         topic, system = present.topic[row], present.system[row]
-        if count[number] < len(expected[topic]):
+        wanted_here = expected[topic] - choice.left_out(topic, system)
+        if count[number] < len(wanted_here):
             answered = rows[ends[number] - count[number] : ends[number]].tolist()
-            lacking = sorted(expected[topic] - {present.unit[row] for row in answered})
+            lacking = sorted(wanted_here - {present.unit[row] for row in answered})
             some = ", ".join(lacking[:5]) + (", ..." if len(lacking) > 5 else "")
             yield Problem(
                 f"topic {topic}, system {system}", f"{len(lacking)} units without judgment: {some}", "warning"

@@ -20,6 +20,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from pyramidion.errors import InputError, Problem
+from pyramidion.stats.rounding import rounded_beside
 
 Reason = Literal["agreement", "too fast", "uniform answers", "gold", "pasted"]
 
@@ -121,7 +122,8 @@ def _problems(records: Sequence[WorkRecord]) -> Iterator[Problem]:
 
 def _disagrees(judge: str, done: Sequence[WorkRecord], share: float | None, minimum: float) -> Iterator[Flag]:
     if share is not None and share < minimum:
-        yield Flag(judge, "agreement", f"agrees with others at {share:.2f}, below {minimum:g}", _tasks(done))
+        detail = f"agrees with others at {rounded_beside(share, minimum)}, below {minimum:g}"
+        yield Flag(judge, "agreement", detail, _tasks(done))
 
 
 def _too_fast(judge: str, done: Sequence[WorkRecord], minimum: float) -> Iterator[Flag]:
@@ -143,7 +145,7 @@ def _gold(judge: str, done: Sequence[WorkRecord], minimum: float) -> Iterator[Fl
     right, asked = sum(record.gold_right for record in done), sum(record.gold_asked for record in done)
     if asked >= MIN_GOLD_ASKED and right / asked < minimum:
         missed = [record for record in done if record.gold_right < record.gold_asked]
-        yield Flag(judge, "gold", f"{right} of {asked} gold questions right, below {minimum:.0%}", _tasks(missed))
+        yield Flag(judge, "gold", f"{right} of {asked} gold questions right, below {100 * minimum:g}%", _tasks(missed))
 
 
 def _pasted(judge: str, done: Sequence[WorkRecord]) -> Iterator[Flag]:

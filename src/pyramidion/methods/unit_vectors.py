@@ -6,13 +6,15 @@ permutation tests on the values, over all units that both systems were judged on
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 
-from pyramidion.errors import UsageError
+from pyramidion.errors import UsageError, check_choice
 from pyramidion.methods.aggregate import majority
 from pyramidion.methods.choice import Choice, choose
+from pyramidion.methods.columns import present_names
 from pyramidion.model import Study
 from pyramidion.model.judgments import JudgeKind, times
 from pyramidion.stats.paired import PairedTest, mcnemar, permutation, wilcoxon
@@ -43,11 +45,13 @@ class UnitComparison:
 UnitVector = dict[tuple[str, str], float]
 
 
-def unit_vectors(choice: Choice) -> dict[str, UnitVector]:
+def unit_vectors(choice: Choice, topics: Collection[str] | None = None) -> dict[str, UnitVector]:
     """For every system: 1 or 0 for each (topic, unit) it was judged on, several judges joined by majority."""
+    for topic in topics or ():
+        check_choice("judged topic", topic, present_names(choice.on_units.topic))
     vectors: dict[str, UnitVector] = {}
-    for judgment in majority(choice.on_units):
-        if judgment.value is not None:
+    for judgment in majority(choice.counted(choice.on_units)):
+        if judgment.value is not None and (topics is None or judgment.topic in topics):
             vectors.setdefault(judgment.system, {})[judgment.topic, judgment.unit] = float(times(judgment.value) > 0)
     return vectors
 
@@ -60,10 +64,14 @@ def compare_units(
     kind: JudgeKind = "expert",
     pyramid: str | None = None,
     judges: str | None = None,
+    topics: Collection[str] | None = None,
     seed: int = 0,
 ) -> UnitComparison:
-    """Paired tests of two systems over the units that both were judged on."""
-    vectors = unit_vectors(choose(study, kind=kind, pyramid=pyramid, judges=judges))
+    """Paired tests of two systems over the units that both were judged on; of all topics, or of some.
+
+    One topic is the comparison of two summaries on a single set in the paper.
+    """
+    vectors = unit_vectors(choose(study, kind=kind, pyramid=pyramid, judges=judges), topics)
     for system in (first, second):
         if system not in vectors:
             raise UsageError(f"system {system!r} has no judged units; these have: {', '.join(sorted(vectors))}")

@@ -1,7 +1,10 @@
 """Pyramids: content units and the reference text that contributes to them.
 
-Nenkova, Passonneau and McKeown 2007, section 2. Weights and tiers are derived, never stored. A crowd pyramid
-(Shapira et al. 2019) is a pyramid whose units were not merged: each has one contributor, without spans.
+Nenkova, Passonneau and McKeown 2007, section 2. Weights and tiers are derived, never stored. A unit's weight is the
+number of its contributors. A reference contributes once to a unit, and our editor and builders see to it; in a few
+files of DUCView one contributes twice, and the official scores of DUC 2006 and 2007 count both. ``strict()`` counts
+references instead. A crowd pyramid (Shapira et al. 2019) is a pyramid whose units were not merged: each has one
+contributor, without spans.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from pyramidion.model.texts import Span
+from pyramidion.model.texts import Span, union
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +48,17 @@ class ContentUnit:
 
     @property
     def weight(self) -> int:
-        """In how many distinct references the unit is expressed."""
-        return len(self.references)
+        """How many contributors the unit has."""
+        return len(self.contributors)
+
+    def strict(self) -> ContentUnit:
+        """The unit with one contributor per reference: the words of several are joined."""
+        if len(self.references) == self.weight:
+            return self
+        spans: dict[str, tuple[Span, ...]] = {}
+        for contributor in self.contributors:
+            spans[contributor.reference] = union(spans.get(contributor.reference, ()) + contributor.spans)
+        return replace(self, contributors=tuple(Contributor(*found) for found in spans.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +78,7 @@ class Pyramid:
 
     @property
     def contributor_count(self) -> int:
-        """The total of unit weights: how many (unit, reference) pairs there are."""
+        """The total of unit weights."""
         return sum(unit.weight for unit in self.units)
 
     @property
@@ -77,6 +89,10 @@ class Pyramid:
     def best_weights(self) -> list[int]:
         """``best_weights()[x]`` is Max(x): the greatest total weight x distinct units can have."""
         return [0, *accumulate(sorted((unit.weight for unit in self.units), reverse=True))]
+
+    def strict(self) -> Pyramid:
+        """The pyramid in which a unit weighs as much as it has references, however often one of them contributes."""
+        return replace(self, units=tuple(unit.strict() for unit in self.units))
 
     def restricted_to(self, references: Collection[str]) -> Pyramid:
         """The pyramid these references alone would have given: other contributors and emptied units go."""
@@ -89,6 +105,10 @@ class Pyramid:
             references=tuple(reference for reference in self.references if reference in references),
             units=tuple(unit for unit in units if unit.contributors),
         )
+
+    def without(self, reference: str) -> Pyramid:
+        """The pyramid that the other references alone would have given."""
+        return self.restricted_to(set(self.references) - {reference})
 
     def _repr_html_(self) -> str:
         """What a notebook shows: tiers from the top down. Every text is escaped."""

@@ -68,18 +68,41 @@ def _plain(value: object) -> str:
     return str(value)
 
 
+FAMILIAR = (
+    *("modified", "coverage", "original", "quality", "comprehensive", "precision", "recall", "raw", "lite"),
+    *("overall", "linguistic", "content", "responsiveness"),
+    *("rouge-1-recall", "rouge-2-recall", "rouge-l-recall", "rouge-su4-recall"),
+)
+"""The order of measures where nothing else says one: the first is what an analysis looks at by default."""
+
+
+def usual_order(measures: Iterable[str]) -> tuple[str, ...]:
+    """Familiar measures first, then the others by name: the same whatever the order of rows."""
+    place = {measure: number for number, measure in enumerate(FAMILIAR)}
+    return tuple(sorted(set(measures), key=lambda measure: (place.get(measure, len(FAMILIAR)), measure)))
+
+
 @dataclass(frozen=True, repr=False)
 class ScoreTable:
-    """Scores per summary and per system, with their signature and notes on what was missing or excluded."""
+    """Scores per summary and per system, with their signature and notes on what was missing or excluded.
+
+    ``order`` is that of the measures, where a method or the columns of a file give one; the rows never do.
+    """
 
     scores: tuple[Score, ...]
     signature: Signature
     notes: tuple[Problem, ...] = ()
+    order: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
     def of_summaries(cls, scores: Iterable[Score], signature: Signature, notes: Iterable[Problem] = ()) -> ScoreTable:
-        """Add each system's mean over its topics to per-summary scores. Undefined scores are left out of the mean."""
-        per_summary = tuple(scores)
+        """Add each system's mean over its topics to per-summary scores. Undefined scores are left out of the mean.
+
+        Rows are by topic and system; measures keep the order in which they come, which a method decides.
+        """
+        given = list(scores)
+        order = {measure: place for place, measure in enumerate(dict.fromkeys(score.measure for score in given))}
+        per_summary = tuple(sorted(given, key=lambda s: (s.topic or "", s.system, order[s.measure])))
         values: dict[tuple[str, str], list[float]] = {}
         for score in per_summary:
             cell = values.setdefault((score.system, score.measure), [])
@@ -89,16 +112,18 @@ class ScoreTable:
             Score(None, system, measure, fsum(cell) / len(cell) if cell else None)
             for (system, measure), cell in sorted(values.items())
         )
-        return cls(per_summary + means, signature, tuple(notes))
+        return cls(per_summary + means, signature, tuple(notes), tuple(order))
 
     @cached_property
     def _values(self) -> Mapping[tuple[str | None, str, str], float | None]:
         return {(score.topic, score.system, score.measure): score.value for score in self.scores}
 
-    @property
+    @cached_property
     def measures(self) -> tuple[str, ...]:
-        """Measures in the order they first appear."""
-        return tuple(dict.fromkeys(score.measure for score in self.scores))
+        """The measures that have scores, in their order."""
+        held = {score.measure for score in self.scores}
+        given = tuple(measure for measure in self.order if measure in held)
+        return (*given, *usual_order(held - set(given)))
 
     @property
     def systems(self) -> tuple[str, ...]:

@@ -141,6 +141,10 @@ class _Rules:
         for summary in self.study.summaries:
             if summary.topic not in self.topics:
                 yield Problem(f"{summary.role} {summary.system}", f"belongs to unknown topic {summary.topic!r}")
+        for noun, summaries in (("peers", self.study.peers), ("references", self.study.references)):
+            if empty := sorted(f"{s.system} on {s.topic}" for s in summaries if not s.text.strip()):
+                shown = ", ".join(empty[:3]) + (", ..." if len(empty) > 3 else "")
+                yield Problem(noun, f"{len(empty)} of {len(summaries)} have an empty text: {shown}", "warning")
 
     def _pyramids(self) -> Iterator[Problem]:
         pyramids = self.study.pyramids
@@ -178,8 +182,14 @@ class _Rules:
                 yield from _bad_spans(here, contributor.spans, reference)
             elif contributor.spans:
                 yield Problem(here, f"has spans, but the text of reference {contributor.reference!r} is not here")
-        if len(unit.contributors) > unit.weight:
-            yield Problem(where, "has two contributors in one reference; it counts once in the weight", "warning")
+        if (strict := len(unit.references)) < unit.weight:
+            held = Counter(contributor.reference for contributor in unit.contributors)
+            twice = ", ".join(f"{number} from {name}" for name, number in held.items() if number > 1)
+            what = (
+                f"has {unit.weight} contributors from {strict} reference{'s' * (strict != 1)} ({twice}); it weighs "
+                f"{unit.weight}, as in DUCView and the official scores of DUC, or {strict} with weights=references"
+            )
+            yield Problem(where, what, "warning")
 
     def _aspects(self) -> Iterator[Problem]:
         for aspect in self.study.aspects:

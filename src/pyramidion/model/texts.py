@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -19,6 +20,17 @@ class Span(NamedTuple):
 
     def fits(self, text: str) -> bool:
         return 0 <= self.start < self.end <= len(text)
+
+
+def union(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """The same characters in text order, where pieces that overlap or touch are one."""
+    made: list[Span] = []
+    for span in sorted(spans):
+        if made and span.start <= made[-1].end:
+            made[-1] = Span(made[-1].start, max(made[-1].end, span.end))
+        else:
+            made.append(span)
+    return tuple(made)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Any, NoReturn, Protocol, runtime_checkable
+from typing import Any, Literal, NoReturn, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from pyramidion.errors import InputError, MissingExtraError, Problem, Problems, PyramidionError, UsageError
@@ -42,6 +42,30 @@ class Arrival:
     study: str = ""
 
 
+Outcome = Literal["approve", "reject", "withdraw", "leave"]
+_OUTCOMES: dict[str, Outcome] = {
+    "APPROVED": "approve",
+    "REJECTED": "reject",
+    "RETURNED": "withdraw",
+    "TIMED-OUT": "leave",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What a platform says of one session: whose it is, and its state (ACTIVE, AWAITING REVIEW, APPROVED, ...)."""
+
+    session: str
+    person: str
+    state: str
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """What follows from the state: the work was approved or rejected there, its person withdrew it, or left without
+        finishing; None while all is open. Messages may spell it TIMED_OUT."""
+        return _OUTCOMES.get(self.state.upper().replace("_", "-").replace(" ", "-"))
+
+
 @runtime_checkable
 class Platform(Protocol):
     """``pays`` says whether the last four methods do something here; where not, they raise UsageError."""
@@ -67,8 +91,8 @@ class Platform(Protocol):
         """Pay a person more. Doing it twice pays twice."""
         ...
 
-    def states(self) -> dict[str, str]:
-        """What the platform says of every session: ACTIVE, AWAITING REVIEW, APPROVED, RETURNED, TIMED-OUT, ..."""
+    def submissions(self) -> list[Submission]:
+        """What the platform says of every session of the study."""
         ...
 
 
@@ -87,7 +111,7 @@ class WithoutMoney:
     def bonus(self, _external: str, _amount: Amount, _reason: str, /) -> None:
         self._cannot("pay a bonus")
 
-    def states(self) -> dict[str, str]:
+    def submissions(self) -> list[Submission]:
         self._cannot("tell the state of a session")
 
     def _cannot(self, what: str) -> NoReturn:

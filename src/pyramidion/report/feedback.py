@@ -6,19 +6,23 @@ The overview and the grade book are for the teacher.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyramidion.analysis.findings import Findings, ShownSummary, ShownTopic, ShownUnit
+from pyramidion.analysis.findings import Findings, ShownSummary, ShownTopic, ShownUnit, compared
 from pyramidion.errors import UsageError
 from pyramidion.formats.files import new_folder, write_rows, write_text
+from pyramidion.model.judgments import PRESENT
 from pyramidion.report.markup import Child, Markup, asset, document, element
 from pyramidion.report.names import file_name
 
 STYLE = ("base.css", "report.css", "feedback.css")
 MOST_MISSING = 8
 """So many missing ideas are spelled out; a longer list helps nobody."""
+
+
+OWN = "Your summary is itself one of the reference summaries, so it is compared with the others only."
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,7 @@ def page_name(summary: ShownSummary) -> str:
 
 def writer_page(findings: Findings, topic: ShownTopic, summary: ShownSummary) -> str:
     """One summary's feedback as a whole page."""
+    topic, summary = compared(topic, summary)
     held = {found.unit: found.times for found in summary.expressed}
     groups = ideas(topic)
     title = f"Your summary: {topic.title or topic.id}"
@@ -75,11 +80,12 @@ def writer_page(findings: Findings, topic: ShownTopic, summary: ShownSummary) ->
             "main",
             element("p", "Feedback on the content of a summary", class_="eyebrow"),
             element("h1", topic.title or topic.id, dir="auto"),
-            element("p", _in_words(groups, held, topic), class_="lead"),
+            element("p", _in_words(groups, held, topic, summary) + _disagreement(summary), class_="lead"),
+            element("p", OWN, class_="muted") if summary.own else None,
             _progress(groups, held),
             _text(topic, summary),
             _missing(topic, groups, held),
-            _there(topic, groups, held),
+            _there(topic, groups, held, _partly(summary) | _votes(summary)),
             _besides(topic, summary, held),
             element("p", _score(findings, summary), class_="muted small"),
             class_="letter",
@@ -89,7 +95,12 @@ def writer_page(findings: Findings, topic: ShownTopic, summary: ShownSummary) ->
     )
 
 
-def _in_words(groups: Ideas, held: dict[int, int], topic: ShownTopic) -> str:
+def _partly(summary: ShownSummary) -> dict[int, str]:
+    """Ideas that a program found in part, and which part of them counts."""
+    return {found.unit: f"in part: {found.degree:.2%}" for found in summary.expressed if found.degree < 1}
+
+
+def _in_words(groups: Ideas, held: dict[int, int], topic: ShownTopic, summary: ShownSummary) -> str:
     total, found = len(topic.units), len(held)
     if not total:
         return "There is nothing to compare this summary with."
@@ -97,7 +108,20 @@ def _in_words(groups: Ideas, held: dict[int, int], topic: ShownTopic) -> str:
     text = f"Your summary has {found} of the {total} ideas found in the reference summaries"
     if len(groups.main) < total:
         text += f", and {main} of the {len(groups.main)} most important ones"
-    return text + "."
+    less = sum(found.degree < PRESENT for found in summary.expressed)
+    return text + (f". Of {less} of them, less than half was found." if less else ".")
+
+
+def _votes(summary: ShownSummary) -> dict[int, str]:
+    """Ideas that only some of several annotators found, and how many did; they count in that part."""
+    if not summary.annotators:
+        return {}
+    return {vote.unit: f"{vote.yes} of {vote.of} annotators" for vote in summary.votes if 0 < vote.yes < vote.of}
+
+
+def _disagreement(summary: ShownSummary) -> str:
+    found = len(_votes(summary))
+    return f" On {found} of them the annotators disagree." if found else ""
 
 
 def _progress(groups: Ideas, held: dict[int, int]) -> Markup:
@@ -164,9 +188,17 @@ def _idea(unit: ShownUnit) -> Markup:
     return element("li", element("b", unit.label or unit.id, dir="auto"), quote)
 
 
-def _there(topic: ShownTopic, groups: Ideas, held: dict[int, int]) -> Markup:
+def _there(topic: ShownTopic, groups: Ideas, held: dict[int, int], remarks: Mapping[int, str]) -> Markup:
     ordered = [place for group in (groups.main, groups.important, groups.details) for place in group if place in held]
-    lines = [element("li", topic.units[place].label or topic.units[place].id, dir="auto") for place in ordered]
+    lines = [
+        element(
+            "li",
+            topic.units[place].label or topic.units[place].id,
+            element("span", f" {remarks[place]}", class_="muted") if place in remarks else None,
+            dir="auto",
+        )
+        for place in ordered
+    ]
     body = element("ul", lines, class_="ideas there") if lines else element("p", "None of the ideas was found.")
     return element("section", element("h2", "What is there"), body, class_="part")
 
@@ -196,7 +228,9 @@ def _score(findings: Findings, summary: ShownSummary) -> str:
         "modified": "1 is as much as an average reference summary says",
         "lite": "the share of the ideas that is there",
     }.get(findings.main.measure)
-    return f"Content score: {value:.2f}" + (f" ({meaning})." if meaning else ".")
+    each = " and ".join(f"{by.value:.2f}" for by in summary.annotators if by.value is not None)
+    mean = f"; the mean of {len(summary.annotators)} annotators' scores, {each}" if each else ""
+    return f"Content score: {value:.2f}" + (f" ({meaning})" if meaning else "") + f"{mean}."
 
 
 # -- for the teacher -----------------------------------------------------------------------------------------------
@@ -226,7 +260,8 @@ def _topic_overview(findings: Findings, topic: ShownTopic, held: Sequence[ShownS
     ordered = sorted(held, key=lambda s: (-(scores.get((topic.id, s.system)) or 0.0), s.system))
     groups = ideas(topic)
     rows = []
-    for summary in ordered:
+    for mine, summary in (compared(topic, each) for each in ordered):
+        main = ideas(mine).main
         there = {found.unit for found in summary.expressed}
         value = scores.get((topic.id, summary.system))
         rows.append(
@@ -234,8 +269,8 @@ def _topic_overview(findings: Findings, topic: ShownTopic, held: Sequence[ShownS
                 "tr",
                 element("th", element("a", summary.system, href=page_name(summary).replace("%", "%25")), scope="row"),
                 element("td", "–" if value is None else f"{value:.2f}", class_="number"),
-                element("td", f"{sum(p in there for p in groups.main)} of {len(groups.main)}", class_="number"),
-                element("td", f"{len(there)} of {len(topic.units)}", class_="number"),
+                element("td", f"{sum(p in there for p in main)} of {len(main)}", class_="number"),
+                element("td", f"{len(there)} of {len(mine.units)}", class_="number"),
             )
         )
     head = [
@@ -276,23 +311,24 @@ def _missed(topic: ShownTopic, groups: Ideas, held: Sequence[ShownSummary]) -> C
 
 
 def grade_columns(findings: Findings) -> tuple[str, ...]:
-    counts = ("ideas", "of ideas", "main ideas", "of main ideas", "repeated", "unmatched")
+    counts = ("weight", "ideas", "of ideas", "main ideas", "of main ideas", "repeated", "unmatched")
     return ("writer", "topic", *(s.measure for s in findings.scored), *counts)
 
 
 def grade_rows(findings: Findings, chosen: Sequence[ShownSummary]) -> Iterator[tuple[str | float | None, ...]]:
     """One row a summary; numbers are numbers, so a grade book can compute with them."""
-    groups = {topic.id: (len(topic.units), ideas(topic).main) for topic in findings.topics}
+    topics = {topic.id: topic for topic in findings.topics}
     scores = [scored.table.per_summary(scored.measure) for scored in findings.scored]
-    for summary in chosen:
-        units, main = groups[summary.topic]
+    for topic, summary in (compared(topics[each.topic], each) for each in chosen):
+        main = ideas(topic).main
         there = {found.unit for found in summary.expressed}
         yield (
             summary.system,
             summary.topic,
             *(_grade(held.get((summary.topic, summary.system))) for held in scores),
+            _grade(sum(topic.units[found.unit].weight * found.degree for found in summary.expressed)),
             len(there),
-            units,
+            len(topic.units),
             sum(place in there for place in main),
             len(main),
             sum(found.times - 1 for found in summary.expressed),

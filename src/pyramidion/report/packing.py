@@ -74,14 +74,18 @@ def _summary(summary: ShownSummary, system: int) -> dict[str, Any]:
         else [piece.text]
         for piece in summary.pieces
     ]
+    own = {"own": summary.own, "weights": list(summary.weights)} if summary.own else {}
     return {
+        **own,
         "system": system,
         "pieces": pieces,
         "judged": summary.judged,
-        "expressed": [list(e) for e in summary.expressed],
+        "expressed": [[e.unit, e.times] for e in summary.expressed],
+        "degrees": [[e.unit, _short(e.degree)] for e in summary.expressed if e.degree < 1],
         "votes": [list(v) for v in summary.votes],
         "unmatched": summary.unmatched,
         "quotes": list(summary.unmatched_quotes),
+        "annotators": [[name, _short(value)] for name, value in summary.annotators],
     }
 
 

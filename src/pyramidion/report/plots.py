@@ -124,6 +124,8 @@ def _lines(axes: Axes, figure: Lines) -> None:
             axes.fill_between(series.x, _gaps(series.low), _gaps(series.high), alpha=0.15, linewidth=0)
     if figure.mark is not None:
         axes.axvline(figure.mark, color="0.5", linestyle="--", linewidth=0.8)
+    if figure.target is not None:
+        axes.axhline(figure.target, color="0.5", linestyle="--", linewidth=0.8)
     places = sorted({x for series in figure.series for x in series.x})
     if _few_and_apart(places):
         axes.set_xticks(places)

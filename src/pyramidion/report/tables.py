@@ -37,7 +37,8 @@ def terminal(answer: Answer[Any], *, most: int = MOST_ROWS) -> Iterator[Renderab
 
     yield Text(printable(answer.sentence), style="bold")
     for table in answer.tables:
-        yield _drawn(table, most)
+        for part in table.folded():
+            yield _drawn(part, most)
     yield Text(str(answer.signature), style="dim")
 
 
@@ -49,14 +50,14 @@ def _drawn(table: Table, most: int) -> RenderableType:
     left_out = len(table.rows) - most
     caption = " ".join(filter(None, [f"... and {left_out} more rows." if left_out > 0 else "", table.note]))
     drawn = RichTable(
-        title=Text(printable(table.title)),
+        title=Text(printable(table.title)) if table.title else None,
         title_justify="left",
         title_style="",
         caption=Text(printable(caption)) if caption else None,
         caption_justify="left",
         box=SIMPLE_HEAD,
     )
-    for place, name in enumerate(table.columns):
+    for place, name in enumerate(table.shown_heads):
         drawn.add_column(Text(printable(name)), justify="right" if is_number_column(table, place) else "left")
     for row in table.shown()[:most]:
         drawn.add_row(*(Text(printable(cell)) for cell in row))
@@ -99,7 +100,7 @@ def _latex_table(table: Table) -> str:
             r"\centering",
             rf"\begin{{tabular}}{{{layout}}}",
             r"\toprule",
-            " & ".join(map(_escaped, table.columns)) + r" \\",
+            " & ".join(map(_escaped, table.shown_heads)) + r" \\",
             r"\midrule",
             *lines,
             r"\bottomrule",

@@ -5,6 +5,7 @@ from pyramidion.store.annotations import Annotations, BehindError, StoredAnnotat
 from pyramidion.store.assignments import Assignments, Lease, Receipt, SubmissionConflictError
 from pyramidion.store.campaigns import Campaigns, StoredAnswer, StoredTask
 from pyramidion.store.database import Database
+from pyramidion.store.decisions import Decided, DecisionConflictError, Decisions, Standing
 from pyramidion.store.reviews import Review, Reviews
 from pyramidion.store.studies import Studies
 from pyramidion.store.workers import Worker, Workers
@@ -17,10 +18,14 @@ __all__ = [
     "BehindError",
     "Campaigns",
     "Database",
+    "Decided",
+    "DecisionConflictError",
+    "Decisions",
     "Lease",
     "Receipt",
     "Review",
     "Reviews",
+    "Standing",
     "StoredAnnotation",
     "StoredAnswer",
     "StoredEvent",

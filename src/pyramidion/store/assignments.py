@@ -3,7 +3,8 @@
 A task's places are taken by counted submissions and by leases that have not expired. A place is given out only while
 the task's row is locked (PostgreSQL) or the database's write lock is held (SQLite), so no two processes give out the
 same one. An expired lease frees its place by itself; whoever held it may still submit, and is counted only if a place
-is free - otherwise the work is kept as surplus. Submitted work is never touched by expiry.
+is free - otherwise the work is kept as surplus. Submitted work is never touched by expiry; only a decision removes it
+and frees its place (pyramidion.store.decisions).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select, update
 
-from pyramidion.errors import PyramidionError, UnknownError
+from pyramidion.errors import PyramidionError
 from pyramidion.model import Settings, Task
 from pyramidion.store import queries, schema
 from pyramidion.store.campaigns import StoredAnswer, answer_of, find_campaign, task_of
@@ -88,6 +89,8 @@ class Assignments:
                 return open_lease
             if found.state != "running" or self._has_done_enough(connection, campaign, worker, settings):
                 return None
+            if self._may_not_work(connection, found.id, worker):
+                return None
             apart = found.kind == "judge" and settings.separate_writers
             task = self._free_task(connection, found.id, worker, now, apart=apart)
             if task is None:
@@ -116,6 +119,13 @@ class Assignments:
         most = settings.most_per_worker
         of_worker = {"worker": worker, "campaign_name": campaign}
         return bool(most) and bool(connection.execute(queries.DONE, of_worker).scalar_one() >= most)
+
+    def _may_not_work(self, connection: Connection, campaign: int, worker: str) -> bool:
+        """Whether the worker is blocked, or has withdrawn from this campaign."""
+        known = connection.execute(queries.WORKER, {"worker": worker}).first()
+        blocked = known is not None and known.blocked is not None
+        withdrew = connection.execute(queries.WITHDREW, {"worker": worker, "campaign": campaign}).first()
+        return blocked or withdrew is not None
 
     def _free_task(
         self, connection: Connection, campaign: int, worker: str, now: float, *, apart: bool
@@ -166,11 +176,12 @@ class Assignments:
             row = self._locked(connection, assignment, worker)
             if row.state == "submitted":
                 if row.key == key and row.answer == answer:
-                    return Receipt(assignment, not row.surplus, replayed=True)
+                    return Receipt(assignment, not row.surplus and row.removed is None, replayed=True)
                 raise SubmissionConflictError("this task was submitted before, with another answer")
             now = self.clock()
             in_time = row.state == "leased" and row.expires > now
-            counted = in_time or self._has_place(connection, row, now)
+            welcome = row.removed is None  # or the worker withdrew before it came
+            counted = welcome and (in_time or self._has_place(connection, row, now))
             values = {"new_key": key, "new_answer": answer, "new_surplus": not counted}
             connection.execute(queries.SUBMIT, {"assignment": assignment, "now": now, **values})
             connection.execute(queries.MARK_FULL, {"task": row.task_id})
@@ -183,23 +194,14 @@ class Assignments:
             if row.state == "leased":
                 connection.execute(queries.RETURN, {"assignment": assignment})
 
-    def release_worker(self, worker: str) -> int:
-        """Free every place a worker holds, e.g. when the platform says that they left."""
+    def release_worker(self, worker: str, campaign: str | None = None) -> int:
+        """Free every place a worker holds, in one campaign or in all, e.g. when the platform says that they left."""
+        held = update(schema.assignments).filter_by(worker_id=worker, state="leased").values(state="returned")
         with self._database.write() as connection:
-            held = update(schema.assignments).filter_by(worker_id=worker, state="leased").values(state="returned")
+            if campaign is not None:
+                theirs = select(schema.tasks.c.id).filter_by(campaign_id=find_campaign(connection, campaign).id)
+                held = held.where(schema.assignments.c.task_id.in_(theirs))
             return connection.execute(held).rowcount
-
-    def reopen(self, assignment: int) -> None:
-        """Stop counting a submission, so that somebody else does the task; the answer itself is kept."""
-        with self._database.write() as connection:
-            row = connection.execute(select(schema.assignments).filter_by(id=assignment)).first()
-            if row is None:
-                raise UnknownError(f"there is no assignment {assignment}")
-            if row.state != "submitted":
-                raise SubmissionConflictError(f"assignment {assignment} is not a submission")
-            self._lock_task(connection, row.task_id)
-            connection.execute(update(schema.assignments).filter_by(id=assignment).values(surplus=True))
-            connection.execute(update(schema.tasks).filter_by(id=row.task_id).values(full=False))
 
     def _locked(self, connection: Connection, assignment: int, worker: str) -> Row[Any]:
         """An assignment with its task's row locked, so that places cannot be given out meanwhile."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast, get_args
 
@@ -15,6 +16,9 @@ from pyramidion.model.campaigns import CampaignState, TaskKind
 from pyramidion.model.records import Collector, to_records
 from pyramidion.store import queries, schema
 from pyramidion.store.database import Database
+
+REMOVED = ("rejected", "withdrawn", "reopened")
+"""Why an answer that was submitted may count no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,7 @@ class StoredTask:
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """One assignment as it stands: leased, submitted or returned."""
+    """One assignment as it stands: leased, submitted or returned. ``removed`` says why a submission counts no more."""
 
     id: int
     campaign: str
@@ -41,6 +45,7 @@ class StoredAnswer:
     surplus: bool
     answer: dict[str, Any] | None
     gold: dict[str, Any] | None = None
+    removed: str | None = None
 
     @property
     def seconds(self) -> float | None:
@@ -48,7 +53,12 @@ class StoredAnswer:
 
     @property
     def counted(self) -> bool:
-        return self.state == "submitted" and not self.surplus
+        return self.state == "submitted" and not self.surplus and self.removed is None
+
+    @property
+    def paid_for(self) -> bool:
+        """Whether it costs money: everything submitted, unless it was rejected or withdrawn."""
+        return self.state == "submitted" and self.removed not in {"rejected", "withdrawn"}
 
 
 def task_of(body: dict[str, Any]) -> Task:
@@ -58,8 +68,8 @@ def task_of(body: dict[str, Any]) -> Task:
 
 
 class Campaigns:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database, self.clock = database, clock
 
     def add(self, campaign: Campaign, tasks: Sequence[Task], gold: dict[str, dict[str, Any]] | None = None) -> None:
         """Create a campaign with its tasks, in one transaction; workers get tasks in this order."""
@@ -128,29 +138,42 @@ class Campaigns:
         with self._database.read() as connection:
             return [answer_of(row) for row in connection.execute(query)]
 
+    def of_answer(self, id: int) -> str:
+        """The campaign that an answer belongs to."""
+        a, t, c = schema.assignments.c, schema.tasks.c, schema.campaigns.c
+        joined = schema.assignments.join(schema.tasks, a.task_id == t.id).join(schema.campaigns, t.campaign_id == c.id)
+        found = self._database.first(select(c.name).select_from(joined).where(a.id == id), {})
+        if found is None:
+            raise UnknownError(f"there is no answer {id}")
+        return str(found[0])
+
     def progress(self, name: str) -> dict[str, int]:
-        """Counts of tasks and submissions, without reading the answers."""
+        """Counts of tasks and submissions, without reading the answers. ``open``: places that nobody has taken."""
         a = schema.assignments.c
         with self._database.read() as connection:
             found = find_campaign(connection, name)
-            of_campaign = select(schema.tasks.c.id).filter_by(campaign_id=found.id)
+            of_campaign = a.task_id.in_(select(schema.tasks.c.id).filter_by(campaign_id=found.id))
             wanted = select(func.count(), func.sum(schema.tasks.c.wanted)).filter_by(campaign_id=found.id)
             tasks, slots = connection.execute(wanted.select_from(schema.tasks)).one()
             rows = connection.execute(
-                select(a.state, a.surplus, func.count()).where(a.task_id.in_(of_campaign)).group_by(a.state, a.surplus)
+                select(a.state, a.surplus, a.removed, func.count())
+                .where(of_campaign)
+                .group_by(a.state, a.surplus, a.removed)
             ).all()
+            active = select(func.count()).where(of_campaign, a.state == "leased", a.expires > self.clock())
+            in_progress = connection.execute(active).scalar_one()
             full = connection.execute(
                 select(func.count()).select_from(schema.tasks).filter_by(campaign_id=found.id, full=True)
             ).scalar_one()
-        counts = {(state, bool(surplus)): count for state, surplus, count in rows}
+        counts: Counter[str] = Counter()
+        for state, surplus, removed, count in rows:
+            counts[(removed or ("surplus" if surplus else state)) if state == "submitted" else state] += count
         return {
             "tasks": tasks,
             "tasks_full": full,
             "wanted": slots or 0,
-            "submitted": counts.get(("submitted", False), 0),
-            "surplus": counts.get(("submitted", True), 0),
-            "leased": counts.get(("leased", False), 0),
-            "returned": counts.get(("returned", False), 0),
+            "open": (slots or 0) - counts["submitted"] - in_progress,
+            **{what: counts[what] for what in ("submitted", "surplus", *REMOVED, "leased", "returned")},
         }
 
 
@@ -179,4 +202,5 @@ def answer_of(row: Row[Any]) -> StoredAnswer:
         surplus=bool(row.surplus),
         answer=row.answer,
         gold=row.gold,
+        removed=row.removed,
     )

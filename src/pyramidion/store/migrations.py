@@ -30,7 +30,39 @@ def stored_annotations(connection: Connection) -> None:
         connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN stored INTEGER"))
 
 
-STEPS: tuple[Callable[[Connection], None], ...] = (first_tables, annotation_tables, stored_annotations)
+def removed_answers(connection: Connection) -> None:
+    """Answers that were rejected used to count on; now each that does not count says why, as its reviews do.
+
+    Written in SQL, so that columns which come later do not matter to this step.
+    """
+    if "removed" not in {column["name"] for column in inspect(connection).get_columns("assignments")}:
+        connection.execute(text("ALTER TABLE assignments ADD COLUMN removed VARCHAR"))
+    removed: dict[int, str] = {}
+    decided = text("SELECT assignment_id, action FROM reviews WHERE assignment_id IS NOT NULL ORDER BY id")
+    for assignment, action in connection.execute(decided):
+        if action == "reject":
+            removed[assignment] = "rejected"
+        elif action == "reopen":
+            removed.setdefault(assignment, "reopened")
+        elif action == "approve" and removed.get(assignment) == "rejected":
+            del removed[assignment]
+    mark = text("UPDATE assignments SET removed = :why WHERE id = :assignment")
+    reopen = text(
+        'UPDATE tasks SET "full" = :no WHERE id = (SELECT task_id FROM assignments WHERE id = :assignment) AND '
+        "wanted > (SELECT count(*) FROM assignments a WHERE a.task_id = tasks.id AND a.state = 'submitted' "
+        "AND NOT a.surplus AND a.removed IS NULL)"
+    )
+    for assignment, why in removed.items():
+        connection.execute(mark, {"why": why, "assignment": assignment})
+        connection.execute(reopen, {"no": False, "assignment": assignment})
+
+
+STEPS: tuple[Callable[[Connection], None], ...] = (
+    first_tables,
+    annotation_tables,
+    stored_annotations,
+    removed_answers,
+)
 
 
 def migrate(connection: Connection) -> None:

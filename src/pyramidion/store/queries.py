@@ -40,11 +40,14 @@ CHECK = (
 )
 
 
+COUNTS = and_(_a.state == "submitted", not_(_a.surplus), _a.removed.is_(None))
+"""An answer that is in scores: submitted in time, and not removed since."""
+
+
 def _places_taken(task: ColumnElement[Any]) -> Select[Any]:
     """How many of a task's places are taken at :now, by counted submissions and by leases that have not expired."""
     active = and_(_a.state == "leased", _a.expires > _now)
-    taken = and_(not_(_a.surplus), or_(_a.state == "submitted", active))
-    return select(func.count()).select_from(schema.assignments).where(_a.task_id == task, taken)
+    return select(func.count()).select_from(schema.assignments).where(_a.task_id == task, or_(COUNTS, active))
 
 
 PLACES_TAKEN = _places_taken(_task)
@@ -77,6 +80,16 @@ def _done() -> Select[Any]:
 
 
 DONE = _done()
+
+
+def _withdrew() -> Any:
+    """Whether :worker has withdrawn from :campaign, by leaving it on the platform."""
+    theirs = schema.assignments.join(schema.tasks, _a.task_id == _t.id)
+    withdrawn = and_(_a.worker_id == _worker, _a.removed == "withdrawn", _t.campaign_id == _campaign)
+    return select(_a.id).select_from(theirs).where(withdrawn).limit(1)
+
+
+WITHDREW = _withdrew()
 
 
 def _topics_written_for() -> Select[Any]:
@@ -129,10 +142,10 @@ SUBMIT = _of_assignment.values(
 )
 
 
-def _mark_full() -> Any:
-    counted = select(func.count()).select_from(schema.assignments)
-    counted = counted.where(_a.task_id == _t.id, _a.state == "submitted", not_(_a.surplus))
-    return update(schema.tasks).where(_t.id == _task, counted.scalar_subquery() >= _t.wanted).values(full=True)
+def _counting() -> Any:
+    counting = select(func.count()).select_from(schema.assignments).where(_a.task_id == _t.id, COUNTS)
+    return counting.scalar_subquery()
 
 
-MARK_FULL = _mark_full()
+MARK_FULL = update(schema.tasks).where(_t.id == _task, _counting() >= _t.wanted).values(full=True)
+MARK_OPEN = update(schema.tasks).where(_t.id == _task, _counting() < _t.wanted).values(full=False)

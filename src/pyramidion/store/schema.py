@@ -97,13 +97,15 @@ assignments = Table(
     Column("expires", Float, nullable=False),
     Column("submitted", Float),
     Column("surplus", Boolean, nullable=False, server_default=false()),
+    Column("removed", String),
     Column("key", String),
     Column("answer", JSON),
     Column("draft", JSON),
     UniqueConstraint("task_id", "worker_id", name="one_assignment_per_task_and_worker"),
     Index("work_of_worker", "worker_id", "state"),
 )
-"""``state`` is leased, submitted or returned. A surplus submission is kept, but is not one of those wanted."""
+"""``state`` is leased, submitted or returned. A surplus submission is kept, but is not one of those wanted. ``removed``
+is rejected, withdrawn or reopened where the answer is kept but counts no more, as its reviews say."""
 
 reviews = Table(
     "reviews",
@@ -117,7 +119,8 @@ reviews = Table(
     Column("amount", Float),
     Column("reason", Text, nullable=False),
 )
-"""What managers decided, appended: the last word on a worker or an assignment holds."""
+"""What managers and platforms decided and what platforms were told, appended: the last word on a worker or an
+assignment holds."""
 
 accounts = Table(
     "accounts",

@@ -71,6 +71,11 @@ class Workers:
             found = connection.execute(query.where(w.id == id)).first()
         return None if found is None else Identity(*found)
 
+    def of_person(self, platform: str, external: str) -> str | None:
+        """The worker behind a platform's id, if they have come."""
+        found = self.get(self.pseudonym(platform, external))
+        return None if found is None else found.id
+
     def of_session(self, session: str) -> str | None:
         """The worker whose newest session on the platform this is."""
         with self._database.read() as connection:

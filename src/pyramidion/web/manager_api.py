@@ -12,13 +12,20 @@ from pyramidion.errors import UsageError
 from pyramidion.model import Settings
 from pyramidion.model.campaigns import KINDS, CampaignState, TaskKind
 from pyramidion.web.context import Ctx, Manager, Viewer
-from pyramidion.workflows.campaign import CROWD
-from pyramidion.workflows.decisions import OfSubmission, approve_unflagged, decide, decide_submission
+from pyramidion.workflows.decisions import (
+    OfAnswer,
+    OfWorker,
+    approve_unflagged,
+    block_and_remove,
+    decide_answers,
+    decide_worker,
+)
 from pyramidion.workflows.evaluate import score
 from pyramidion.workflows.inviting import invite_people, names_of
 from pyramidion.workflows.monitor import overview
 from pyramidion.workflows.planning import plan
 from pyramidion.workflows.platforms import platform_of
+from pyramidion.workflows.written_units import CROWD
 
 router = APIRouter(prefix="/api/manage", tags=["manage"])
 MOST_INVITATIONS = 1000
@@ -40,13 +47,17 @@ class StateRequest(BaseModel):
 
 
 class WorkerReview(BaseModel):
-    action: Literal["approve", "reject", "exclude", "include", "block", "unblock", "bonus"]
+    """approve, reject and ``remove_answers``, which goes with block, are about the answers to one campaign."""
+
+    action: Literal["approve", "reject"] | OfWorker
     reason: str = Field(min_length=1, max_length=2000)
     amount: float | None = Field(default=None, gt=0, le=10_000)
+    campaign: str = Field(default="", max_length=60)
+    remove_answers: bool = False
 
 
 class AssignmentReview(BaseModel):
-    action: OfSubmission
+    action: OfAnswer
     reason: str = Field(min_length=1, max_length=2000)
 
 
@@ -97,7 +108,7 @@ def plan_campaign(body: PlanRequest, ctx: Ctx, _: Manager) -> dict[str, Any]:
     except TypeError:
         known = {part.name for part in fields(Settings)}
         raise UsageError(f"unknown setting {sorted(set(body.settings) - known)[0]!r}") from None
-    study = ctx.study()
+    study = ctx.desk.material()
     made = plan(study, body.kind, body.name, settings, pyramid=body.pyramid, topics=body.topics, systems=body.systems)
     platform_of(made.campaign, ctx.secret)  # refuses what would otherwise keep workers out later
     if body.start:
@@ -117,8 +128,9 @@ def plan_campaign(body: PlanRequest, ctx: Ctx, _: Manager) -> dict[str, Any]:
 @router.get("/campaigns/{name}")
 def watch(name: str, ctx: Ctx, _: Viewer) -> dict[str, Any]:
     found = overview(ctx.desk, name)
-    mine = {worker.worker for worker in found.workers}
-    reviews = [r for r in ctx.desk.reviews.all() if r.worker is None or r.worker in mine][-REVIEWS_SHOWN:]
+    mine, here = {worker.worker for worker in found.workers}, ctx.desk.decisions.standings(name)
+    about = [r for r in ctx.desk.reviews.all() if r.worker in mine and (r.assignment is None or r.assignment in here)]
+    reviews = about[-REVIEWS_SHOWN:]
     has_units = any(ctx.study().pyramid(topic, CROWD) for topic in found.by_topic)
     return {
         **found.as_dict(),
@@ -150,8 +162,8 @@ def change_state(name: str, body: StateRequest, ctx: Ctx, _: Manager) -> dict[st
 
 @router.get("/campaigns/{name}/answers")
 def answers(name: str, ctx: Ctx, _: Viewer, worker: Annotated[str, Query(max_length=100)] = "") -> dict[str, Any]:
-    decisions = ctx.desk.reviews.decisions()
     ctx.desk.campaigns.get(name)
+    standings = ctx.desk.decisions.standings(name)
     labels = {(p.topic, unit.id): unit.label for p in ctx.study().pyramids for unit in p.units}
     return {
         "answers": [
@@ -165,7 +177,9 @@ def answers(name: str, ctx: Ctx, _: Viewer, worker: Annotated[str, Query(max_len
                 "seconds": a.seconds,
                 "submitted": a.submitted,
                 "counted": a.counted,
-                "decision": decisions.get(a.id),
+                "removed": a.removed,
+                "decision": standings[a.id].decision or None if a.id in standings else None,
+                "told": standings[a.id].told or None if a.id in standings else None,
                 "answer": a.answer,
                 "labels": {unit: labels.get((a.task.topic, unit), "") for unit in a.task.units},
             }
@@ -179,7 +193,17 @@ def answers(name: str, ctx: Ctx, _: Viewer, worker: Annotated[str, Query(max_len
 def review_worker(worker: str, body: WorkerReview, ctx: Ctx, account: Manager) -> dict[str, Any]:
     if body.action == "bonus" and body.amount is None:
         raise HTTPException(422, "a bonus needs an amount")
-    decide(ctx.desk, body.action, worker=worker, actor=account.name, reason=body.reason, amount=body.amount)
+    if body.remove_answers and body.action != "block":
+        raise HTTPException(422, "answers are removed only with a block")
+    if not body.campaign and (body.remove_answers or body.action in {"approve", "reject"}):
+        raise HTTPException(422, "say in which campaign")
+    how: dict[str, Any] = {"actor": account.name, "reason": body.reason}
+    if body.action == "approve" or body.action == "reject":
+        return decide_answers(ctx.desk, body.action, body.campaign, worker=worker, **how).as_dict()
+    if body.remove_answers:
+        done = block_and_remove(ctx.desk, worker, body.campaign, **how)
+        return done.rejected.as_dict() | {"removed": done.rejected.removed + done.reopened.removed}
+    decide_worker(ctx.desk, body.action, worker, amount=body.amount, **how)
     return {}
 
 
@@ -193,8 +217,9 @@ def approve_all(name: str, body: ApprovalRequest, ctx: Ctx, account: Manager) ->
 def review_assignment(
     assignment: Annotated[int, Path(ge=1, le=2**53)], body: AssignmentReview, ctx: Ctx, account: Manager
 ) -> dict[str, Any]:
-    decide_submission(ctx.desk, body.action, assignment, actor=account.name, reason=body.reason)
-    return {}
+    campaign = ctx.desk.campaigns.of_answer(assignment)
+    how: dict[str, Any] = {"actor": account.name, "reason": body.reason}
+    return decide_answers(ctx.desk, body.action, campaign, [assignment], **how).as_dict()
 
 
 @router.post("/campaigns/{name}/units")

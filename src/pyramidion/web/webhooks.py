@@ -10,14 +10,14 @@ from starlette.concurrency import run_in_threadpool
 from pyramidion.errors import InputError
 from pyramidion.platforms.prolific.webhooks import SIGNATURE_HEADER, TIMESTAMP_HEADER
 from pyramidion.web.context import Ctx
-from pyramidion.workflows.platforms import release_sessions
+from pyramidion.workflows.platforms import follow_message
 
 router = APIRouter(tags=["webhooks"])
 
 
 @router.post("/webhooks/prolific")
 async def prolific(request: Request, ctx: Ctx) -> dict[str, Any]:
-    """A submission changed its state; whoever returned it or timed out gives their task back to the pool."""
+    """A submission changed its state on the platform: withdrawn, timed out, approved or rejected; so it is here."""
     if ctx.webhooks is None:
         raise HTTPException(404, "no webhook is set up")
     raw = await request.body()
@@ -26,6 +26,8 @@ async def prolific(request: Request, ctx: Ctx) -> dict[str, Any]:
         event = ctx.webhooks.receive(raw, stamp, signature)
     except InputError as error:
         raise HTTPException(401, str(error)) from None
-    if event is None or not event.left:
+    submission = event.submission if event else None
+    if event is None or submission is None:
         return {"freed": 0}
-    return {"freed": await run_in_threadpool(release_sessions, ctx.desk, [event.left])}
+    report = await run_in_threadpool(follow_message, ctx.desk, "prolific", submission, event.study)
+    return {"freed": report.freed}

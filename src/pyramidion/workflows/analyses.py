@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pyramidion import formats, plugins
 from pyramidion.analysis.answer import Answer
 from pyramidion.analysis.differences import Differences, differences
+from pyramidion.analysis.provenance import shares_judgments
 from pyramidion.errors import InputError, UsageError
 from pyramidion.formats.judgment_tables import read_judgments, recognises
 from pyramidion.formats.score_tables import read_scores
+from pyramidion.methods.choice import judged_units
+from pyramidion.methods.columns import is_in, take
 from pyramidion.model import ScoreTable, Study
 from pyramidion.workflows import database
 from pyramidion.workflows.evaluate import fitting_methods, score
@@ -18,8 +23,8 @@ from pyramidion.workflows.studies import load
 
 Source = Study | ScoreTable
 
-MOST_FOR_ROUGE = 500
-"""Of more summaries ROUGE takes minutes: about 0.1 s each."""
+MOST_FOR_ROUGE = 20_000
+"""Of more summaries ROUGE takes minutes: 1 to 2 ms each, with four references of 250 words."""
 
 
 def read_source(path: str | Path, *, format: str | None = None, lenient: bool = False) -> Source:
@@ -45,14 +50,50 @@ def as_study(source: Source, where: str) -> Study:
 
 
 def score_tables(sources: Iterable[tuple[str, Source]]) -> dict[str, ScoreTable]:
-    """Score tables by name. A study is scored by every method that applies to it."""
+    """Score tables by name. A study is scored by every method that applies to it, and by each model's judgments."""
     found: dict[str, ScoreTable] = {}
     for name, source in sources:
-        tables = {name: source} if isinstance(source, ScoreTable) else scored_by_all(source)
+        tables = {name: source} if isinstance(source, ScoreTable) else _of_study(source)
         for label, table in tables.items():
             taken = label in found
             found[f"{name}-{label}" if taken and label != name else f"{label}-{len(found)}" if taken else label] = table
     return found
+
+
+def _of_study(study: Study) -> dict[str, ScoreTable]:
+    tables = scored_by_all(study)
+    return tables | scored_by_models(study, tables)
+
+
+def scored_by_models(study: Study, known: Mapping[str, ScoreTable]) -> dict[str, ScoreTable]:
+    """The study's scores by the saved judgments of each model, on each pyramid it judged, by the method that fits that.
+
+    Measures are named after the judge: ``align:modified``. Models whose judgments a ``known`` table already rests on
+    are left out: they are no metrics beside it.
+    """
+    found: dict[str, ScoreTable] = {}
+    for judge in sorted(study.judges_of("model")):
+        mine = take(study.judgments, is_in(study.judgments.judge, {judge}))
+        named = {name: {p.topic: p for p in study.pyramids if p.name == name} for name in study.pyramid_names}
+        judged = [name for name, pyramids in named.items() if len(judged_units(mine, pyramids))]
+        for pyramid in judged:
+            method = fitting_methods(study, pyramid)[0]
+            choices: dict[str, Any] = {"aggregate": "mean", "min_agreement": None} if method == "lite" else {}
+            try:
+                table = score(study, method, pyramid=pyramid, judges=judge, **choices)
+            except (UsageError, InputError):
+                continue  # what cannot be scored is no metric, and must not take the others with it
+            if not any(shares_judgments(table.signature, other.signature) for other in known.values()):
+                label = judge if len(judged) == 1 else f"{judge}@{pyramid}"
+                found[label] = _renamed(table, label)
+    return {label: table for label, table in found.items() if table.scores}
+
+
+def _renamed(table: ScoreTable, label: str) -> ScoreTable:
+    """Measures that have values, with a label in front."""
+    held = {score.measure for score in table if score.value is not None}
+    scores = (s._replace(measure=f"{label}:{s.measure}") for s in table if s.measure in held)
+    return replace(table, scores=tuple(scores))
 
 
 def rouge_tables(studies: Mapping[str, Study]) -> dict[str, ScoreTable]:

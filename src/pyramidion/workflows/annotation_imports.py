@@ -17,7 +17,6 @@ from pyramidion.errors import InputError, Problem, Problems, UsageError
 from pyramidion.formats.ducview.text import dense
 from pyramidion.methods.annotate import Mark, Match, RefusedError, Subject
 from pyramidion.methods.annotate.commands import ImportMatches, ImportPyramid
-from pyramidion.methods.annotate.editing import union
 from pyramidion.model import ContentUnit, Contributor, Judgment, Pyramid, Span, Study
 from pyramidion.model.judgments import times
 
@@ -30,17 +29,8 @@ Mover = Callable[[Spans], Spans]
 
 
 def import_of_pyramid(pyramid: Pyramid) -> ImportPyramid:
-    """A pyramid as the first event. Two contributors in one reference become one, as the method has it."""
-    return ImportPyramid(tuple(map(_one_contributor_each, pyramid.units)))
-
-
-def _one_contributor_each(unit: ContentUnit) -> ContentUnit:
-    if len(unit.contributors) == unit.weight:
-        return unit
-    spans: dict[str, tuple[Span, ...]] = {}
-    for contributor in unit.contributors:
-        spans[contributor.reference] = union(spans.get(contributor.reference, ()) + contributor.spans)
-    return replace(unit, contributors=tuple(Contributor(name, found) for name, found in spans.items()))
+    """A pyramid as the first event. Two contributors from one reference become one, as everywhere in the editor."""
+    return ImportPyramid(pyramid.strict().units)
 
 
 def import_of_judgments(judgments: Iterable[Judgment]) -> ImportMatches:

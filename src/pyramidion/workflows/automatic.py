@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, fields, replace
-from itertools import chain
+from itertools import chain, count
 from multiprocessing import get_context
 from typing import Any
 
@@ -14,8 +14,9 @@ from pyramidion.auto.choices import Choices
 from pyramidion.auto.evaluator import Evaluator, ScoredPeer
 from pyramidion.auto.log import peer_lines, pyramid_lines
 from pyramidion.auto.pyramids import NAME, BuiltPyramid
-from pyramidion.auto.scores import MEASURES
+from pyramidion.auto.scores import MEASURES, NO_SCORES, PeerScores
 from pyramidion.errors import InputError, Problem, UsageError, check_choice
+from pyramidion.methods.human_peers import own_references
 from pyramidion.methods.missing import unscored
 from pyramidion.methods.pyramid import score as score_by_judgments
 from pyramidion.model import (
@@ -32,27 +33,11 @@ from pyramidion.model import (
     Topic,
 )
 from pyramidion.model.judgments import JudgmentsBuilder
+from pyramidion.workflows.automatic_jobs import TopicJob, foreign, human_peers, topic_jobs, without_references
 from pyramidion.workflows.evaluate import AUTO, auto_pyramid
 
 JUDGE = Judge(AUTO, "model")
 Advance = Callable[[int], None]
-
-
-@dataclass(frozen=True)
-class TopicJob:
-    """What is to be done for one topic. Where there is no pyramid yet, one is built from the references."""
-
-    topic: str
-    references: Mapping[str, str]
-    peers: Mapping[str, str]
-    pyramid: Pyramid | None = None
-    name: str = NAME
-    explain: bool = False
-
-    @property
-    def size(self) -> int:
-        """How much work it is, in peers; building a pyramid counts as one."""
-        return len(self.peers) + 1
 
 
 @dataclass(frozen=True)
@@ -81,17 +66,23 @@ def run_topic(job: TopicJob, evaluator: Evaluator, advance: Advance = lambda _: 
     """Build the pyramid, where there is none, and score the peers."""
     built = _built(job, evaluator)
     advance(1)
-    prepared = evaluator.prepare(built.pyramid, job.references)
     log = list(pyramid_lines(built, job.references)) if job.explain else []
-    scores: list[Score] = []
+    found: dict[str, PeerScores] = dict.fromkeys(job.peers, NO_SCORES)
     judgments = JudgmentsBuilder()
-    for peer in evaluator.score(prepared, job.peers.items(), explain=job.explain):
-        scores += [Score(job.topic, peer.system, m, v) for m, v in zip(MEASURES, peer.scores, strict=True)]
-        if job.explain:
-            for judgment in _judgments(prepared.pyramid, peer):
-                judgments.add(judgment)
-            log += peer_lines(prepared.pyramid, peer, job.peers[peer.system])
-        advance(1)
+    for own, peers in job.peers_by_own_reference().items():
+        pyramid = built.pyramid.without(own) if own else built.pyramid
+        if own and not pyramid.units:
+            advance(len(peers))
+            continue
+        prepared = evaluator.prepare(pyramid, job.references)
+        for peer in evaluator.score(prepared, peers):
+            found[peer.system] = peer.scores
+            if job.explain:
+                for judgment in _judgments(prepared.pyramid, peer):
+                    judgments.add(judgment)
+                log += peer_lines(prepared.pyramid, peer, job.peers[peer.system], own)
+            advance(1)
+    scores = (Score(job.topic, system, m, v) for system in found for m, v in zip(MEASURES, found[system], strict=True))
     text = "\n".join([*log, ""]) if log else ""
     return TopicResult(
         job.topic, built.pyramid, tuple(scores), judgments.build(), text, built.notes, job.pyramid is None
@@ -105,12 +96,13 @@ def _built(job: TopicJob, evaluator: Evaluator) -> BuiltPyramid:
 
 
 def _judgments(pyramid: Pyramid, peer: ScoredPeer) -> Iterator[Judgment]:
-    """The degree of each unit, with where it is said; and how much of the peer is not in the pyramid."""
+    """The degree of each unit, with where it is said; and how much of the peer is not in the pyramid, and what."""
     where = {each.unit: each.mention for each in peer.judged.found}
     for number, (unit, degree) in enumerate(zip(pyramid.units, peer.judged.degrees, strict=True)):
         evidence = (where[number],) if where.get(number) else ()
         yield Judgment(pyramid.topic, peer.system, JUDGE.id, degree, unit=unit.id, evidence=evidence)
-    yield Judgment(pyramid.topic, peer.system, JUDGE.id, float(peer.judged.unmatched), aspect=UNMATCHED)
+    outside = peer.judged.outside
+    yield Judgment(pyramid.topic, peer.system, JUDGE.id, float(len(outside)), aspect=UNMATCHED, evidence=outside)
 
 
 # -- many topics ---------------------------------------------------------------------------------------------
@@ -145,34 +137,6 @@ def _run_here(job: TopicJob) -> TopicResult:
     return run_topic(job, _here[0])
 
 
-def topic_jobs(
-    study: Study, *, pyramid: str = NAME, peers: bool = True, rebuild: bool = False, explain: bool = False
-) -> list[TopicJob]:
-    """A job for each topic that has references or peers; refuses topics with peers and nothing to build from."""
-    references, candidates = _by_topic(study.references), _by_topic(study.peers if peers else ())
-    found, problems = [], []
-    for topic in study.topics:
-        mine, theirs = references.get(topic.id, {}), candidates.get(topic.id, {})
-        held = None if rebuild else study.pyramid(topic.id, pyramid)
-        if not mine and held is None:
-            if theirs or not peers:
-                problems.append(Problem(f"topic {topic.id}", "has no references to build a pyramid from"))
-            continue
-        found.append(TopicJob(topic.id, mine, theirs, held, pyramid, explain))
-    if problems:
-        raise InputError(problems)
-    if not found:
-        raise InputError(Problem("study", "there are no topics with references"))
-    return found
-
-
-def _by_topic(summaries: Iterable[Summary]) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
-    for summary in summaries:
-        found.setdefault(summary.topic, {})[summary.system] = summary.text
-    return found
-
-
 # -- studies -------------------------------------------------------------------------------------------------
 
 
@@ -184,44 +148,50 @@ def build_pyramids(
     processes: int = 1,
     advance: Advance = lambda _: None,
 ) -> Study:
-    """The study with a pyramid for each topic; one of the same name is replaced. ``notes`` says what came up."""
+    """The study with a pyramid for each topic; one that was built under the name is replaced. ``notes`` says what came
+    up."""
     jobs = topic_jobs(study, pyramid=name, peers=False, rebuild=True)
     results = list(run_topics(jobs, choices or Choices(), processes=processes, advance=advance))
-    notes = (*study.notes, *foreign(study), *(note for result in results for note in result.notes))
-    return replace(with_results(study, results), notes=notes)
+    notes = [*foreign(study), *without_references(study, jobs, peers=False), *set_aside(study, results)[1]]
+    notes += [note for result in results for note in result.notes]
+    return replace(with_results(study, results), notes=(*study.notes, *notes))
 
 
 def evaluate_study(
     study: Study,
     choices: Choices | None = None,
     *,
-    pyramid: str = NAME,
+    pyramid: str | None = None,
     explain: bool = True,
     processes: int = 1,
     advance: Advance = lambda _: None,
 ) -> Evaluation:
-    """Score all peers against the pyramids of a name, an expert's as well; missing ones are built.
+    """Score all peers against the pyramids that were built for this, or those of a name, an expert's as well; missing
+    ones are built.
 
     ``explain`` keeps judgments and a log; without it, memory stays small however many peers there are.
     """
     choices = choices or Choices()
-    _check_pyramid(study, pyramid)
+    check_pyramid(study, pyramid)
     jobs = topic_jobs(study, pyramid=pyramid, explain=explain)
     results = list(run_topics(jobs, choices, processes=processes, advance=advance))
-    return assembled(study, choices, results, pyramid=pyramid)
+    return assembled(study, choices, jobs, results)
 
 
-def _check_pyramid(study: Study, name: str) -> None:
+def check_pyramid(study: Study, name: str | None) -> None:
     """Only pyramids under our own name are built; a wrong name must not quietly give another pyramid."""
-    if name != NAME and name not in study.pyramid_names:
+    if name not in {None, NAME, *study.pyramid_names}:
         known = ", ".join(study.pyramid_names) or "none"
         raise UsageError(f"the study has no pyramid called {name!r} (it has: {known}); {NAME!r} is built where missing")
 
 
-def assembled(study: Study, choices: Choices, results: Sequence[TopicResult], *, pyramid: str) -> Evaluation:
-    """One table and one study of the results of all topics."""
-    scores = [score for result in results for score in result.scores]
-    notes = [*foreign(study), *(note for result in results for note in result.notes), *unscored(study, scores)]
+def assembled(study: Study, choices: Choices, jobs: Sequence[TopicJob], results: Sequence[TopicResult]) -> Evaluation:
+    """One table and one study of the results of all topics, in the order of their jobs."""
+    pyramid = jobs[0].name
+    scores = sorted((score for result in results for score in result.scores), key=_place)
+    notes = [*foreign(study), *without_references(study, jobs), *set_aside(study, results)[1]]
+    notes += [note for result in results for note in result.notes]
+    notes += [*human_peers(jobs), *unscored(study, scores)]
     built = [result.topic for result in results if result.built]
     if 0 < len(built) < len(results):
         what = f"the other {len(results) - len(built)} have one already, however that was made"
@@ -231,8 +201,34 @@ def assembled(study: Study, choices: Choices, results: Sequence[TopicResult], *,
     return Evaluation(table, with_results(study, results), log)
 
 
+def set_aside(study: Study, results: Iterable[TopicResult]) -> tuple[Study, list[Problem]]:
+    """The study with pyramids renamed that came with the data under a name that was built now, and a note on them."""
+    built = {(result.topic, result.pyramid.name): result.pyramid for result in results if result.built}
+    held = {(p.topic, p.name): p for p in study.pyramids if (p.topic, p.name) in built}
+    theirs = {key for key, pyramid in held.items() if not _share_units(pyramid, built[key])}
+    if not theirs:
+        return study, []
+    [name] = {name for _, name in theirs}
+    new = next(other for number in count(1) if (other := _given(name, number)) not in study.pyramid_names)
+    what = f"came with the study; it is kept as {new}, and a new one was built from the references"
+    note = Problem(f"pyramid {name} of {len(theirs)} topics", what, "warning")
+    pyramids = (replace(p, name=new) if (p.topic, p.name) in theirs else p for p in study.pyramids)
+    return replace(study, pyramids=tuple(pyramids)), [note]
+
+
+def _given(name: str, number: int) -> str:
+    return f"{name}-given" if number == 1 else f"{name}-given-{number}"
+
+
+def _share_units(one: Pyramid, other: Pyramid) -> bool:
+    """Units are known by their ids, so two pyramids of a study cannot both have one."""
+    return bool({unit.id for unit in one.units} & {unit.id for unit in other.units})
+
+
 def with_results(study: Study, results: Sequence[TopicResult]) -> Study:
-    """The study with new pyramids and judgments in place of older ones of the same name and judge."""
+    """The study with new pyramids and judgments in place of older ones that were built under the same name, and of
+    what the same judge said."""
+    study, _ = set_aside(study, results)
     made = {(result.topic, result.pyramid.name): result.pyramid for result in results}
     pyramids = tuple(({(p.topic, p.name): p for p in study.pyramids} | made).values())
     gone = {(p.topic, u.id) for p in study.pyramids if (p.topic, p.name) in made for u in p.units}
@@ -246,27 +242,6 @@ def with_results(study: Study, results: Sequence[TopicResult]) -> Study:
     judgments = Judgments(chain((j for j in old if (j.topic, j.unit) not in gone), new))
     judges = study.judges if not judged or JUDGE in study.judges else (*study.judges, JUDGE)
     return replace(study, pyramids=pyramids, judges=judges, judgments=judgments)
-
-
-def foreign(study: Study) -> list[Problem]:
-    """One warning for all texts mostly in other letters than the segmenter and the encoder were trained on."""
-    strange = [s for s in study.summaries if _is_foreign(s.text)]
-    if not strange:
-        return []
-    first = f"{strange[0].role} {strange[0].system} of topic {strange[0].topic}"
-    what = (
-        f"mostly not in Latin letters (the first is {first}); segmenter and encoder know English, so clauses and "
-        "similarities are less reliable"
-    )
-    return [Problem(f"{len(strange)} of {len(study.summaries)} texts", what, "warning")]
-
-
-def _is_foreign(text: str) -> bool:
-    if text.isascii():
-        return False
-    letters = [character for character in text if character.isalpha()]
-    latin = sum(character < "\u0250" or "\u1e00" <= character < "\u1f00" for character in letters)
-    return latin * 2 < len(letters)
 
 
 # -- the interfaces ------------------------------------------------------------------------------------------
@@ -292,11 +267,37 @@ def score(
         table = score_by_judgments(
             study, measures=measures or MEASURES, pyramid=pyramid or judged, judges=judges or JUDGE.id
         )
-        return replace(table, signature=Signature(AUTO, (*table.signature.choices, ("choices", "kept"))))
-    table = evaluate_study(study, _choices(choices), pyramid=pyramid or NAME, explain=False).table
+        return _with_lonely_peers(study, replace(table, signature=_kept(table.signature)))
+    table = evaluate_study(study, _choices(choices), pyramid=pyramid, explain=False).table
     if measures is None:
         return table
-    return replace(table, scores=tuple(score for name in measures for score in table.scores if score.measure == name))
+    scores = tuple(score for name in measures for score in table.scores if score.measure == name)
+    return replace(table, scores=scores, order=tuple(measures))
+
+
+def _kept(signature: Signature) -> Signature:
+    return Signature(AUTO, (*signature.choices, ("choices", "kept")))
+
+
+def _with_lonely_peers(study: Study, table: ScoreTable) -> ScoreTable:
+    """With a missing score for each peer that nothing is left for without its own reference, as the run gave it."""
+    name = dict(table.signature.choices)["pyramid"]
+    pyramids = {pyramid.topic: pyramid for pyramid in study.pyramids if pyramid.name == name}
+    scores = [score for score in table if score.topic is not None]
+    scored = {(score.topic, score.system) for score in scores}
+    lonely = [
+        (topic, system)
+        for (topic, system), own in own_references(study).items()
+        if (topic, system) not in scored and topic in pyramids and not pyramids[topic].without(own).units
+    ]
+    if not lonely:
+        return table
+    scores += [Score(topic, system, measure, None) for topic, system in lonely for measure in table.measures]
+    return ScoreTable.of_summaries(sorted(scores, key=_place), table.signature, table.notes)
+
+
+def _place(score: Score) -> tuple[str, str]:
+    return str(score.topic), score.system
 
 
 def _choices(named: Mapping[str, Any]) -> Choices:

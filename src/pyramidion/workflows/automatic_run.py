@@ -16,7 +16,7 @@ from typing import Any
 
 from pyramidion.auto.choices import Choices
 from pyramidion.auto.pyramids import NAME
-from pyramidion.errors import Problem, UsageError
+from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.formats.files import new_file, to_file_name
 from pyramidion.formats.score_tables import write_scores
 from pyramidion.model import Score, Study, Topic
@@ -26,12 +26,12 @@ from pyramidion.workflows.automatic import (
     JUDGE,
     Advance,
     Evaluation,
-    TopicJob,
     TopicResult,
     assembled,
+    check_pyramid,
     run_topics,
-    topic_jobs,
 )
+from pyramidion.workflows.automatic_jobs import TopicJob, topic_jobs
 from pyramidion.workflows.studies import guess_format, save
 
 PARTS = "parts"
@@ -41,18 +41,29 @@ _OURS = frozenset({PARTS, PYRAMIDS, "scores.csv", "study.jsonl", "log.txt"})
 
 @dataclass(frozen=True)
 class RunDone:
-    """What a run gave, and how many of the topics an earlier one had finished."""
+    """What a run gave, how many of the topics an earlier one had finished, and what could not be exported."""
 
     evaluation: Evaluation
     topics: int
     known: int
+    notes: tuple[Problem, ...] = ()
 
 
 def run(
-    study: Study, folder: Path, choices: Choices, *, processes: int = 1, advance: Advance = lambda _: None
+    study: Study,
+    folder: Path,
+    choices: Choices,
+    *,
+    pyramid: str | None = None,
+    processes: int = 1,
+    advance: Advance = lambda _: None,
 ) -> RunDone:
-    """Build, score and write everything into a folder: a new one, or that of an earlier run."""
-    jobs = topic_jobs(study, explain=True)
+    """Build, score and write everything into a folder: a new one, or that of an earlier run.
+
+    Pyramids are built from the references, whatever the study brings, unless one of its own is named.
+    """
+    check_pyramid(study, pyramid)
+    jobs = topic_jobs(study, pyramid=pyramid, rebuild=pyramid is None, explain=True)
     _make(folder)
     keys = {job.topic: fingerprint(job, choices) for job in jobs}
     done = {job.topic: found for job in jobs if (found := _read_part(_part(folder, job.topic), keys[job.topic]))}
@@ -62,9 +73,9 @@ def run(
     for result in run_topics(todo, choices, processes=processes, advance=advance):
         _write_part(_part(folder, result.topic), keys[result.topic], result)
         done[result.topic] = result
-    evaluation = assembled(study, choices, [done[job.topic] for job in jobs], pyramid=NAME)
-    _write(evaluation, folder)
-    return RunDone(evaluation, len(jobs), known)
+    evaluation = assembled(study, choices, jobs, [done[job.topic] for job in jobs])
+    lost = _write(evaluation, folder, jobs[0].name)
+    return RunDone(evaluation, len(jobs), known, lost)
 
 
 def _make(folder: Path) -> None:
@@ -74,13 +85,18 @@ def _make(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
 
 
-def _write(evaluation: Evaluation, folder: Path) -> None:
+def _write(evaluation: Evaluation, folder: Path, pyramid: str) -> tuple[Problem, ...]:
+    """Scores first; an export to another tool's format that does not fit is no reason to stop."""
     write_scores(evaluation.table, folder / "scores.csv")
-    save(evaluation.study, folder / "study.jsonl")
-    shutil.rmtree(folder / PYRAMIDS, ignore_errors=True)
-    save(only_automatic(evaluation.study), folder / PYRAMIDS, format="ducview")
     with new_file(folder / "log.txt") as file:
         file.write(evaluation.log)
+    save(evaluation.study, folder / "study.jsonl")
+    shutil.rmtree(folder / PYRAMIDS, ignore_errors=True)
+    try:
+        save(only_automatic(evaluation.study, pyramid), folder / PYRAMIDS, format="ducview")
+    except (InputError, UsageError) as error:
+        return (Problem(str(folder / PYRAMIDS), f"no DUCView files: {str(error).splitlines()[0]}", "warning"),)
+    return ()
 
 
 def only_automatic(study: Study, name: str = NAME) -> Study:

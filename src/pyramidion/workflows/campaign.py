@@ -7,8 +7,9 @@ worker, a cell - is listed with its reason.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,40 +18,22 @@ import numpy as np
 
 from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.formats.judgment_tables import write_judgments
-from pyramidion.methods.sampling import sample_units, split_into_groups
-from pyramidion.methods.statements import filter_statements
 from pyramidion.model import (
     Aspect,
     Assignment,
-    ContentUnit,
-    Contributor,
     Judge,
     Judgment,
     Judgments,
-    Pyramid,
-    Settings,
     Study,
 )
-from pyramidion.store import Assignments, Campaigns, Database, Reviews, StoredAnswer, Studies, Workers
+from pyramidion.store import Assignments, Campaigns, Database, Decisions, Reviews, StoredAnswer, Studies, Workers
+from pyramidion.store.campaigns import REMOVED
 from pyramidion.workflows.planning import ATTENTION, Plan
 from pyramidion.workflows.pseudonyms import with_pseudonyms
+from pyramidion.workflows.written_units import UnitKey, UnitsMade, units_from, units_in_use, without_units_of
 
 PREFERENCE = "preference"
 """The aspect of head-to-head judgments: 1 prefers ``system``, 0 ``other``, 0.5 neither."""
-CROWD = "crowd"
-"""The name of pyramids made of what workers wrote."""
-
-
-@dataclass(frozen=True)
-class UnitsMade:
-    """What became of the statements of a writing campaign."""
-
-    pyramids: tuple[Pyramid, ...]
-    notes: tuple[Problem, ...]
-
-    @property
-    def kept(self) -> int:
-        return sum(len(pyramid.units) for pyramid in self.pyramids)
 
 
 class Desk:
@@ -61,6 +44,7 @@ class Desk:
         self.studies = Studies(database)
         self.campaigns = Campaigns(database)
         self.reviews = Reviews(database)
+        self.decisions = Decisions(database)
         self.workers = Workers(database)
         self.assignments = Assignments(database)
 
@@ -106,18 +90,48 @@ class Desk:
                 raise UsageError(f"topic {pyramid.topic} has a {pyramid.name} pyramid already")
         self.studies.add(Study(pyramids=made.pyramids))
 
+    def material(self) -> Study:
+        """The study as imported, with the units that workers wrote; what a new campaign may ask about.
+
+        Units of answers that were removed are not in it, except those that tasks ask about already.
+        """
+        return self._material(self.campaigns.answers())
+
+    def _material(self, answers: Sequence[StoredAnswer]) -> Study:
+        study = self.studies.load()
+        removed = removed_writing(answers)
+        return without_units_of(study, removed, self.asked_units()) if removed else study
+
+    def asked_units(self) -> frozenset[UnitKey]:
+        """The units that tasks of any campaign ask about."""
+        judging = [campaign.name for campaign in self.campaigns.all() if campaign.kind == "judge"]
+        tasks = [stored.task for name in judging for stored in self.campaigns.tasks(name)]
+        return frozenset((task.topic, unit) for task in tasks for unit in task.units)
+
     def study(self, *, keep_excluded: bool = False) -> Study:
         """The study with everything the campaigns have collected, as every method and format reads it.
 
-        Answers of excluded workers are left out, and its notes say so.
+        Answers of excluded workers and answers that were removed are left out, and its notes say so.
         """
-        answers = [answer for answer in self.campaigns.answers() if answer.counted]
-        kept, left_out = (answers, ()) if keep_excluded else self._without_excluded(answers)
-        return replace(with_answers(self.studies.load(), kept), notes=left_out)
+        answers = self.campaigns.answers()
+        counted = [answer for answer in answers if answer.counted]
+        kept, left_out = (counted, ()) if keep_excluded else self._without_excluded(counted)
+        found = with_answers(self._material(answers), kept)
+        return replace(found, notes=(*left_out, *self._removed_notes(found, answers)))
+
+    def _removed_notes(self, study: Study, answers: Sequence[StoredAnswer]) -> Iterator[Problem]:
+        """How many answers to each campaign are in no score, and what rests on those that became units."""
+        for campaign in dict.fromkeys(answer.campaign for answer in answers):
+            gone = Counter(a.removed for a in answers if a.campaign == campaign and a.state == "submitted")
+            words = [f"{gone[why]} {why}" for why in REMOVED if gone[why]]
+            if words:
+                yield Problem(f"campaign {campaign}", f"answers left out: {', '.join(words)}", "warning")
+        if removed := removed_writing(answers):
+            yield from (use.note() for use in units_in_use(study, removed, self.asked_units()))
 
     def study_of(self, campaign: str) -> Study:
         """The study with the answers to one campaign, whoever gave them."""
-        return with_answers(self.studies.load(), self._counted(campaign))
+        return with_answers(self.material(), self._counted(campaign))
 
     def answers_table(self, campaign: str) -> str:
         """The answers to one campaign as CSV, which can be read again as a table of judgments."""
@@ -135,6 +149,10 @@ class Desk:
         kept = [answer for answer in answers if answer.worker not in excluded]
         out = sorted({answer.worker for answer in answers} & set(excluded))
         return kept, tuple(Problem(f"worker {worker}", f"left out: {excluded[worker]}", "warning") for worker in out)
+
+
+def removed_writing(answers: Iterable[StoredAnswer]) -> list[StoredAnswer]:
+    return [answer for answer in answers if answer.removed and answer.task.kind == "write" and answer.answer]
 
 
 def without_known(study: Study, held: Study) -> Study:
@@ -214,33 +232,3 @@ def judgments_of(answer: StoredAnswer) -> Iterator[Judgment]:
     if "winner" in given:
         value = {"first": 1.0, "second": 0.0, "tie": 0.5}[given["winner"]]
         yield replace(about, other=task.other, aspect=PREFERENCE, value=value)
-
-
-def units_from(
-    study: Study,
-    answers: Iterable[StoredAnswer],
-    settings: Settings,
-    rng: np.random.Generator,
-) -> UnitsMade:
-    """One crowd pyramid per topic from written statements; every statement left out is in the notes."""
-    notes: list[Problem] = []
-    written: dict[str, list[ContentUnit]] = {}
-    for answer in sorted(answers, key=lambda a: (a.task.topic, a.task.references, a.worker)):
-        of_topic = written.setdefault(answer.task.topic, [])
-        for text in (answer.answer or {}).get("statements", []):
-            contributor = Contributor(answer.task.references[0])
-            of_topic.append(ContentUnit(f"s{len(of_topic) + 1:03}", text, (contributor,), author=answer.worker))
-    pyramids = []
-    for topic, units in written.items():
-        filtered = filter_statements(units)
-        notes += [
-            Problem(f"topic {topic}, statement {d.unit.id}", f"dropped: {d.reason}", "warning")
-            for d in filtered.dropped
-        ]
-        references = tuple(sorted(r.system for r in study.references if r.topic == topic))
-        sample = sample_units(filtered.kept, size=settings.units_per_topic, rng=rng, references=references)
-        notes += [replace(p, where=f"topic {topic}, {p.where}") for p in sample.shortfalls]
-        groups = {u.id: u.group for u in split_into_groups(sample.units, group_size=settings.units_per_task, rng=rng)}
-        kept = tuple(replace(unit, group=groups.get(unit.id, "")) for unit in filtered.kept)
-        pyramids.append(Pyramid(topic, references, kept, CROWD))
-    return UnitsMade(tuple(pyramids), tuple(notes))

@@ -1,44 +1,180 @@
-"""A manager's decision about a worker and what follows from it, for the command line and the pages alike."""
+"""What a manager decides about workers and their answers, for the command line and the pages alike."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, cast
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, NamedTuple
 
-from pyramidion.store.reviews import Action
+from pyramidion.errors import Problem, UnknownError, UsageError
+from pyramidion.store import Decided, Standing, StoredAnswer
 from pyramidion.workflows.campaign import Desk
 from pyramidion.workflows.monitor import overview
+from pyramidion.workflows.written_units import units_in_use
 
-OfSubmission = Literal["approve", "reject", "reopen"]
+OfAnswer = Literal["approve", "reject", "reopen", "restore"]
+OfWorker = Literal["exclude", "include", "block", "unblock", "bonus"]
 
 
-def decide(
+@dataclass(frozen=True)
+class Decisions:
+    """What became of each answer, and what a manager should know about it."""
+
+    campaign: str
+    answers: tuple[Decided, ...]
+    notes: tuple[Problem, ...] = ()
+
+    @property
+    def changed(self) -> tuple[Decided, ...]:
+        return tuple(one for one in self.answers if one.changed)
+
+    @property
+    def removed(self) -> int:
+        """How many answers no longer count, so that their places are open."""
+        return sum(one.counted_before and not one.counted for one in self.answers)
+
+    @property
+    def counted_again(self) -> int:
+        return sum(one.counted and not one.counted_before for one in self.answers)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "campaign": self.campaign,
+            "answers": [asdict(one) for one in self.answers],
+            "removed": self.removed,
+            "counted_again": self.counted_again,
+            "notes": [note.as_dict() for note in self.notes],
+        }
+
+
+def decide_answers(
     desk: Desk,
-    action: str,
+    action: OfAnswer,
+    campaign: str,
+    answers: Sequence[int] = (),
     *,
-    worker: str,
+    worker: str = "",
     actor: str,
     reason: str,
-    amount: float | None = None,
-    campaign: str | None = None,
-) -> int:
-    """Record the decision. A block also stops tasks; approve and reject cover every undecided submission, or those to
-    one campaign. Returns how many submissions they covered.
+    dry_run: bool = False,
+) -> Decisions:
+    """Decide about some answers to a campaign, or about those of a worker there that are not decided yet."""
+    if bool(answers) == bool(worker):
+        raise UsageError("say which answers, by their ids, or whose: a worker's")
+    given = _submitted(desk, campaign)
+    notes: list[Problem] = []
+    if worker:
+        answers, notes = _undecided(desk, campaign, worker, given, action)
+    decided = desk.decisions.decide(campaign, answers, action, actor=actor, reason=reason, dry_run=dry_run)
+    return Decisions(campaign, tuple(decided), (*notes, *_consequences(desk, campaign, given, decided)))
+
+
+def _submitted(desk: Desk, campaign: str) -> dict[int, StoredAnswer]:
+    desk.campaigns.get(campaign)  # or UnknownError
+    return {answer.id: answer for answer in desk.campaigns.answers(campaign) if answer.state == "submitted"}
+
+
+def _undecided(
+    desk: Desk, campaign: str, worker: str, given: dict[int, StoredAnswer], action: OfAnswer
+) -> tuple[list[int], list[Problem]]:
+    mine = _of_worker(desk, campaign, worker, given)
+    if action in {"reopen", "restore"}:
+        fits = [id for id in mine if given[id].counted == (action == "reopen") and given[id].removed != "withdrawn"]
+        return fits, []
+    standings = desk.decisions.standings(campaign)
+    decided = {id: standings[id].decision for id in mine if id in standings and standings[id].decision}
+    other = sorted(id for id, decision in decided.items() if decision not in {action, "withdraw"})
+    what = {"approve": "rejected", "reject": "approved"}[action]
+    note = Problem(
+        f"answers {_listed(other)}", f"left as they are: {what} before; name them to {action} them", "warning"
+    )
+    return [id for id in mine if id not in decided], [note] if other else []
+
+
+def _of_worker(desk: Desk, campaign: str, worker: str, given: dict[int, StoredAnswer]) -> list[int]:
+    if desk.workers.get(worker) is None:
+        raise UnknownError(f"no worker is called {worker!r}")
+    mine = [id for id, answer in given.items() if answer.worker == worker]
+    if not mine:
+        raise UnknownError(f"worker {worker} has submitted nothing to campaign {campaign}")
+    return mine
+
+
+def _consequences(
+    desk: Desk, campaign: str, given: dict[int, StoredAnswer], decided: Sequence[Decided]
+) -> list[Problem]:
+    found = desk.campaigns.get(campaign)
+    gone = [replace(given[one.answer], removed=one.removed) for one in decided if one.counted_before > one.counted]
+    late = [one.answer for one in decided if one.changed and not one.counted and one.removed is None]
+    notes = []
+    if gone and found.state != "running":
+        notes.append(Problem(f"campaign {campaign}", f"it is {found.state}, so nobody is given the open places"))
+    if late:
+        taken = "somebody else has the place, so they are kept as surplus and are in no score"
+        notes.append(Problem(f"answers {_listed(late)}", taken))
+    if found.kind == "write" and gone:
+        notes += [use.note() for use in units_in_use(desk.study(), gone, desk.asked_units())]
+    return [_warning(note) for note in notes]
+
+
+def _warning(note: Problem) -> Problem:
+    return Problem(note.where, note.what, "warning")
+
+
+def _listed(ids: Sequence[int], most: int = 10) -> str:
+    return ", ".join(map(str, ids[:most])) + (f" and {len(ids) - most} more" if len(ids) > most else "")
+
+
+# -- workers -------------------------------------------------------------------------------------------------
+
+
+def decide_worker(
+    desk: Desk, action: OfWorker, worker: str, *, actor: str, reason: str, amount: float | None = None
+) -> None:
+    """Record a decision about a worker, which holds in all campaigns. A block also stops tasks; answers stay."""
+    with desk.database.together():
+        desk.reviews.add(action, worker=worker, actor=actor, reason=reason, amount=amount)
+        if action == "block":
+            _stop(desk, worker, reason)
+        elif action == "unblock":
+            desk.workers.set_blocked(worker, None)
+
+
+def _stop(desk: Desk, worker: str, reason: str) -> None:
+    desk.workers.set_blocked(worker, reason)
+    desk.assignments.release_worker(worker)
+
+
+class Blocked(NamedTuple):
+    """What became of the answers of a blocked worker: those rejected, and those re-opened because they are paid."""
+
+    rejected: Decisions
+    reopened: Decisions
+
+
+def block_and_remove(
+    desk: Desk, worker: str, campaign: str, *, actor: str, reason: str, dry_run: bool = False
+) -> Blocked:
+    """Block a worker and remove everything they submitted to a campaign (Gillick and Liu 2010, section 3).
+
+    Answers are rejected; those that the platform was told are approved cannot be, so they are only re-opened.
     """
-    about: dict[str, Any] = {"actor": actor, "reason": reason, "worker": worker}
-    desk.reviews.add(cast(Action, action), **about, amount=amount)
-    if action == "block":
-        desk.workers.set_blocked(worker, reason)
-        desk.assignments.release_worker(worker)
-    elif action == "unblock":
-        desk.workers.set_blocked(worker, None)
-    elif action in {"approve", "reject"}:
-        decided = desk.reviews.decisions()
-        given = [a for a in desk.campaigns.answers(campaign) if a.worker == worker and a.state == "submitted"]
-        undecided = [answer.id for answer in given if answer.id not in decided]
-        for assignment in undecided:
-            desk.reviews.add(cast(Action, action), **about, assignment=assignment)
-        return len(undecided)
-    return 0
+    given = _submitted(desk, campaign)
+    mine = [
+        id for id in _of_worker(desk, campaign, worker, given) if given[id].removed not in {"rejected", "withdrawn"}
+    ]
+    standings = desk.decisions.standings(campaign)
+    paid = [id for id in mine if id in standings and standings[id].told == "approve"]
+    how: dict[str, Any] = {"actor": actor, "reason": reason, "dry_run": dry_run}
+    with desk.database.together() if not dry_run else nullcontext():
+        if not dry_run:
+            desk.reviews.add("block", worker=worker, actor=actor, reason=reason)
+            _stop(desk, worker, reason)
+        rejected = desk.decisions.decide(campaign, [id for id in mine if id not in paid], "reject", **how)
+        reopened = desk.decisions.decide(campaign, paid, "reopen", **how)
+    notes = _consequences(desk, campaign, given, [*rejected, *reopened])
+    return Blocked(Decisions(campaign, tuple(rejected), tuple(notes)), Decisions(campaign, tuple(reopened)))
 
 
 class Approved(NamedTuple):
@@ -49,19 +185,15 @@ class Approved(NamedTuple):
     left: tuple[str, ...]
 
 
-def approve_unflagged(desk: Desk, campaign: str, *, actor: str, reason: str) -> Approved:
+def approve_unflagged(desk: Desk, campaign: str, *, actor: str, reason: str, dry_run: bool = False) -> Approved:
     """Approve what everybody submitted to a campaign who has no flag there and is not excluded."""
     found = overview(desk, campaign).workers
     good = tuple(one.worker for one in found if not one.flags and not one.excluded)
-    done = [decide(desk, "approve", worker=worker, actor=actor, reason=reason, campaign=campaign) for worker in good]
-    return Approved(good, sum(done), tuple(one.worker for one in found if one.worker not in good))
-
-
-def decide_submission(desk: Desk, action: OfSubmission, assignment: int, *, actor: str, reason: str) -> None:
-    """Record a decision about one submission.
-
-    To reopen is to ask somebody else to do the task again; the answer that was given is kept, but no longer counted.
-    """
-    if action == "reopen":
-        desk.assignments.reopen(assignment)
-    desk.reviews.add(action, actor=actor, reason=reason, assignment=assignment)
+    standings = desk.decisions.standings(campaign)
+    undecided = [
+        answer.id
+        for answer in desk.campaigns.answers(campaign)
+        if answer.state == "submitted" and answer.worker in good and not standings.get(answer.id, Standing()).decision
+    ]
+    done = desk.decisions.decide(campaign, undecided, "approve", actor=actor, reason=reason, dry_run=dry_run)
+    return Approved(good, len(done), tuple(one.worker for one in found if one.worker not in good))

@@ -72,7 +72,7 @@ def score(study: Study, method: str | None = None, **choices: Any) -> ScoreTable
     """
     method = fitting_method(study, choices) if method is None else method
     run = plugins.load("methods", method)
-    _check_choices(method, run, choices)
+    check_choices(method, choices)
     if isinstance(choices.get("measures"), str):
         choices["measures"] = [choices["measures"]]
     table = run(study, **choices)
@@ -83,9 +83,9 @@ def score(study: Study, method: str | None = None, **choices: Any) -> ScoreTable
     return replace(table, notes=notes)
 
 
-def _check_choices(method: str, run: Callable[..., Any], choices: Mapping[str, Any]) -> None:
-    """A method that takes any name checks them itself."""
-    parameters = _parameters(run)
+def check_choices(method: str, choices: Mapping[str, Any]) -> None:
+    """Refuse choices that a method does not have. A method that takes any name checks them itself."""
+    parameters = _parameters(plugins.load("methods", method))
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         return
     known = sorted(parameters.keys() - {"study"})

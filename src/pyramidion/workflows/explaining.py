@@ -5,22 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from pyramidion.analysis.findings import Expressed, Piece, ShownSummary, ShownTopic, ShownUnit, Votes, Wording
+from pyramidion.analysis.findings import (
+    ByAnnotator,
+    Expressed,
+    Piece,
+    ShownSummary,
+    ShownTopic,
+    ShownUnit,
+    Votes,
+    Wording,
+)
 from pyramidion.errors import Problems, UsageError, check_choice
 from pyramidion.methods.aggregate import majority, questions
-from pyramidion.methods.choice import Choice, choose
+from pyramidion.methods.choice import Choice, Weights, choose
 from pyramidion.methods.columns import is_in, take, values
-from pyramidion.methods.explain import Explanation
+from pyramidion.methods.explain import Explanation, OneAnnotation
 from pyramidion.methods.lite import at_most_once
-from pyramidion.methods.pyramid import peer_scores
+from pyramidion.methods.pyramid import MEASURES, AnnotatedPeer, Annotators, PeerScore, peer_scores
 from pyramidion.methods.screening import Screening, screen
 from pyramidion.model import UNMATCHED, Judgments, Study, Summary
-from pyramidion.model.judgments import PRESENT, JudgeKind, Mention, times
+from pyramidion.model.judgments import PRESENT, JudgeKind, Mention, listed, times
 from pyramidion.model.pyramids import ContentUnit, Pyramid
-from pyramidion.workflows.evaluate import AUTO, auto_pyramid, fitting_method, score
+from pyramidion.workflows.evaluate import AUTO, auto_pyramid, check_choices, fitting_method, score
 
 KINDS: dict[str, JudgeKind] = {"pyramid": "expert", "lite": "crowd", AUTO: "model"}
 """Methods that judge units, and the kind of judges they look at by default."""
@@ -31,34 +41,54 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class UnitsFound:
-    """What was found in every summary: units by id and how often, votes, and evidence."""
+    """What was found in every summary: units by id and how often, votes, and evidence.
+
+    Where several annotated a summary (``annotated``) and the mean of their scores counts, a unit is expressed if any of
+    them finds it: its votes say in which part it counts.
+    ``degrees`` says, of units that a model finds in part, in which part they count.
+    """
 
     choice: Choice | None = None
     expressed: dict[Key, dict[str, int]] = field(default_factory=dict)
     votes: dict[Key, dict[str, tuple[int, int]]] = field(default_factory=dict)
-    unmatched: dict[Key, int | None] = field(default_factory=dict)
+    unmatched: dict[Key, float | None] = field(default_factory=dict)
     weight: dict[Key, float] = field(default_factory=dict)
     evidence: dict[Key, dict[str, tuple[Mention, ...]]] = field(default_factory=dict)
     outside: dict[Key, tuple[Mention, ...]] = field(default_factory=dict)
     workers: Screening | None = None
+    annotated: dict[Key, AnnotatedPeer] = field(default_factory=dict)
+    degrees: dict[Key, dict[str, float]] = field(default_factory=dict)
 
 
-def units_found(study: Study, method: str, pyramid: str | None, judges: str | None) -> UnitsFound:
+def units_found(
+    study: Study,
+    method: str,
+    pyramid: str | None,
+    judges: str | None,
+    *,
+    weights: Weights = "contributors",
+    annotators: Annotators = "mean",
+) -> UnitsFound:
     """Judgments by the main method; where it has no units (ratings, ROUGE), pyramids are shown without them."""
-    choice = chosen(study, method, pyramid, judges)
+    choice = chosen(study, method, pyramid, judges, weights)
     weight: dict[Key, float] = {}
+    several: dict[Key, AnnotatedPeer] = {}
+    degrees: dict[Key, dict[str, float]] = {}
     if method in {"pyramid", AUTO}:
-        scores = {(topic, system): found for topic, system, found in peer_scores(choice, Problems())}
+        peers = peer_scores(choice, Problems(), annotators=annotators)
+        scores = {(peer.topic, peer.system): peer for peer in peers}
         expressed = {
-            key: {unit: times(value) for unit, value in found.expressed.items()} for key, found in scores.items()
+            key: {unit: listed(value) for unit, value in found.expressed.items()} for key, found in scores.items()
         }
+        degrees = {key: found.degrees() for key, found in scores.items()}
         unmatched = {key: found.unmatched for key, found in scores.items()}
-        weight = {key: found.raw for key, found in scores.items()}
-        held = choice.on_units
+        weight = {key: found.value("raw") or 0.0 for key, found in scores.items()}
+        several = {key: found for key, found in scores.items() if len(found.by) > 1}
+        held = choice.counted(choice.on_units)
         workers = None
     elif method == "lite":
         workers = screen(choice.on_units, minimum=MIN_AGREEMENT)
-        held = workers.kept
+        held = choice.counted(workers.kept)
         expressed, unmatched = _by_majority(held), {}
     else:
         return UnitsFound(choice)
@@ -66,27 +96,35 @@ def units_found(study: Study, method: str, pyramid: str | None, judges: str | No
     return UnitsFound(
         choice,
         expressed,
-        _votes(held),
+        _votes(held) | {key: found.votes() for key, found in several.items()},
         unmatched,
         weight,
         _evidence(held, expressed),
-        _outside(outside),
+        _outside(choice, outside),
         workers,
+        several,
+        degrees,
     )
 
 
-def chosen(study: Study, method: str, pyramid: str | None, judges: str | None) -> Choice:
+def chosen(
+    study: Study, method: str, pyramid: str | None, judges: str | None, weights: Weights = "contributors"
+) -> Choice:
     """The pyramid and the judges that a method looks at."""
     if method == AUTO:
         pyramid, judges = pyramid or auto_pyramid(study) or AUTO, judges or AUTO
-    return choose(study, kind=KINDS.get(method, "expert"), pyramid=pyramid, judges=judges)
+    return choose(study, kind=KINDS.get(method, "expert"), pyramid=pyramid, judges=judges, weights=weights)
 
 
-def shown_pyramid(study: Study, topic: str, *, method: str | None = None, pyramid: str | None = None) -> Pyramid:
+def shown_pyramid(
+    study: Study, topic: str, *, method: str | None = None, pyramid: str | None = None, weights: Weights | None = None
+) -> Pyramid:
     """The pyramid of a topic that summaries are explained by."""
     _check_method(method)
-    given = {} if pyramid is None else {"pyramid": pyramid}
-    return _of_topic(chosen(study, method or fitting_method(study, given), pyramid, None), topic)
+    given = {name: value for name, value in (("pyramid", pyramid), ("weights", weights)) if value is not None}
+    method = method or fitting_method(study, given)
+    check_choices(method, given)
+    return _of_topic(chosen(study, method, pyramid, None, weights or "contributors"), topic)
 
 
 def _check_method(method: str | None) -> None:
@@ -108,6 +146,8 @@ def explain(
     method: str | None = None,
     pyramid: str | None = None,
     judges: str | None = None,
+    weights: Weights | None = None,
+    annotators: Annotators | None = None,
 ) -> Explanation:
     """Why a summary scores as it does, by the method that fits the study or another one that judges units."""
     _check_method(method)
@@ -115,23 +155,44 @@ def explain(
     if peer is None:
         here = ", ".join(sorted(p.system for p in study.peers if p.topic == topic))
         raise UsageError(f"topic {topic} has no system {system!r}; it has: {here or 'none'}")
-    given = {name: value for name, value in (("pyramid", pyramid), ("judges", judges)) if value is not None}
+    named = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}
+    given: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
     method = method or fitting_method(study, given)
-    found = units_found(study, method, pyramid, judges)
+    check_choices(method, given)
+    counting, joining = weights or "contributors", annotators or "mean"
+    found = units_found(study, method, pyramid, judges, weights=counting, annotators=joining)
     assert found.choice is not None
-    key, held = (topic, system), _of_topic(found.choice, topic)
+    _of_topic(found.choice, topic)
+    key, held = (topic, system), found.choice.pyramid_for(topic, system)
+    if not held.units and key in found.choice.own:
+        raise UsageError(
+            f"topic {topic}, system {system}: it is the topic's only reference; nothing to compare it with"
+        )
     if key not in found.expressed:
         raise UsageError(f"topic {topic}, system {system}: nobody judged it against pyramid {found.choice.pyramid}")
     table = score(study, method, **given)
     return Explanation(
         peer,
-        replace(held, units=_judged_units(held, found)),
+        replace(held, units=_judged_units(found, topic, system)),
         found.expressed[key],
         found.evidence.get(key, {}),
         {measure: table.per_summary(measure).get(key) for measure in table.measures},
         found.unmatched.get(key),
         found.weight.get(key),
+        {} if key not in found.annotated else _each(found.annotated[key], table.measures),
+        found.choice.own.get(key, ""),
+        found.degrees.get(key, {}),
     )
+
+
+def _each(peer: AnnotatedPeer, measures: Iterable[str]) -> dict[str, OneAnnotation]:
+    """What each annotator says of a summary, and what that alone would score."""
+
+    def made(score: PeerScore) -> OneAnnotation:
+        counts = {unit: listed(value) for unit, value in score.expressed.items()}
+        return OneAnnotation(counts, {name: MEASURES[name](score) for name in measures}, score.unmatched, score.raw)
+
+    return {name: made(score) for name, score in peer.by.items()}
 
 
 def _by_majority(judgments: Judgments) -> dict[Key, dict[str, int]]:
@@ -168,11 +229,14 @@ def _evidence(judgments: Judgments, expressed: dict[Key, dict[str, int]]) -> dic
     return found
 
 
-def _outside(judgments: Judgments) -> dict[Key, tuple[Mention, ...]]:
+def _outside(choice: Choice, judgments: Judgments) -> dict[Key, tuple[Mention, ...]]:
+    """The mentions of content in no unit; for a human peer also of what no other reference says."""
     found: dict[Key, tuple[Mention, ...]] = {}
-    for row, mentions in sorted(judgments.evidence.items()):
-        key = judgments.topic[row], judgments.system[row]
-        found[key] = tuple(dict.fromkeys([*found.get(key, ()), *mentions]))
+    for held in (judgments, choice.on_units if choice.own else Judgments()):
+        for row, mentions in sorted(held.evidence.items()):
+            key = held.topic[row], held.system[row]
+            if not held.unit[row] or held.unit[row] in choice.left_out(*key):
+                found[key] = tuple(dict.fromkeys([*found.get(key, ()), *mentions]))
     return found
 
 
@@ -184,14 +248,17 @@ def shown_topic(study: Study, id: str, judged: UnitsFound) -> ShownTopic:
     title, description = (topic.title, topic.description) if topic else ("", "")
     if pyramid is None:
         return ShownTopic(id, title, description, texts, (), 0)
-    heaviest_first = sorted(_judged_units(pyramid, judged), key=lambda unit: -unit.weight)
+    heaviest_first = sorted(_judged_units(judged, id), key=lambda unit: -unit.weight)
     units = tuple(_unit(unit, references) for unit in heaviest_first)
     return ShownTopic(id, title, description, texts, units, max((unit.weight for unit in units), default=0))
 
 
-def _judged_units(pyramid: Pyramid, judged: UnitsFound) -> tuple[ContentUnit, ...]:
-    """Of a crowd's pyramid only what was sampled for judging."""
-    return pyramid.sampled if judged.workers else pyramid.units
+def _judged_units(judged: UnitsFound, topic: str, system: str = "") -> tuple[ContentUnit, ...]:
+    """The units that count for a peer; of a crowd's pyramid only what was sampled for judging."""
+    assert judged.choice is not None
+    pyramid = judged.choice.pyramids[topic]
+    asked = {unit.id for unit in (pyramid.sampled if judged.workers else pyramid.units)}
+    return tuple(unit for unit in judged.choice.pyramid_for(topic, system).units if unit.id in asked)
 
 
 def _unit(unit: ContentUnit, references: Mapping[str, str]) -> ShownUnit:
@@ -202,11 +269,27 @@ def _unit(unit: ContentUnit, references: Mapping[str, str]) -> ShownUnit:
     return ShownUnit(unit.id, unit.label, unit.weight, wordings)
 
 
-def shown_summaries(study: Study, judged: UnitsFound, topics: tuple[ShownTopic, ...]) -> Iterable[ShownSummary]:
+def shown_summaries(
+    study: Study, judged: UnitsFound, topics: tuple[ShownTopic, ...], measure: str = "modified"
+) -> Iterable[ShownSummary]:
+    """Every summary of these topics; ``measure`` is what annotators are compared by."""
     places = {topic.id: {unit.id: place for place, unit in enumerate(topic.units)} for topic in topics}
+    own = judged.choice.own if judged.choice else {}
     for peer in study.peers:
         if peer.topic in places:
-            yield _summary(peer, judged, places[peer.topic])
+            shown = _summary(peer, judged, places[peer.topic])
+            key = peer.topic, peer.system
+            by = judged.annotated[key].by.items() if key in judged.annotated else ()
+            shown = replace(shown, annotators=tuple(ByAnnotator(name, MEASURES[measure](found)) for name, found in by))
+            yield (
+                replace(shown, own=own[key], weights=_weights(judged, key, places[peer.topic])) if key in own else shown
+            )
+
+
+def _weights(judged: UnitsFound, key: Key, places: Mapping[str, int]) -> tuple[int | None, ...]:
+    """What each shown unit weighs for a human peer, without its own contribution."""
+    weights = {unit.id: unit.weight for unit in _judged_units(judged, *key)}
+    return tuple(weights.get(unit) for unit in places)
 
 
 def _summary(peer: Summary, judged: UnitsFound, places: dict[str, int]) -> ShownSummary:
@@ -221,13 +304,19 @@ def _summary(peer: Summary, judged: UnitsFound, places: dict[str, int]) -> Shown
     ]
     outside = judged.outside.get(key, ())
     marks += [(span.start, span.end, -1) for mention in outside for span in mention]
-    found = (expressed or {}).items()
+    found, degrees = (expressed or {}).items(), judged.degrees.get(key, {})
     return ShownSummary(
         peer.topic,
         peer.system,
         pieces(peer.text, marks),
         expressed is not None,
-        tuple(sorted(Expressed(places[unit], often) for unit, often in found if often > 0 and unit in places)),
+        tuple(
+            sorted(
+                Expressed(places[unit], often, degrees.get(unit, 1.0))
+                for unit, often in found
+                if often > 0 and unit in places
+            )
+        ),
         tuple(
             sorted(Votes(places[unit], *counts) for unit, counts in judged.votes.get(key, {}).items() if unit in places)
         ),

@@ -58,7 +58,7 @@ def judge_study(
     judged = with_judgments(study, asked.name, found.build())
     table = lite.score(judged, pyramid=name, judges=asked.name, aggregate="mean", min_agreement=None)
     values = "soft" if threshold is None else f"from-{threshold:g}"
-    signature = Signature.of("lite", pyramid=name, judges=asked.name, values=values)
+    signature = Signature.of("lite", pyramid=name, judges=asked.name, kind="model", values=values)
     notes = (*study.notes, *_empty(study, name), *table.notes)
     return JudgedStudy(replace(table, signature=signature, notes=notes), judged)
 

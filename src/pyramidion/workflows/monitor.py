@@ -11,12 +11,17 @@ from pyramidion.methods.cost import Cost, campaign_cost
 from pyramidion.methods.quality import Flag, WorkRecord, flag_workers
 from pyramidion.methods.screening import screen
 from pyramidion.model import Campaign, Judgments, Study
+from pyramidion.stats.rounding import rounded_beside
 from pyramidion.store import StoredAnswer
 from pyramidion.workflows.campaign import Desk, judgments_of
 from pyramidion.workflows.planning import ATTENTION
+from pyramidion.workflows.verdicts import Pending, pending_decisions
 
 GOLD_TOLERANCE = 2
 """A rating counts as right if it is at most this far from the experts' mean."""
+
+ALPHA_LIMITS = (0.67, 0.8)
+"""From the first on agreement is tentative, from the second on reliable (Krippendorff 2004); the page says so."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +29,11 @@ class WorkerReport:
     worker: str
     submitted: int
     surplus: int
+    removed: int
     median_seconds: float | None
     agreement: float | None
+    agreement_shown: str | None
+    """Rounded, but never to the other side of the campaign's least agreement."""
     flags: tuple[Flag, ...]
     excluded: str | None
     blocked: str | None
@@ -41,6 +49,7 @@ class Overview:
     alpha: float | None
     seconds: list[float] = field(repr=False)
     cost: Cost
+    pending: tuple[Pending, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for --json and for the manager's page."""
@@ -52,15 +61,19 @@ class Overview:
             "by_topic": self.by_topic,
             "by_system": self.by_system,
             "alpha": self.alpha,
+            "alpha_shown": None if self.alpha is None else rounded_beside(self.alpha, *ALPHA_LIMITS),
             "median_seconds": median(self.seconds) if self.seconds else None,
             "cost": str(self.cost),
+            "pending": [one._asdict() for one in self.pending],
             "workers": [
                 {
                     "worker": w.worker,
                     "submitted": w.submitted,
                     "surplus": w.surplus,
+                    "removed": w.removed,
                     "median_seconds": w.median_seconds,
                     "agreement": w.agreement,
+                    "agreement_shown": w.agreement_shown,
                     "flags": [{"reason": f.reason, "detail": f.detail} for f in w.flags],
                     "excluded": w.excluded,
                     "blocked": w.blocked,
@@ -75,7 +88,7 @@ def spent(desk: Desk) -> str:
     costs = {}
     for campaign in desk.campaigns.all():
         answers = desk.campaigns.answers(campaign.name)
-        costs[campaign.name] = _cost(campaign, sum(answer.state == "submitted" for answer in answers))
+        costs[campaign.name] = _cost(campaign, sum(answer.paid_for for answer in answers))
     return "; ".join(f"{name}: {cost}" for name, cost in costs.items())
 
 
@@ -91,13 +104,15 @@ def overview(desk: Desk, name: str) -> Overview:
     study = desk.studies.load()
     tasks = desk.campaigns.tasks(name)
     submitted = [answer for answer in answers if answer.state == "submitted"]
+    standing = [answer for answer in submitted if answer.removed is None]
     counted = [answer for answer in submitted if answer.counted]
     judgments = Judgments(j for answer in counted for j in judgments_of(answer))
     agreement = {w.judge: w.agreement for w in screen(judgments).workers} if campaign.kind == "judge" else {}
+    least = campaign.settings.min_agreement
     flags = flag_workers(
-        [_record(study, answer) for answer in submitted],
+        [_record(study, answer) for answer in standing],
         agreement=agreement,
-        min_agreement=campaign.settings.min_agreement,
+        min_agreement=least,
         min_seconds=campaign.settings.min_seconds,
     )
     blocked = {worker.id: worker.blocked for worker in desk.workers.all() if worker.blocked}
@@ -106,10 +121,11 @@ def overview(desk: Desk, name: str) -> Overview:
         progress=desk.campaigns.progress(name),
         by_topic=_tally([(t.task.topic, t.wanted) for t in tasks], [a.task.topic for a in counted]),
         by_system=_tally([(t.task.system or "-", t.wanted) for t in tasks], [a.task.system or "-" for a in counted]),
-        workers=_workers(submitted, agreement, flags, desk.reviews.excluded(), blocked),
+        workers=_workers(submitted, agreement, least, flags, desk.reviews.excluded(), blocked),
         alpha=_alpha(judgments) if campaign.kind in {"judge", "rate"} else None,
-        seconds=[answer.seconds for answer in submitted if answer.seconds is not None],
-        cost=_cost(campaign, len(submitted)),
+        seconds=[answer.seconds for answer in standing if answer.seconds is not None],
+        cost=_cost(campaign, sum(answer.paid_for for answer in submitted)),
+        pending=pending_decisions(desk, campaign, submitted),
     )
 
 
@@ -163,6 +179,7 @@ def _gold(answer: StoredAnswer) -> tuple[int, int]:
 def _workers(
     submitted: list[StoredAnswer],
     agreement: dict[str, float | None],
+    least: float,
     flags: tuple[Flag, ...],
     excluded: dict[str, str],
     blocked: dict[str, str],
@@ -174,9 +191,11 @@ def _workers(
         WorkerReport(
             worker=worker,
             submitted=len(answers),
-            surplus=sum(answer.surplus for answer in answers),
+            surplus=sum(answer.surplus and answer.removed is None for answer in answers),
+            removed=sum(answer.removed is not None for answer in answers),
             median_seconds=median(answer.seconds for answer in answers if answer.seconds is not None),
-            agreement=agreement.get(worker),
+            agreement=(share := agreement.get(worker)),
+            agreement_shown=None if share is None else rounded_beside(share, least),
             flags=tuple(flag for flag in flags if flag.judge == worker),
             excluded=excluded.get(worker),
             blocked=blocked.get(worker),

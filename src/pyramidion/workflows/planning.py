@@ -122,7 +122,8 @@ def _wanted(study: Study, topics: Sequence[str], systems: Sequence[str]) -> Stud
                 raise UnknownError(f"no {what} is called {id!r}; there are: {', '.join(known)}")
     return replace(
         study,
-        topics=tuple(t for t in study.topics if not topics or t.id in topics),
+        # By id, so that the same seed draws the same units however the study is ordered.
+        topics=tuple(sorted((t for t in study.topics if not topics or t.id in topics), key=lambda t: t.id)),
         summaries=tuple(
             s
             for s in study.summaries
@@ -189,7 +190,8 @@ class _Drafts:
     def _of_merged(self, found: Pyramid) -> list[tuple[str, ...]]:
         """Units that belong to several references cannot be balanced over them: a plain sample."""
         order = self.rng.permutation(len(found.units))[: self.settings.units_per_topic]
-        ids = [found.units[i].id for i in order]
+        by_id = sorted(unit.id for unit in found.units)
+        ids = [by_id[i] for i in order]
         size = self.settings.units_per_task
         return [tuple(ids[i : i + size]) for i in range(0, len(ids), size)]
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
 from pyramidion.errors import UsageError
 from pyramidion.model import Campaign
 from pyramidion.platforms import Arrival, Platform
+from pyramidion.platforms.base import Outcome, PlatformError, Submission
 from pyramidion.platforms.connect import Connect, Parameters
 from pyramidion.platforms.local import Local
 from pyramidion.platforms.prolific import Client, Prolific
-from pyramidion.platforms.prolific.platform import reconcile
 from pyramidion.platforms.simulated import Simulated
+from pyramidion.store import Decided, Standing
+from pyramidion.store.decisions import Telling
 from pyramidion.workflows.campaign import Desk
+from pyramidion.workflows.verdicts import Verdict, verdicts
 
+TELL: dict[str, Telling] = {"approve": "tell-approve", "reject": "tell-reject"}
 NAMES = ("local", "prolific", "connect", "simulated")
 
 
@@ -36,35 +42,123 @@ def platform_of(campaign: Campaign, secret: bytes, api_token: str = "") -> Platf
     raise UsageError(f"platform {settings.platform!r} is unknown; there are: {', '.join(NAMES)}")
 
 
-def pay_decisions(desk: Desk, campaign: str, platform: Platform) -> list[str]:
-    """Carry approvals, rejections and bonuses over to the platform; returns what was done, in words.
+@dataclass
+class Report:
+    """What was done, in words; what could not be, each with its reason; and how many places are free again."""
 
-    A worker's session there is approved once all their work here is approved, rejected if any of it is. What is owed
-    to a worker is the bonuses decided less those paid, so doing it again pays nothing twice.
+    done: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    freed: int = 0
+
+
+def follow(desk: Desk, campaign: str, platform: str, submissions: Iterable[Submission]) -> Report:
+    """Take over what a platform says: who withdrew, timed out, was approved or rejected there. Its word holds here."""
+    report = Report()
+    for worker, submission in _of_workers(desk, platform, submissions).items():
+        _follow(desk, campaign, platform, worker, submission.outcome, report)
+    return report
+
+
+def _of_workers(desk: Desk, platform: str, submissions: Iterable[Submission]) -> dict[str, Submission]:
+    """The submission of each worker who has come here; of several, the one they came with last."""
+    found: dict[str, Submission] = {}
+    for submission in submissions:
+        worker = desk.workers.of_person(platform, submission.person)
+        identity = desk.workers.identity(worker) if worker else None
+        if worker and not (worker in found and identity and found[worker].session == identity.session):
+            found[worker] = submission
+    return found
+
+
+def _follow(desk: Desk, campaign: str, platform: str, worker: str, outcome: Outcome | None, report: Report) -> None:
+    mine = [answer for answer in desk.campaigns.answers(campaign) if answer.worker == worker]
+    standings = desk.decisions.standings(campaign)
+    submitted = [answer.id for answer in mine if answer.state == "submitted"]
+    by_platform: dict[str, Any] = {"actor": platform, "by_platform": True}
+    if outcome == "withdraw":
+        held = sum(answer.state == "leased" for answer in mine)
+        ids = [answer.id for answer in mine]
+        done = desk.decisions.decide(campaign, ids, "withdraw", **by_platform, reason=f"returned on {platform}")
+        _count(report, worker, "withdrew", done, held)
+    elif outcome == "leave":
+        report.freed += desk.assignments.release_worker(worker, campaign)
+    elif outcome in {"approve", "reject"}:
+        held = desk.assignments.release_worker(worker, campaign) if outcome == "reject" else 0
+        reason = f"{outcome.removesuffix('e')}ed on {platform}"
+        done = desk.decisions.decide(campaign, submitted, outcome, **by_platform, reason=reason)
+        untold = [id for id in submitted if _untold(standings.get(id), outcome)]
+        desk.decisions.tell(untold, TELL[outcome], actor=platform, reason=reason)
+        _count(report, worker, reason, done, held)
+    elif unheard := [id for id in submitted if id in standings and standings[id].told]:
+        desk.decisions.tell(unheard, "tell-failed", actor=platform, reason=f"{platform} has not decided yet")
+
+
+def _untold(standing: Standing | None, outcome: str) -> bool:
+    return standing is None or standing.told != outcome or bool(standing.problem)
+
+
+def _count(report: Report, worker: str, what: str, done: Sequence[Decided], held: int) -> None:
+    changed = sum(one.changed for one in done)
+    report.freed += held + sum(one.counted_before and not one.counted for one in done)
+    if changed:
+        report.done.append(f"{worker} {what}: {changed} answers")
+
+
+def pay_decisions(desk: Desk, campaign: str, platform: Platform) -> Report:
+    """Follow the platform, then carry approvals, rejections and bonuses over to it.
+
+    What is told is noted before, and that it failed afterwards: a decision that did not arrive stays pending, and the
+    others are still carried over. What is owed to a worker is the bonuses decided less those paid, so doing it again
+    pays nothing twice.
     """
-    decisions = desk.reviews.decisions()
-    by_worker: dict[str, list[str]] = {}
-    for answer in desk.campaigns.answers(campaign):
-        if answer.state == "submitted":
-            by_worker.setdefault(answer.worker, []).append(decisions.get(answer.id, ""))
-    done = []
-    for worker, decided in sorted(by_worker.items()):
-        identity = desk.workers.identity(worker)
-        if identity is None or not identity.session or "" in decided:
+    known = _of_workers(desk, platform.name, platform.submissions())
+    report = follow(desk, campaign, platform.name, known.values())
+    for verdict in verdicts(desk.campaigns.answers(campaign), desk.decisions.standings(campaign)):
+        identity = desk.workers.identity(verdict.worker)
+        if identity is None or identity.platform != platform.name:
             continue
-        if "reject" in decided:
-            reasons = [r.reason for r in desk.reviews.all() if r.worker == worker and r.action == "reject"]
-            platform.reject(identity.session, reasons[-1])
-            done.append(f"rejected {worker}")
+        if verdict.problem and not verdict.decision:
+            report.failed.append(f"{verdict.worker}: {verdict.problem}")
+        if not verdict.decision:
+            continue
+        if verdict.worker not in known:
+            report.failed.append(f"{verdict.worker}: {platform.name} knows no submission of theirs to this study")
+            continue
+        if known[verdict.worker].outcome != verdict.decision:
+            _tell(desk, platform, verdict, known[verdict.worker].session, report)
+        _pay_bonus(desk, platform, verdict.worker, identity.external, report)
+    return report
+
+
+def _tell(desk: Desk, platform: Platform, verdict: Verdict, session: str, report: Report) -> None:
+    """Note first what the platform is told, so that nobody decides otherwise while it may know already."""
+    word = verdict.decision
+    desk.decisions.tell(verdict.answers, TELL[word], actor=platform.name, reason=verdict.reason)
+    try:
+        if word == "reject":
+            platform.reject(session, verdict.reason)
         else:
-            platform.approve([identity.session])
-            done.append(f"approved {worker}")
-        owed = _owed(desk, worker)
-        if owed > 0:
-            platform.bonus(identity.external, owed, "bonus")
-            desk.reviews.add("paid", actor=platform.name, reason="bonus", worker=worker, amount=float(owed))
-            done.append(f"paid {worker} a bonus of {owed}")
-    return done
+            platform.approve([session])
+    except PlatformError as error:
+        refused = error.status is not None and error.status < 500
+        outcome: Telling = "tell-failed" if refused else "tell-unknown"
+        desk.decisions.tell(verdict.answers, outcome, actor=platform.name, reason=str(error))
+        report.failed.append(f"{verdict.worker}: {word} is pending: {error}")
+    else:
+        report.done.append(f"{word.removesuffix('e')}ed {verdict.worker}")
+
+
+def _pay_bonus(desk: Desk, platform: Platform, worker: str, external: str, report: Report) -> None:
+    owed = _owed(desk, worker)
+    if owed <= 0:
+        return
+    try:
+        platform.bonus(external, owed, "bonus")
+    except PlatformError as error:
+        report.failed.append(f"{worker}: a bonus of {owed} is pending: {error}")
+        return
+    desk.reviews.add("paid", actor=platform.name, reason="bonus", worker=worker, amount=float(owed))
+    report.done.append(f"paid {worker} a bonus of {owed}")
 
 
 def _owed(desk: Desk, worker: str) -> Decimal:
@@ -81,12 +175,21 @@ def confirm_arrival(platform: Platform, arrival: Arrival) -> None:
         platform.confirm(arrival)
 
 
-def release_who_left(desk: Desk, platform: Platform) -> int:
-    """Poll the platform: whoever returned or timed out there gives their places back here."""
-    return release_sessions(desk, reconcile(platform.states()))
+def follow_message(desk: Desk, platform: str, submission: Submission, study: str) -> Report:
+    """Follow what a platform says of one submission, in the campaign that its study belongs to.
 
-
-def release_sessions(desk: Desk, sessions: Iterable[str]) -> int:
-    """Free the places of whoever these sessions belong to; returns how many there were."""
-    left = map(desk.workers.of_session, sessions)
-    return sum(desk.assignments.release_worker(worker) for worker in left if worker)
+    A message that names no study is followed where only one campaign can be meant; otherwise it waits for `follow`.
+    """
+    worker = desk.workers.of_person(platform, submission.person) or desk.workers.of_session(submission.session)
+    if worker is None:
+        return Report()
+    campaigns = [one for one in desk.campaigns.all() if one.settings.platform == platform]
+    meant = [one.name for one in campaigns if one.settings.platform_study == study]
+    if not study:
+        worked = {answer.campaign for answer in desk.campaigns.answers() if answer.worker == worker}
+        meant = [one.name for one in campaigns if one.name in worked]
+        meant = meant if len(meant) == 1 else []
+    report = Report()
+    for campaign in meant:
+        _follow(desk, campaign, platform, worker, submission.outcome, report)
+    return report

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from pyramidion import analysis
@@ -11,22 +12,17 @@ from pyramidion.analysis.agreement import Agreement
 from pyramidion.analysis.answer import Answer, count
 from pyramidion.analysis.correlate import Correlations
 from pyramidion.analysis.findings import Fact, Findings, Scored
-from pyramidion.analysis.inputs import measures_of
+from pyramidion.analysis.inputs import dependence, measures_of
 from pyramidion.analysis.ranking import ranking
-from pyramidion.analysis.significance import Significance
 from pyramidion.errors import Problem, UsageError
-from pyramidion.methods.choice import choose
+from pyramidion.methods.choice import Weights, choose
+from pyramidion.methods.pyramid import Annotators
 from pyramidion.methods.screening import WorkerAgreement, screen
 from pyramidion.model import ScoreTable, Study
-from pyramidion.workflows.analyses import scored_by_all
+from pyramidion.workflows.analyses import scored_by_all, scored_by_models
+from pyramidion.workflows.comparing import compare_systems, main_measure
 from pyramidion.workflows.evaluate import fitting_method, score
 from pyramidion.workflows.explaining import KINDS, MIN_AGREEMENT, UnitsFound, shown_summaries, shown_topic, units_found
-
-MAIN_MEASURES = {"pyramid": "modified", "rouge": "rouge-2-recall"}
-"""What systems are ranked by; of other methods the first measure."""
-
-ENOUGH_TOPICS = 10
-"""With fewer, paired tests over topics have no power: six topics are needed for a p below .05 in a single pair."""
 
 
 def findings(
@@ -35,6 +31,8 @@ def findings(
     method: str | None = None,
     pyramid: str | None = None,
     judges: str | None = None,
+    weights: Weights | None = None,
+    annotators: Annotators | None = None,
     metrics: Mapping[str, ScoreTable] | None = None,
     cost: str = "",
     resamples: int = 1000,
@@ -43,21 +41,24 @@ def findings(
 ) -> Findings:
     """Score and analyse a study for a report.
 
-    ``method`` is what the report is mainly about: by default the one that fits the study. ``pyramid`` and
-    ``judges`` are its choices. ``metrics`` are further score tables to correlate with it.
+    ``method`` is what the report is mainly about: by default the one that fits the study. ``pyramid``, ``judges``,
+    ``weights`` and ``annotators`` are its choices. ``metrics`` are further score tables to correlate with it.
     """
     progress("Scoring")
-    tables = _tables(study, method, {"pyramid": pyramid, "judges": judges})
+    choices = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}
+    tables = _tables(study, method, choices)
     progress("Testing systems")
     scored = tuple(_scored(study, name, table, pyramid, judges, resamples, seed) for name, table in tables.items())
     main = scored[0]
     judged = UnitsFound()
     with suppress(UsageError):  # a study without pyramids
-        judged = units_found(study, main.method, pyramid, judges)
+        how: dict[str, Any] = {"weights": weights or "contributors", "annotators": annotators or "mean"}
+        judged = units_found(study, main.method, pyramid, judges, **how)
     progress("Measuring agreement")
     agreements = tuple(_agreements(study, tables, resamples, seed))
     progress("Correlating metrics")
-    correlations = _correlations(main, {**tables, **(metrics or {})}, resamples, seed)
+    models = _models(main, scored_by_models(study, tables))
+    correlations = _correlations(main, {**tables, **models, **(metrics or {})}, resamples, seed)
     progress("Explaining summaries")
     topics = tuple(shown_topic(study, topic.id, judged) for topic in study.topics)
     return Findings(
@@ -66,7 +67,7 @@ def findings(
         tuple(_protocol(study, judged, cost)),
         scored,
         topics,
-        tuple(shown_summaries(study, judged, topics)),
+        tuple(shown_summaries(study, judged, topics, main.measure)),
         agreements,
         judged.workers.workers if judged.workers else _crowd_workers(study, tables),
         correlations,
@@ -93,13 +94,6 @@ def _tables(study: Study, method: str | None, choices: dict[str, Any]) -> dict[s
     return found | scored_by_all(study, known=found, quick=True)
 
 
-def main_measure(method: str, table: ScoreTable) -> str:
-    """The measure systems are ranked by: the method's usual one, or the first that has values."""
-    wanted = [MAIN_MEASURES.get(method, ""), *table.measures]
-    held = [name for name in wanted if any(s.value is not None for s in table if s.measure == name)]
-    return held[0] if held else table.measures[0]
-
-
 def _scored(
     study: Study,
     method: str,
@@ -112,29 +106,17 @@ def _scored(
     measure = main_measure(method, table)
     groups = None
     with suppress(UsageError):  # one system, or one topic: there is nothing to test
-        groups = _test(study, method, table, measure, pyramid, judges, seed)
+        chosen = dict(table.signature.choices)
+        groups = compare_systems(
+            study,
+            table=table,
+            measure=measure,
+            pyramid=chosen.get("pyramid", pyramid),
+            judges=chosen.get("judges", judges),
+            seed=seed,
+        )
     found = ranking(table, measure=measure, groups=groups, resamples=resamples, seed=seed)
     return Scored(method, measure, table, found)
-
-
-def _test(
-    study: Study, method: str, table: ScoreTable, measure: str, pyramid: str | None, judges: str | None, seed: int
-) -> Answer[Significance]:
-    """Over topics where there are enough; else Tukey's test on the scores or ratings; on one topic over its units."""
-    topics = len(table.topics)
-    if topics >= ENOUGH_TOPICS:
-        return analysis.significance(table, measure=measure, samples=2000, seed=seed)
-    if topics > 1 or method not in KINDS:
-        return analysis.tukey(study if method == "responsiveness" else table, measure=measure)
-    chosen = dict(table.signature.choices)
-    return analysis.unit_significance(
-        study,
-        kind=KINDS[method],
-        pyramid=chosen.get("pyramid", pyramid),
-        judges=chosen.get("judges", judges),
-        test="mcnemar",
-        seed=seed,
-    )
 
 
 def _agreements(
@@ -153,18 +135,28 @@ def _agreements(
                 yield found
 
 
+def _models(main: Scored, tables: Mapping[str, ScoreTable]) -> dict[str, ScoreTable]:
+    """Scores by models' judgments, one measure each: the main one, or the first where a model's table lacks that."""
+    found = {}
+    for label, table in tables.items():
+        same = f"{label}:{main.measure}"
+        shown = same if same in table.measures else table.measures[0]
+        found[label] = replace(table, scores=tuple(score for score in table if score.measure == shown))
+    return found
+
+
 def _correlations(
     main: Scored, tables: Mapping[str, ScoreTable], resamples: int, seed: int
 ) -> Answer[Correlations] | None:
     known = measures_of(tables)
-    gold = next(m.name for m in known if m.table is main.table and m.measure == main.measure)
-    metrics = [m.name for m in known if m.table is not main.table]
+    gold = next(m for m in known if m.table is main.table and m.measure == main.measure)
+    metrics = [m.name for m in known if m.table is not main.table and not dependence(gold, m)]
     if not metrics:
         return None
     with suppress(UsageError):  # fewer than two common systems
         return analysis.correlate(
             tables,
-            gold=gold,
+            gold=gold.name,
             metrics=metrics,
             levels=("system", "summary"),
             kinds=("pearson", "spearman"),

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyramidion.methods.annotate import PeerAnnotation, RefusedError
-from pyramidion.methods.annotate.editing import union
 from pyramidion.model import ContentUnit, Pyramid, Span
+from pyramidion.model.texts import union
 
 if TYPE_CHECKING:  # the encoder is loaded when the first suggestion is asked for
     from pyramidion.auto.clauses import ClauseSegmenter

@@ -49,11 +49,11 @@ def train_wtmf(
 
 
 def corpus_texts(corpus: Path) -> Iterator[str]:
-    """Texts one at a time; bytes that are not text are read past."""
+    """Texts one at a time; lines and files that are not UTF-8 are left out."""
     problems = Problems()
     if corpus.is_file():
         yield from (line for _, line in read_lines(corpus, problems) if line.strip())
         return
     for file in sorted(corpus.rglob("*.txt")):
-        text = read_text(file, problems)
+        text = read_text(file, problems) or ""
         yield from (span.of(text) for span in sentence_spans(text))

@@ -11,9 +11,9 @@ as a unit of weight 3 and a single segment (AP 2) than as a unit of weight 4 (AP
 objective, which is why EDUA-G has capacities and EDUA-X a sum. It also means that the exact search is small: one
 candidate for each class, all compatible, by integer programming (`packing`).
 
-``maximal=True`` asks for the greatest AP among pyramids to which no further unit can be added, which is how the paper's
-depth-first search walks (`maximal`). Then a mean has to bear every unit that cannot be avoided, nothing as simple
-holds, and only small graphs are solved to the end.
+``maximal=True`` (the partitioner ``edua-c-maximal``) asks for the greatest AP among pyramids to which no further unit
+can be added, which is how the paper's depth-first search walks (`maximal`). Then a mean has to bear every unit that
+cannot be avoided, nothing as simple holds, and only small graphs are solved to the end.
 """
 
 from __future__ import annotations
@@ -49,3 +49,14 @@ def partition(
         chosen, proven = best_maximal(graph, chosen, max_nodes=max_nodes)
         notes = () if proven else ("the search stopped at its limit: a maximal pyramid with a greater AP may exist",)
     return assemble(graph, chosen, untouched=untouched, proven=proven, notes=notes)
+
+
+def partition_maximally(
+    graph: SimilarityGraph,
+    *,
+    max_nodes: int = MAX_NODES,
+    max_seconds: float = MAX_SECONDS,
+    untouched: Untouched = "whole",
+) -> Partition:
+    """The partitioner ``edua-c-maximal``: the best by AP among pyramids to which no further unit can be added."""
+    return partition(graph, maximal=True, max_nodes=max_nodes, max_seconds=max_seconds, untouched=untouched)

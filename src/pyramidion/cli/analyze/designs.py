@@ -9,6 +9,7 @@ import typer
 from pyramidion.cli.analyze.asking import (
     Asked,
     Judges,
+    Level,
     PyramidName,
     Seed,
     Source,
@@ -36,9 +37,19 @@ def stability(
         float | None, typer.Option(help="Drop this share of topics with least agreement instead.", min=0.0, max=1.0)
     ] = None,
     measure: Annotated[str | None, typer.Option(help="rerun: which measure. references: modified or original.")] = None,
-    held_out: Annotated[str, typer.Option(help="references: score the peers, or the references themselves.")] = "peers",
-    repetitions: Annotated[int, typer.Option(help="Draws of each size.", min=1)] = 70,
-    min_agreement: Annotated[float, typer.Option(help="Leave out workers below it; 0 keeps all.")] = 0.5,
+    held_out: Annotated[
+        str | None,
+        typer.Option(
+            help="references: score the peers, the references themselves, or five of them, drawn at random, by "
+            "pyramids of the rest (2007, Table II). [default: peers]"
+        ),
+    ] = None,
+    repetitions: Annotated[
+        int | None, typer.Option(help="Draws of each size. [default: 70] Of five held-out references: 1.", min=1)
+    ] = None,
+    min_agreement: Annotated[
+        float | None, typer.Option(help="Leave out workers below it; 0 keeps all. [default: 0.5]")
+    ] = None,
     pyramid: PyramidName = None,
     judges: Judges = None,
     seed: Seed = 0,
@@ -48,7 +59,11 @@ def stability(
     """How much do results depend on the number of references, units, topics and workers, or on the run?"""
     from pyramidion import analysis
 
+    of_draws = {"gold": gold, "gold_measure": gold_measure, "min_agreement": min_agreement}
     if rerun is not None:
+        others = {"vary": vary, "drop": drop, "held_out": held_out, "repetitions": repetitions}
+        why = "has no effect on the comparison of two runs; leave it or --rerun out"
+        _refuse(True, why, **of_draws, **others, pyramid=pyramid, judges=judges)
         first, second = (asked.tables([place]) for place in (path, rerun))
         name, one = next(iter(first.items()))
         other = second.get(name) or next(iter(second.values()))
@@ -57,17 +72,30 @@ def stability(
     study = asked.study(path)
     wanted: Any = tuple(vary or DRAWN)
     if wanted == ("references",):
-        held: Any = held_out
+        _refuse(True, "has no effect with --vary references", **of_draws, drop=drop)
+        _refuse(held_out != "five", "is for --held-out five; all others are held out once", repetitions=repetitions)
+        held: Any = held_out or "peers"
         kind: Any = measure or "modified"
         asked.answer(
-            lambda: analysis.pyramid_size(study, held_out=held, measure=kind, pyramid=pyramid, judges=judges, seed=seed)
+            lambda: analysis.pyramid_size(
+                study,
+                held_out=held,
+                measure=kind,
+                pyramid=pyramid,
+                judges=judges,
+                draws=repetitions or 1,
+                seed=seed,
+            )
         )
         return
     if "references" in wanted:
         raise UsageError("--vary references is a question of its own; ask it without the others")
+    _refuse(True, "is for --vary references", held_out=held_out)
+    _refuse(True, "is for --vary references and --rerun", measure=measure)
     table = None if gold is None else asked.gold(gold, study)
-    least = min_agreement or None
+    least = 0.5 if min_agreement is None else min_agreement or None
     if drop is not None:
+        _refuse(True, "has no effect with --drop", vary=vary, repetitions=repetitions)
         if table is None:
             raise UsageError("--drop needs --gold: a score table or a method that keeps all topics")
         asked.answer(
@@ -88,7 +116,7 @@ def stability(
             table,
             gold_measure=gold_measure,
             over=wanted,
-            repetitions=repetitions,
+            repetitions=repetitions or 70,
             pyramid=pyramid,
             judges=judges,
             min_agreement=least,
@@ -102,20 +130,36 @@ def plan(
     path: Annotated[
         str | None, typer.Argument(metavar="[STUDY]", help="A pilot study; without one, assumptions are made.")
     ] = None,
-    topics: Annotated[str, typer.Option(help="Numbers of topics to try.")] = "5,10,15,20,30,40",
-    units: Annotated[str, typer.Option(help="Numbers of units per topic to try.")] = "8,16,32,48",
-    workers: Annotated[str, typer.Option(help="Numbers of workers per task to try.")] = "1,3,5",
+    topics: Annotated[
+        str | None, typer.Option(help="Numbers of topics, such as 20 or 10,20,40. [default: searched]")
+    ] = None,
+    units: Annotated[str | None, typer.Option(help="Numbers of units per topic. [default: searched]")] = None,
+    workers: Annotated[str | None, typer.Option(help="Numbers of workers per task. [default: searched]")] = None,
+    max_topics: Annotated[
+        int | None, typer.Option(help="Search no further than so many topics. [default: 1000]", min=2, max=10_000)
+    ] = None,
+    budget: Annotated[str | None, typer.Option(help="Consider only designs that cost no more.")] = None,
     power: Annotated[float, typer.Option(help="The wanted power.", min=0.01, max=0.999)] = 0.8,
+    level: Level = 0.05,
     pair: Annotated[
         list[str] | None,
         typer.Option("--pair", help="Two systems to tell apart, given twice. [default: a typical pair]"),
     ] = None,
-    systems: Annotated[int, typer.Option(help="Without a pilot: how many systems.", min=2)] = 10,
-    difference: Annotated[float, typer.Option(help="Without a pilot: between the two best systems.")] = 0.05,
-    accuracy: Annotated[float, typer.Option(help="Without a pilot: how often a worker is right.")] = 0.85,
-    mean: Annotated[float, typer.Option(help="Without a pilot: the mean score of systems.")] = 0.35,
-    campaigns: Annotated[int, typer.Option(help="How often each design is played.", min=1)] = 300,
-    references: Annotated[int, typer.Option(help="References a topic, for the cost of writing units.", min=1)] = 4,
+    systems: Annotated[int | None, typer.Option(help="Without a pilot: how many systems. [default: 10]", min=2)] = None,
+    difference: Annotated[
+        float | None, typer.Option(help="Without a pilot: between the two best systems. [default: 0.05]")
+    ] = None,
+    accuracy: Annotated[
+        float | None, typer.Option(help="Without a pilot: how often a worker is right. [default: 0.85]")
+    ] = None,
+    mean: Annotated[
+        float | None, typer.Option(help="Without a pilot: the mean score of systems. [default: 0.35]")
+    ] = None,
+    campaigns: Annotated[int, typer.Option(help="How many campaigns are simulated of each design.", min=1)] = 2000,
+    references: Annotated[
+        int | None,
+        typer.Option(help="References per topic, for the cost of writing units. [default: the pilot's, or 4]", min=1),
+    ] = None,
     judging_pay: Annotated[str, typer.Option(help="For a task of 16 units.")] = "0.45",
     writing_pay: Annotated[str, typer.Option(help="For the units of one reference.")] = "0.50",
     fee: Annotated[str, typer.Option(help="The platform's fee as a share of the pay.")] = "0.20",
@@ -126,22 +170,31 @@ def plan(
     *,
     asked: Asked,
 ) -> None:
-    """What should the next evaluation cost? Power, correlation and price of designs, by simulation."""
+    """What should the next evaluation cost? The cheapest design with the wanted power, by simulation."""
     from pyramidion import analysis
 
-    pilot: Any = analysis.Assumptions(systems=systems, difference=difference, accuracy=accuracy, mean=mean)
-    if path is not None:
-        pilot = asked.study(path)
-    if pair is not None and (len(pair) != 2 or path is None):
+    assumed = {"systems": systems, "difference": difference, "accuracy": accuracy, "mean": mean}
+    _refuse(path is not None, "is an assumption in place of a pilot study; leave one of the two out", **assumed)
+    of_pilot = {"pair": pair, "pyramid": pyramid, "judges": judges, "from": asked.format}
+    _refuse(path is None, "is about a pilot study; name one", **of_pilot)
+    _refuse(topics is not None, "limits the search for topics; --topics fixes them", max_topics=max_topics)
+    if pair is not None and len(pair) != 2:
         raise UsageError("--pair is given twice, once for each of two systems of a pilot study")
+    given: Any = {name: value for name, value in assumed.items() if value is not None}
+    pilot = analysis.Assumptions(**given) if path is None else asked.study(path)
     chosen: Any = tuple(pair) if pair else None
-    sizes: Any = {"topics": _numbers(topics), "units": _numbers(units), "workers": _numbers(workers)}
+    sizes: Any = {"topics": topics, "units": units, "workers": workers}
+    sizes = {name: _numbers(text) for name, text in sizes.items() if text is not None}
+    if max_topics is not None:
+        sizes["max_topics"] = max_topics
     asked.answer(
         lambda: analysis.plan(
             pilot,
             **sizes,
+            budget=budget,
             pair=chosen,
             power=power,
+            level=level,
             campaigns=campaigns,
             prices=analysis.Prices(judging_pay, writing_pay, fee, currency, references),
             pyramid=pyramid,
@@ -151,9 +204,16 @@ def plan(
     )
 
 
+def _refuse(when: bool, why: str, **options: object) -> None:
+    """Refuse options that were given (others are None) where they would have no effect."""
+    given = [name for name, value in options.items() if value is not None]
+    if when and given:
+        raise UsageError(f"--{given[0].replace('_', '-')} {why}")
+
+
 def _numbers(text: str) -> tuple[int, ...]:
     """ "5,10,20" as numbers."""
     try:
         return tuple(int(part) for part in text.split(",") if part.strip())
     except ValueError:
-        raise UsageError(f"{text!r} is no list of whole numbers such as 5,10,20") from None
+        raise UsageError(f"{text!r} is not a list of whole numbers such as 5,10,20") from None

@@ -7,10 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from pyramidion.cli.analyze.asking import Asked, question
-from pyramidion.cli.auto import Embedder, Jobs, Matcher, Partitioner, Segmenter, Similarity
+from pyramidion.cli.analyze.asking import Asked, Resamples, Seed, question
+from pyramidion.cli.auto import EMBEDDER, MATCHER, PARTITIONER, SEGMENTER, SIMILARITY, Jobs
 from pyramidion.cli.options import StudyPath
 from pyramidion.errors import UsageError
+
+
+def _several(help: str, default: str) -> Any:
+    """An option for a part; given more than once, the parts are compared."""
+    return typer.Option(help=f"{help} Repeat it to compare. [default: {default}]", show_default=False)
 
 
 @question()
@@ -22,10 +27,10 @@ def grid(
     ] = None,
     gold_measure: Annotated[str | None, typer.Option(help="Its measure; the first by default.")] = None,
     percentile: Annotated[
-        str | None, typer.Option(help="Where edges start: values to try. [default: twelve from 60 to 87]")
+        str | None, typer.Option(help="Where edges start: values to try. [default: twelve from 60 to 87, or 83]")
     ] = None,
-    alpha: Annotated[str | None, typer.Option(help="edua-g: values to try. [default: 10,20,30,40,50]")] = None,
-    beta: Annotated[str | None, typer.Option(help="edua-g: values to try. [default: 1,1.5,2,2.5,3]")] = None,
+    alpha: Annotated[str | None, typer.Option(help="edua-g: values to try. [default: 10,20,30,40,50, or 10]")] = None,
+    beta: Annotated[str | None, typer.Option(help="edua-g: values to try. [default: 1,1.5,2,2.5,3, or 2.5]")] = None,
     top_k: Annotated[str | None, typer.Option(help="wmin, exact: values to try. [default: 2 only]")] = None,
     threshold: Annotated[str | None, typer.Option(help="wmin, exact: values to try. [default: 0.5 only]")] = None,
     measure: Annotated[str, typer.Option(help="raw, quality, coverage or comprehensive.")] = "coverage",
@@ -35,11 +40,13 @@ def grid(
         str | None,
         typer.Option(help="Two parameters to plot, as in beta,percentile. [default: those that matter most]"),
     ] = None,
-    partitioner: Partitioner = "edua-g",
-    matcher: Matcher = "align",
-    segmenter: Segmenter = "clauses",
-    similarity: Similarity = "align",
-    embedder: Embedder = "minilm",
+    partitioner: Annotated[list[str] | None, _several(PARTITIONER, "edua-g")] = None,
+    matcher: Annotated[list[str] | None, _several(MATCHER, "align")] = None,
+    segmenter: Annotated[list[str] | None, _several(SEGMENTER, "clauses")] = None,
+    similarity: Annotated[list[str] | None, _several(SIMILARITY, "align")] = None,
+    embedder: Annotated[list[str] | None, _several(EMBEDDER, "minilm")] = None,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
     keep: Annotated[
         Path | None, typer.Option(help="A folder for finished topics: ask again, or for more values, to go on.")
     ] = None,
@@ -47,29 +54,50 @@ def grid(
     *,
     asked: Asked,
 ) -> None:
-    """Which parameters of automatic pyramids matter, and what does choosing them gain?"""
+    """Which parameters and parts of automatic pyramids matter, and what does choosing them gain?
+
+    Without values it is the grid of Gao et al. 2019. Where parts are compared, numbers have one value unless you say
+    otherwise.
+    """
     given = {"percentile": percentile, "alpha": alpha, "beta": beta, "top_k": top_k, "threshold": threshold}
-    levels = {name: _numbers(name, text) for name, text in given.items() if text is not None}
+    levels: dict[str, Any] = {name: _numbers(name, text) for name, text in given.items() if text is not None}
+    parts = {
+        "partitioner": partitioner or ["edua-g"],
+        "matcher": matcher,
+        "segmenter": segmenter,
+        "similarity": similarity,
+        "embedder": embedder,
+    }
+    one, several = _parts(parts)
     study = asked.study(path)
     from pyramidion.analysis.grid_search import check_search, grid_search
     from pyramidion.auto.choices import Choices
-    from pyramidion.workflows.grid import grid_jobs, human_gold, paper_levels, score_grid
+    from pyramidion.workflows.grid import grid_jobs, grid_settings, human_gold, paper_levels, score_grid
 
-    choices = Choices(
-        partitioner=partitioner, matcher=matcher, segmenter=segmenter, similarity=similarity, embedder=embedder
-    )
-    wanted = {**paper_levels(choices), **levels}
+    choices = Choices(**one)
+    wanted = {**several, **levels} if several else {**paper_levels(choices), **levels}
     two = None if axes is None else [name.strip().replace("-", "_") for name in axes.split(",")]
-    varied = [name for name, values in wanted.items() if len(set(values)) > 1]
-    check_search(varied, by=by, kind=kind, axes=two)
+    check_search(wanted, by=by, kind=kind, axes=two)
     table = human_gold(study) if gold is None else asked.gold(gold, study)
-    total = len(grid_jobs(study))
-    for values in wanted.values():
-        total *= len(set(values))
+    total = len(grid_jobs(study)) * len(grid_settings(choices, wanted))
     with asked.out.progress(total, "Scoring settings") as advance:
         scored = score_grid(study, choices, wanted, measure=measure, folder=keep, processes=jobs, advance=advance)
     chosen: Any = kind
-    asked.answer(lambda: grid_search(scored, table, gold_measure=gold_measure, by=by, kind=chosen, axes=two))
+    asked.answer(
+        lambda: grid_search(
+            scored, table, gold_measure=gold_measure, by=by, kind=chosen, axes=two, resamples=resamples, seed=seed
+        )
+    )
+
+
+def _parts(given: dict[str, list[str] | None]) -> tuple[dict[str, Any], dict[str, list[str]]]:
+    """Parts that are the same everywhere, and those that settings differ in. An embedder goes with the similarities it
+    is for."""
+    named = {name: list(dict.fromkeys(values)) for name, values in given.items() if values}
+    several = {name: values for name, values in named.items() if len(values) > 1}
+    if "similarity" in several and "embedder" in named:
+        several["embedder"] = named["embedder"]
+    return {name: values[0] for name, values in named.items() if name not in several}, several
 
 
 def _numbers(name: str, text: str) -> tuple[float, ...]:

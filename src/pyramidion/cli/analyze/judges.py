@@ -29,6 +29,13 @@ def agreement(
     judges: Judges = None,
     pyramid: PyramidName = None,
     resamples: Resamples = 1000,
+    removals: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="How often to remove all but one answer of each item, for R squared of single answers.",
+        ),
+    ] = 200,
     seed: Seed = 0,
     *,
     asked: Asked,
@@ -46,6 +53,7 @@ def agreement(
             pyramid=pyramid,
             kind="expert" if pyramid == "expert" or judges == "expert" else "crowd",
             resamples=resamples,
+            removals=removals,
             seed=seed,
         )
     )

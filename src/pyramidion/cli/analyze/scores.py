@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -35,6 +35,7 @@ def correlate(
     system: Systems = None,
     topic: Topics = None,
     means: Annotated[str, typer.Option(help="System means over shared topics, or as given by the tables.")] = "shared",
+    matrix: Annotated[bool, typer.Option("--matrix", help="Also correlate all measures with each other.")] = False,
     resamples: Resamples = 1000,
     seed: Seed = 0,
     *,
@@ -55,6 +56,7 @@ def correlate(
             systems=system,
             topics=topic,
             means=means,  # type: ignore[arg-type]
+            matrix=matrix,
             resamples=resamples,
             seed=seed,
         )
@@ -66,61 +68,51 @@ def significance(
     path: Source,
     measure: Annotated[str | None, typer.Option(help="Which measure or rated aspect; the first by default.")] = None,
     test: Annotated[
-        str, typer.Option(help="permutation, bootstrap or wilcoxon over topics; mcnemar over units; tukey.")
-    ] = "permutation",
+        str | None,
+        typer.Option(
+            help="permutation, bootstrap or wilcoxon over topics; mcnemar over units; tukey. "
+            "[default: permutation on 10 topics or more, tukey on fewer, mcnemar on one]"
+        ),
+    ] = None,
     units: Annotated[bool, typer.Option("--units", help="Test over content units instead of topics.")] = False,
     factor: Annotated[
         list[str] | None, typer.Option(help="tukey: judge, topic, or none for the one-way test. [default: all]")
     ] = None,
-    correction: Annotated[str, typer.Option(help="holm or none; Tukey's test needs none.")] = "holm",
+    correction: Annotated[
+        str | None, typer.Option(help="holm or none; Tukey's test needs none. [default: holm]")
+    ] = None,
     level: Level = 0.05,
     system: Systems = None,
     topic: Topics = None,
     judges: Judges = None,
     pyramid: PyramidName = None,
+    resamples: Annotated[
+        int | None,
+        typer.Option(help="Draws of permutation and bootstrap; more where p is close. [default: 2000, 10000]", min=100),
+    ] = None,
     seed: Seed = 0,
     *,
     asked: Asked,
 ) -> None:
     """Which systems differ? Every pair, on the same topics, the same units, or by Tukey's test."""
-    from pyramidion import analysis as questions
+    from pyramidion.workflows.comparing import compare_systems
 
-    if units or test == "mcnemar":
-        study = asked.study(path)
-        kind: Any = "crowd" if judges == "crowd" or pyramid == "crowd" else "expert"
-        chosen: Any = "mcnemar" if test == "mcnemar" else test
-        asked.answer(
-            lambda: questions.unit_significance(
-                study,
-                kind=kind,
-                pyramid=pyramid,
-                judges=judges,
-                test=chosen,
-                correction=correction,  # type: ignore[arg-type]
-                level=level,
-                seed=seed,
-            )
-        )
-        return
     source = asked.read(path)
-    if test == "tukey":
-        factors = None if factor is None else tuple(name for name in factor if name != "none")
-        asked.answer(
-            lambda: questions.tukey(
-                source, measure=measure, factors=factors, judges=judges, systems=system, level=level
-            )
-        )
-        return
-    tables = asked.tables([path])
+    factors = None if factor is None else tuple(name for name in factor if name != "none")
     asked.answer(
-        lambda: questions.significance(
-            tables,
+        lambda: compare_systems(
+            source,
             measure=measure,
             test=test,  # type: ignore[arg-type]
-            correction=correction,  # type: ignore[arg-type]
+            units=units,
+            factors=factors,
+            correction=correction,
             level=level,
             systems=system,
             topics=topic,
+            judges=judges,
+            pyramid=pyramid,
+            resamples=resamples,
             seed=seed,
         )
     )

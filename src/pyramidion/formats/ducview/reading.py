@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 from pathlib import Path
-from typing import NamedTuple
 
 from pyramidion.errors import Problems
 from pyramidion.formats.ducview.names import PeerName, peer_of, topic_of
+from pyramidion.formats.ducview.placing import contributor, mention
 from pyramidion.formats.ducview.text import Passage, Section, dense, sections, whole
-from pyramidion.formats.ducview.xml import UNMATCHED_UID, Annotated, Part, Unit, load
+from pyramidion.formats.ducview.xml import UNMATCHED_UID, Annotated, Unit, load
 from pyramidion.formats.files import files, subfolders
-from pyramidion.model import UNMATCHED, ContentUnit, Contributor, Judge, Judgment, Pyramid, Span, Study, Summary, Topic
+from pyramidion.model import UNMATCHED, ContentUnit, Contributor, Judge, Judgment, Pyramid, Study, Summary, Topic
 from pyramidion.model.judgments import JudgmentsBuilder, Mention
 
 _SUFFIXES = (".pyr", ".pan")
@@ -48,6 +48,8 @@ class _Loaded:
     content: Annotated
     pyramid: Pyramid
     references: tuple[Summary, ...]
+    uids: Mapping[str, str]
+    """Of every unit's id the uid it has in the file."""
 
     @cached_property
     def labels(self) -> dict[str, list[str]]:
@@ -56,10 +58,6 @@ class _Loaded:
         for unit in self.pyramid.units:
             found.setdefault(_comparable(unit.label), []).append(unit.id)
         return found
-
-    @cached_property
-    def label_of(self) -> dict[str, str]:
-        return {unit.id: _comparable(unit.label) for unit in self.pyramid.units}
 
 
 class _Reader:
@@ -71,7 +69,7 @@ class _Reader:
         self.peers: dict[tuple[str, str], Summary] = {}
         self.judges: dict[str, Judge] = {}
         self.judgments = JudgmentsBuilder()
-        self.files: dict[tuple[str, str, str], Path] = {}
+        self.files: dict[tuple[str, str, str], tuple[Path, Annotated]] = {}
 
     def study(self) -> Study:
         references = [summary for loaded in self.topics.values() for summary in loaded.references]
@@ -105,7 +103,10 @@ class _Reader:
                 self.problems.warning(str(file), f"its pyramid differs from that of {used.file}, which is used")
 
     def _add_peer(self, name: PeerName, content: Annotated, file: Path) -> None:
-        earlier = self.files.setdefault((name.topic, name.system, name.judge), file)
+        earlier, known = self.files.setdefault((name.topic, name.system, name.judge), (file, content))
+        if earlier != file and known == content:
+            self.problems.warning(str(file), f"is left out: {earlier} is the same annotation")
+            return
         if earlier != file:
             self.problems.error(str(file), f"is left out: {earlier} is by the same annotator on the same peer")
             return
@@ -129,88 +130,45 @@ def _read_pyramid(topic: str, content: Annotated, file: Path, problems: Problems
     if not found:
         found = [whole(content.text)]
         if any(len(unit.contributors) > 1 for unit in content.units):
-            problems.warning(str(file), "no header is found: the text is one reference, so every unit weighs 1")
+            what = "no header is found: the text is read as one reference, and X_a is that of a single one"
+            problems.warning(str(file), what)
     units: dict[str, ContentUnit] = {}
+    uids: dict[str, str] = {}
+    taken = {unit.uid for unit in content.units}
     for unit in content.units:
         where = f"{file}, scu {unit.uid or repr(unit.label[:40])}"
-        if not unit.uid or unit.uid in units:
-            problems.error(where, "is left out: its uid is missing or used by another scu")
-            continue
+        id = _new_uid(unit, units, taken)
+        if id != unit.uid:
+            problems.warning(where, f"its uid is missing or used by another scu; it is read as {id}")
         contributors = tuple(_contributors(unit, passage, found, where, problems))
-        units[unit.uid] = ContentUnit(unit.uid, unit.label, contributors, comment=unit.comment)
+        units[id] = ContentUnit(id, unit.label, contributors, comment=unit.comment)
+        uids[id] = unit.uid
     _report_comments(content.units, file, problems)
     references = tuple(
         Summary(topic, section.name, content.text[section.start : section.end], "reference", section.source)
         for section in found
     )
     pyramid = Pyramid(topic, tuple(section.name for section in found), tuple(units.values()))
-    return _Loaded(file, content, pyramid, references)
+    return _Loaded(file, content, pyramid, references, uids)
 
 
 def _contributors(
     unit: Unit, passage: Passage, found: Sequence[Section], where: str, problems: Problems
 ) -> Iterator[Contributor]:
-    for number, contributor in enumerate(unit.contributors, 1):
+    for number, given in enumerate(unit.contributors, 1):
         here = f"{where}, contributor {number}"
-        spans = _locate(contributor.parts, passage, here, problems)
-        made = _in_one_reference(spans, passage, found, here, problems)
+        made = contributor(given, passage, found, here, problems)
         if made:
             yield made
         else:
-            problems.error(here, "is left out: none of its parts is in a reference")
+            problems.error(here, "is left out and not counted: nothing says which reference it is in")
 
 
-def _in_one_reference(
-    spans: Iterable[Span], passage: Passage, found: Sequence[Section], where: str, problems: Problems
-) -> Contributor | None:
-    """A contributor in the reference of its first part; parts elsewhere are left out."""
-    home: Section | None = None
-    kept: list[Span] = []
-    for span in spans:
-        placed = _place(span, passage, found)
-        home = home or (placed.section if placed else None)
-        if placed and placed.section is home:
-            kept.append(placed.span)
-        else:
-            other = f"in reference {placed.section.name}, not {home.name}" if placed and home else "in no reference"
-            problems.error(where, f"part {span.of(passage.text)[:40]!r} is left out: it is {other}")
-    return Contributor(home.name, tuple(kept)) if home else None
-
-
-class _Placed(NamedTuple):
-    section: Section
-    span: Span
-
-
-def _place(span: Span, passage: Passage, found: Sequence[Section]) -> _Placed | None:
-    """The reference a span lies in, and the span counted from its start; spaces around the reference are cut off."""
-    for start, end in (span, passage.without_margins(span)):
-        number = bisect_right(found, start, key=lambda section: section.start) - 1
-        if number >= 0 and start < end <= found[number].end:
-            return _Placed(found[number], Span(start - found[number].start, end - found[number].start))
-    return None
-
-
-def _locate(parts: Iterable[Part], passage: Passage, where: str, problems: Problems) -> Mention:
-    """Where the parts of a contributor are, in the order of the text."""
-    spans: list[Span] = []
-    for part in parts:
-        if part.is_placeholder:
-            continue
-        span = passage.locate(part)
-        if span is None:
-            problems.error(
-                where, f"part {part.label[:40]!r} is left out: it is not at {part.start}-{part.end}, nor anywhere else"
-            )
-            continue
-        spans.append(span)
-        units = passage.to_units(span)
-        if (part.start, part.end) != units:
-            problems.warning(
-                where,
-                f"part {part.label[:40]!r} is not at {part.start}-{part.end}; moved to {units.start}-{units.end}",
-            )
-    return tuple(sorted(spans))
+def _new_uid(unit: Unit, units: Mapping[str, ContentUnit], taken: Collection[str]) -> str:
+    """The unit's own id, or one that no other unit has where it has none or shares it."""
+    if unit.uid and unit.uid not in units:
+        return unit.uid
+    return next(id for number in count(2) if (id := f"{unit.uid or 'scu'}-{number}") not in units and id not in taken)
 
 
 def _report_comments(units: Iterable[Unit], file: Path, problems: Problems) -> None:
@@ -230,20 +188,25 @@ def _read_peer(
         problems.error(str(file), "is left out: most of its labels are not those of the pyramid's units")
         return
     passage = Passage(text)
-    judged: set[str] = set()
+    judged: dict[str, list[Mention]] = {}
+    seen: dict[str, list[Unit]] = {}
     for unit in content.units:
         where = f"{file}, peerscu {unit.uid}"
-        question = _question(unit, loaded, where, problems)
+        question = _question(unit, loaded, judged, where, problems)
         if question is None:
             continue
-        if question in judged:
-            problems.error(where, "is left out: another peerscu is about the same unit")
+        earlier = seen.setdefault(question, [])
+        if any(unit.contributors == other.contributors for other in earlier):
+            problems.warning(where, "says the same as another peerscu about the same unit; it counts once")
             continue
-        judged.add(question)
-        mentions = [
-            _locate(contributor.parts, passage, f"{where}, contributor {number}", problems)
-            for number, contributor in enumerate(unit.contributors, 1)
-        ]
+        if earlier:
+            problems.warning(where, "is about the same unit as another peerscu; their contributors count together")
+        earlier.append(unit)
+        judged.setdefault(question, []).extend(
+            mention(given.parts, passage, f"{where}, contributor {number}", problems)
+            for number, given in enumerate(unit.contributors, 1)
+        )
+    for question, mentions in judged.items():
         yield _judgment(name, question, len(mentions), tuple(filter(None, mentions)))
     _report_comments(content.units, file, problems)
     missing = [unit.id for unit in loaded.pyramid.units if unit.id not in judged]
@@ -269,25 +232,28 @@ def _labels(unit: Unit) -> set[str]:
     return {_comparable(unit.label), _comparable(_WEIGHT.sub("", unit.label, count=1))}
 
 
-def _question(unit: Unit, loaded: _Loaded, where: str, problems: Problems) -> str | None:
+def _question(unit: Unit, loaded: _Loaded, judged: Collection[str], where: str, problems: Problems) -> str | None:
     """The id of the unit a peerscu is about, nothing for unmatched content, None where there is no such unit.
 
     In some years the uids of peer and pyramid differ, so the label has to agree, or decides.
     """
     labels = _labels(unit)
-    expected = loaded.label_of.get(unit.uid)
-    if expected in labels:
-        return unit.uid
+    same = [id for label in sorted(labels) for id in loaded.labels.get(label, [])]
+    if mine := [id for id in same if loaded.uids[id] == unit.uid]:  # several where two scus share uid and label
+        return next((id for id in mine if id not in judged), mine[0])
     if unit.uid == UNMATCHED_UID:
         return ""
-    same = [id for label in sorted(labels) for id in loaded.labels.get(label, [])]
     if len(same) == 1:
         problems.warning(where, f"its label is that of scu {same[0]}, so it is read as about that one")
         return same[0]
-    if expected is not None:
+    if unit.uid in loaded.uids:
         problems.warning(where, "its label differs from that of the scu with the same uid, which is taken")
         return unit.uid
-    problems.error(where, "is left out: neither its uid nor its label is one of the pyramid's")
+    what = "is left out: neither its uid nor its label is one of the pyramid's"
+    if unit.contributors:
+        problems.error(where, what)
+    else:
+        problems.warning(where, f"{what}, and nothing of the peer is in it")
     return None
 
 

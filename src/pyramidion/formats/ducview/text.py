@@ -65,10 +65,24 @@ class Passage:
                 return given
         return self._nearest(label, self.to_points(part.start or 0)) if label else None
 
+    def locate_within(self, part: Part, start: int, end: int) -> Span | None:
+        """The first place of a part's words between two others, or None where they are not there."""
+        label = dense(part.label)
+        self._searches_left -= 1
+        if not label or self._searches_left < 0:
+            return None
+        first, last = bisect_left(self._places, start), bisect_left(self._places, end)
+        at = self._dense.find(label, first, last)
+        return None if at < 0 else Span(self._places[at], self._places[at + len(label) - 1] + 1)
+
     def without_margins(self, span: Span) -> Span:
         """The span without the white space at its ends; empty where it has nothing else."""
         first, last = bisect_left(self._places, span.start), bisect_left(self._places, span.end)
         return Span(self._places[first], self._places[last - 1] + 1) if first < last else Span(span.start, span.start)
+
+    def density(self, span: Span) -> int:
+        """How many characters of a span are not white space."""
+        return bisect_left(self._places, span.end) - bisect_left(self._places, span.start)
 
     def _says(self, span: Span, label: str) -> bool:
         first, last = bisect_left(self._places, span.start), bisect_left(self._places, span.end)
@@ -98,12 +112,16 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A reference in the text of a pyramid: characters ``start`` to ``end``, written by ``name``."""
+    """A reference in the text of a pyramid: characters ``start`` to ``end``, written by ``name``.
+
+    ``top`` is where its header begins.
+    """
 
     name: str
     start: int
     end: int
     source: str = ""
+    top: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +191,7 @@ def _bodies(text: str, headers: Sequence[_Header], newlines: int = 0) -> Iterato
     end_of_text = len(text) + newlines
     for header, following in pairwise([*headers, _Header(end_of_text, end_of_text, "")]):
         start = min(header.end + newlines, len(text))
-        yield Section(header.name, start, max(start, following.start - newlines))
+        yield Section(header.name, start, max(start, following.start - newlines), top=header.start)
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

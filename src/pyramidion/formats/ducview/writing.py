@@ -157,13 +157,12 @@ def _sheet(study: Study, pyramid: Pyramid, uids: Mapping[str, str], problems: Pr
         here = f"{where}, unit {unit.id}"
         kept = list(_marked(unit, placed, here, problems))
         if not kept:
-            problems.warning(here, "is left out with the judgments on it: no words of a reference are marked")
+            problems.warning(here, "is left out with the judgments on it: it has no contributor in a reference")
             continue
         label, comment = holdable(unit.label, here, problems), holdable(unit.comment, here, problems)
-        weight = len({reference for reference, _ in kept})
-        contributors = tuple(Contributor(_parts(spans, passage, placed[reference][1])) for reference, spans in kept)
+        contributors = tuple(_written(spans, passage, placed[reference][1]) for reference, spans in kept)
         scus.append(Unit(uids[unit.id], label, contributors, comment))
-        peerscus[unit.id] = Unit(uids[unit.id], f"({weight}) {label}", ())
+        peerscus[unit.id] = Unit(uids[unit.id], f"({len(kept)}) {label}", ())
     peerscus[""] = Unit(UNMATCHED_UID, _UNMATCHED_LABEL, ())
     return _Sheet(pyramid.topic, Annotated(layout.text, tuple(scus), layout.header), peerscus)
 
@@ -186,15 +185,20 @@ def _references(study: Study, pyramid: Pyramid, problems: Problems) -> Iterator[
 def _marked(
     unit: ContentUnit, placed: Mapping[str, tuple[str, int]], where: str, problems: Problems
 ) -> Iterator[tuple[str, Mention]]:
-    """The contributors of which we know the words: their references and spans."""
+    """The contributors from references that are written: their references and spans, which may be none."""
     for number, contributor in enumerate(unit.contributors, 1):
         here = f"{where}, contributor {number}"
-        text, _ = placed.get(contributor.reference, ("", 0))
-        spans = _fitting(contributor.spans, text, here, problems)
-        if spans:
-            yield contributor.reference, spans
+        if contributor.reference in placed:
+            text, _ = placed[contributor.reference]
+            yield contributor.reference, _fitting(contributor.spans, text, here, problems)
         else:
-            problems.warning(here, f"is left out: no words of reference {contributor.reference} are marked")
+            problems.warning(here, f"is left out: the text of reference {contributor.reference} is not here")
+
+
+def _written(spans: Mention, passage: Passage, offset: int) -> Contributor:
+    """Without marked words an empty part at the start of the reference says which one it is, and the weight is kept."""
+    here = passage.to_units(Span(offset, offset))
+    return Contributor(_parts(spans, passage, offset) or (Part("", *here),))
 
 
 def _fitting(spans: Iterable[Span], text: str, where: str, problems: Problems) -> Mention:

@@ -39,14 +39,22 @@ class Part:
         """The part of a contributor that was counted without saying where: the DTD wants at least one."""
         return not self.label and self.start == self.end == 0
 
+    @property
+    def is_empty(self) -> bool:
+        """A part without words; where it is not a placeholder, it still says which reference it is in."""
+        return not self.label and self.start is not None and self.start == self.end
+
 
 NO_PLACE = Part("", 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Contributor:
+    """``label`` is what the file says of its words; it is written anew from the parts."""
+
     parts: tuple[Part, ...]
     comment: str = ""
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +193,8 @@ def _annotated(element: Element, tag: str) -> Annotated:
 
 def _unit(element: Element) -> Unit:
     contributors = tuple(
-        Contributor(tuple(map(_part, contributor.iterfind("part"))), contributor.get("comment", ""))
-        for contributor in element.iterfind("contributor")
+        Contributor(tuple(map(_part, found.iterfind("part"))), found.get("comment", ""), found.get("label", ""))
+        for found in element.iterfind("contributor")
     )
     return Unit(element.get("uid", "").strip(), element.get("label", ""), contributors, element.get("comment", ""))
 

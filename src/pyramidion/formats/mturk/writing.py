@@ -128,7 +128,7 @@ class _Writer:
                 what = f"its references read back as {', '.join(sorted(held)) or 'none'}"
                 self.problems.warning(f"topic {pyramid.topic}, pyramid {pyramid.name}", what)
         kept_units = [unit for units in self.pyramids.values() for unit in units]
-        self._warn(sum(unit.weight > 1 for unit in kept_units), "units that lose all references but the first")
+        self._warn(sum(len(unit.references) > 1 for unit in kept_units), "units that lose all references but the first")
         self._warn(sum(unit.group == "0" for unit in kept_units), "units whose group '0' reads back as not used")
 
     def writing_input(self) -> dict[str, _Table]:

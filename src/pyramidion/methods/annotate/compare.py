@@ -1,18 +1,23 @@
 """Two annotations of the same text side by side, disagreements first: what an adjudicator looks at.
 
-Units of two pyramids are paired by the words that contribute to them, since two people name and order units as they
-like: the pair that shares most (Dice over characters of the references) first, each unit once. Matches of two peer
-annotations are compared unit by unit, since both use one pyramid.
+Units of two pyramids are paired by the words that contribute to them, since two people (or a person and a machine)
+name and order units as they like. Two units are alike by Dice over the characters of the references; where one of them
+has no marked words, over the content words of their labels. Each unit is paired once, so that the sum over pairs is
+greatest.
+
+Matches of two peer annotations are compared unit by unit, since both use one pyramid.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from pyramidion.methods.annotate.commands import Mark, Match
 from pyramidion.methods.annotate.subject import PeerAnnotation
+from pyramidion.methods.statements import content_stems
 from pyramidion.model import ContentUnit, Pyramid
 
 Words = frozenset[Hashable]
@@ -20,12 +25,14 @@ Words = frozenset[Hashable]
 
 @dataclass(frozen=True, slots=True)
 class UnitPair:
-    """A unit of each pyramid, or of one of them. ``differing`` names the references they use differently."""
+    """A unit of each pyramid, or of one of them. ``differing`` names the references they use differently; ``by_label``
+    says that labels were compared."""
 
     first: ContentUnit | None
     second: ContentUnit | None
     shared: float
     differing: tuple[str, ...]
+    by_label: bool = False
 
     @property
     def same(self) -> bool:
@@ -47,18 +54,18 @@ class MatchPair:
         return len(self.first) == len(self.second) and self.shared == 1
 
 
-def compare_pyramids(first: Pyramid, second: Pyramid) -> list[UnitPair]:
-    """Every unit of both, those with least in common first."""
-    here, there = ({unit.id: _words(unit) for unit in pyramid.units} for pyramid in (first, second))
-    units = {unit.id: unit for unit in first.units}, {unit.id: unit for unit in second.units}
-    pairs = []
-    left, right = dict.fromkeys(here), dict.fromkeys(there)
-    for one, other in _likeliest(here, there):
-        if one in left and other in right:
-            del left[one], right[other]
-            pairs.append(_pair(units[0][one], units[1][other], dice(here[one], there[other])))
-    pairs += [_pair(units[0][one], None, 0.0) for one in left]
-    pairs += [_pair(None, units[1][other], 0.0) for other in right]
+def compare_pyramids(first: Pyramid, second: Pyramid, *, least: float = 0.0) -> list[UnitPair]:
+    """Every unit of both, those with least in common first. Units that share less than ``least``, or nothing, are no
+    pair."""
+    here, there = (sorted(pyramid.units, key=lambda unit: unit.id) for pyramid in (first, second))
+    alike = _likeness(here, there, least)
+    partner = _assigned(here, there, alike)
+    pairs = [
+        _pair(unit, there[partner[place]], alike[place, partner[place]]) if place in partner else _pair(unit, None)
+        for place, unit in enumerate(here)
+    ]
+    taken = set(partner.values())
+    pairs += [_pair(None, unit) for place, unit in enumerate(there) if place not in taken]
     return sorted(pairs, key=lambda pair: (pair.same, pair.shared))
 
 
@@ -80,7 +87,7 @@ def dice(first: Words, second: Words) -> float:
     return 2 * len(first & second) / total if total else 1.0
 
 
-def _pair(first: ContentUnit | None, second: ContentUnit | None, shared: float) -> UnitPair:
+def _pair(first: ContentUnit | None, second: ContentUnit | None, shared: float = 0.0) -> UnitPair:
     used: list[dict[str, Words]] = []
     for unit in (first, second):
         words: dict[str, set[Hashable]] = defaultdict(set)
@@ -88,10 +95,16 @@ def _pair(first: ContentUnit | None, second: ContentUnit | None, shared: float) 
             words[contributor.reference] |= {place for span in contributor.spans for place in range(*span)}
         used.append({reference: frozenset(places) for reference, places in words.items()})
     differing = sorted(name for name in used[0].keys() | used[1].keys() if used[0].get(name) != used[1].get(name))
-    return UnitPair(first, second, shared, tuple(differing))
+    by_label = bool(first and second) and not (is_marked(first) and is_marked(second))
+    return UnitPair(first, second, shared, tuple(differing), by_label)
 
 
-def _words(unit: ContentUnit) -> Words:
+def is_marked(unit: ContentUnit | None) -> bool:
+    """Whether anybody marked where a reference says it."""
+    return unit is not None and any(contributor.spans for contributor in unit.contributors)
+
+
+def unit_words(unit: ContentUnit) -> Words:
     """The characters of a unit; a contributor without spans, and a unit without contributors, count by the label."""
     found: set[Hashable] = set() if unit.contributors else {unit.label}
     for contributor in unit.contributors:
@@ -100,14 +113,40 @@ def _words(unit: ContentUnit) -> Words:
     return frozenset(found)
 
 
-def _likeliest(here: Mapping[str, Words], there: Mapping[str, Words]) -> list[tuple[str, str]]:
-    """Pairs that share words, those that share most first; where that is equal, those of the same name."""
-    users: dict[Hashable, list[str]] = defaultdict(list)
-    for id, words in there.items():
-        for word in words:
-            users[word].append(id)
-    shared = Counter((one, other) for one, words in here.items() for word in words for other in users.get(word, ()))
-    return sorted(shared, key=lambda pair: (-dice(here[pair[0]], there[pair[1]]), pair[0] != pair[1], pair))
+Likeness = Mapping[tuple[int, int], float]
+"""How alike two units are, by their places; what is not there has nothing in common."""
+
+
+def _likeness(here: Sequence[ContentUnit], there: Sequence[ContentUnit], least: float) -> Likeness:
+    words, others = ([unit_words(unit) for unit in units] for units in (here, there))
+    users: dict[Hashable, list[int]] = defaultdict(list)
+    for place, found in enumerate(others):
+        for word in found:
+            users[word].append(place)
+    near = {(i, j) for i, found in enumerate(words) for word in found for j in users.get(word, ())}
+    alike = {(i, j): dice(words[i], others[j]) for i, j in near}
+    unmarked, unmarked_there = ({i for i, unit in enumerate(units) if not is_marked(unit)} for units in (here, there))
+    if unmarked or unmarked_there:
+        stems, other_stems = ([frozenset(content_stems(unit.label)) for unit in units] for units in (here, there))
+        for i, j in product(range(len(here)), range(len(there))):
+            if (i in unmarked or j in unmarked_there) and alike.get((i, j)) != 1 and stems[i] & other_stems[j]:
+                alike[i, j] = dice(stems[i], other_stems[j])
+    return {pair: shared for pair, shared in alike.items() if shared > 0 and shared >= least}
+
+
+def _assigned(here: Sequence[ContentUnit], there: Sequence[ContentUnit], alike: Likeness) -> dict[int, int]:
+    """The partner of each place: one to one, with the greatest sum (Kuhn 1955).
+
+    Among equals the same references and then the same id decide, by less than a character is worth.
+    """
+    import numpy as np
+    from scipy.optimize import linear_sum_assignment  # slow to import, so only when it is needed
+
+    gain = np.zeros((len(here), len(there)))
+    for (i, j), shared in alike.items():
+        one, other = here[i], there[j]
+        gain[i, j] = shared + 1e-9 * (one.references == other.references) + 1e-10 * (one.id == other.id)
+    return {int(i): int(j) for i, j in zip(*linear_sum_assignment(gain, maximize=True), strict=True) if gain[i, j]}
 
 
 def _marked(mentions: Iterable[Match | Mark]) -> Words:

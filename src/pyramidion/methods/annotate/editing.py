@@ -13,6 +13,7 @@ from pyramidion.methods.annotate import commands as do
 from pyramidion.methods.annotate.commands import Mark, Match, Spans
 from pyramidion.methods.annotate.subject import PeerAnnotation, RefusedError, State
 from pyramidion.model import ContentUnit, Contributor, Pyramid, Span
+from pyramidion.model.texts import union
 
 LONGEST_ID = 100
 
@@ -219,17 +220,6 @@ def _can_be_named(id: str) -> bool:
 
 
 # -- spans ---------------------------------------------------------------------------------------------------
-
-
-def union(spans: Iterable[Span]) -> Spans:
-    """The same characters in text order, where pieces that overlap or touch are one."""
-    made: list[Span] = []
-    for span in sorted(spans):
-        if made and span.start <= made[-1].end:
-            made[-1] = Span(made[-1].start, max(made[-1].end, span.end))
-        else:
-            made.append(span)
-    return tuple(made)
 
 
 def difference(spans: Iterable[Span], removed: Iterable[Span]) -> Spans:

@@ -23,8 +23,9 @@ from dataclasses import dataclass, field, replace
 from pyramidion.errors import PyramidionError
 from pyramidion.methods.annotate import commands as do
 from pyramidion.methods.annotate.commands import Command, Spans, describe
-from pyramidion.methods.annotate.editing import apply, union
+from pyramidion.methods.annotate.editing import apply
 from pyramidion.methods.annotate.subject import PeerAnnotation, RefusedError, State, Subject
+from pyramidion.model.texts import union
 
 Thing = tuple[str, ...]
 """The address of something that can be changed, from the whole to the part: ("unit", "3", "from", "A")."""

@@ -1,7 +1,7 @@
 """Prolific: participants with ids in the link, a completion code, an API for drafts, reviews and bonuses, webhooks."""
 
-from pyramidion.platforms.prolific.api import Client, StudyDraft, Submission
-from pyramidion.platforms.prolific.platform import Prolific, reconcile
+from pyramidion.platforms.prolific.api import Client, StudyDraft
+from pyramidion.platforms.prolific.platform import Prolific
 from pyramidion.platforms.prolific.webhooks import (
     SIGNATURE_HEADER,
     TIMESTAMP_HEADER,
@@ -18,9 +18,7 @@ __all__ = [
     "Event",
     "Prolific",
     "StudyDraft",
-    "Submission",
     "Webhooks",
     "read_webhook",
-    "reconcile",
     "verify_webhook",
 ]

@@ -15,14 +15,21 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from pyramidion.errors import UsageError
-from pyramidion.platforms.base import Amount, PlatformError, cents, check_id, check_web_address, load_httpx
+from pyramidion.platforms.base import (
+    Amount,
+    PlatformError,
+    Submission,
+    cents,
+    check_id,
+    check_web_address,
+    load_httpx,
+)
 
 BASE_URL = "https://api.prolific.com"
 TRIES = 4
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
 MAX_SHOWN = 500
 PLACEHOLDERS = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
-_OUTCOME = {"APPROVE": "APPROVED", "REJECT": "REJECTED"}
 
 Action = Literal["APPROVE", "REJECT"]
 
@@ -59,15 +66,6 @@ class StudyDraft:
             "reward": self.reward,
             "device_compatibility": list(self.devices),
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Submission:
-    """One participant's take on a study. Its id is the SESSION_ID they came with."""
-
-    id: str
-    participant: str
-    status: str
 
 
 class Client:
@@ -149,7 +147,7 @@ class Client:
             self._call(doing, "POST", path, {"action": action, **details}, repeatable=True)
         except PlatformError as error:
             # It may have been done before, by us (with the answer lost) or by a person on Prolific's own pages.
-            if error.status != 400 or self.submission(submission).status != _OUTCOME[action]:
+            if error.status != 400 or self.submission(submission).outcome != action.lower():
                 raise
 
     def pay_bonuses(self, study: str, amounts: Mapping[str, Amount]) -> None:

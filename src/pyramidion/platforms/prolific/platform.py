@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 from pyramidion.errors import InputError, Problem, UsageError
-from pyramidion.platforms.base import Amount, Arrival, PlatformError, check_id, check_study, read_ids
+from pyramidion.platforms.base import Amount, Arrival, PlatformError, Submission, check_id, check_study, read_ids
 from pyramidion.platforms.prolific.api import Client
 
 COMPLETE = "https://app.prolific.com/submissions/complete"
-LEFT = frozenset({"RETURNED", "TIMED-OUT"})
 _ABOUT_ONE = frozenset({400, 404, 409})
 """Answers that say something about one submission, so that the others may still succeed."""
 
@@ -43,7 +42,7 @@ class Prolific:
             if error.status != 404:
                 raise
             known = None
-        if known is None or known.participant != arrival.external:
+        if known is None or known.person != arrival.external:
             raise InputError(Problem("session", "Prolific does not know it as yours; open the study from Prolific"))
 
     def completion_url(self, _session: str, /) -> str | None:
@@ -70,20 +69,10 @@ class Prolific:
         """Prolific has no place for the reason; write to the participant if they should know it."""
         self._api("pay a bonus").pay_bonuses(self._study, {external: amount})
 
-    def states(self) -> dict[str, str]:
-        return {one.id: one.status for one in self._api("list submissions").submissions(self._study)}
+    def submissions(self) -> list[Submission]:
+        return self._api("list submissions").submissions(self._study)
 
     def _api(self, purpose: str) -> Client:
         if self._client is None:
             raise UsageError(f"to {purpose} on prolific, an API token is needed")
         return self._client
-
-
-def has_left(state: str) -> bool:
-    """Whether somebody in this state gave up their place. Webhooks may spell it TIMED_OUT."""
-    return state.upper().replace("_", "-").replace(" ", "-") in LEFT
-
-
-def reconcile(states: Mapping[str, str]) -> list[str]:
-    """The sessions whose people left, in order: what they hold can be given to others."""
-    return sorted(session for session, state in states.items() if has_left(state))

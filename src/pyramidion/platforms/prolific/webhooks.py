@@ -15,8 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pyramidion.errors import InputError, Problem, UsageError
-from pyramidion.platforms.base import is_id
-from pyramidion.platforms.prolific.platform import has_left
+from pyramidion.platforms.base import Submission, is_id
 
 TIMESTAMP_HEADER = "X-Prolific-Request-Timestamp"
 SIGNATURE_HEADER = "X-Prolific-Request-Signature"
@@ -35,9 +34,9 @@ class Event:
     study: str = ""
 
     @property
-    def left(self) -> str:
-        """The session whose person left, or empty."""
-        return self.resource if self.kind == STATUS_CHANGE and has_left(self.status) else ""
+    def submission(self) -> Submission | None:
+        """The submission whose state changed, if that is what happened."""
+        return Submission(self.resource, self.participant, self.status) if self.kind == STATUS_CHANGE else None
 
 
 def sign_webhook(secret: str, raw_body: bytes, timestamp: str) -> str:

@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from pyramidion.errors import UsageError
-from pyramidion.platforms.base import Amount, Arrival, cents, check_id, check_study, check_web_address, read_ids
+from pyramidion.platforms.base import (
+    Amount,
+    Arrival,
+    Submission,
+    cents,
+    check_id,
+    check_study,
+    check_web_address,
+    read_ids,
+)
 
 
 class Simulated:
@@ -19,6 +28,7 @@ class Simulated:
         self._study = check_id("the study id", study)
         self._completion = check_web_address("the completion URL", completion) if completion else None
         self._states: dict[str, str] = {}
+        self._people: dict[str, str] = {}
         self.reasons: dict[str, str] = {}
         self.bonuses: list[tuple[str, Decimal, str]] = []
 
@@ -26,6 +36,7 @@ class Simulated:
         worker, session, study = read_ids(params, ("worker", "session", "study"))
         check_study(study, self._study)
         self._states.setdefault(session, "ACTIVE")
+        self._people[session] = worker
         return Arrival(self.name, worker, session, study)
 
     def completion_url(self, _session: str, /) -> str | None:
@@ -49,8 +60,8 @@ class Simulated:
     def bonus(self, external: str, amount: Amount, reason: str, /) -> None:
         self.bonuses.append((check_id("a worker id", external), cents(amount), reason))
 
-    def states(self) -> dict[str, str]:
-        return dict(self._states)
+    def submissions(self) -> list[Submission]:
+        return [Submission(session, self._people[session], state) for session, state in self._states.items()]
 
     def _must_know(self, session: str) -> None:
         if session not in self._states:

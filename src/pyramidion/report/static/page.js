@@ -71,15 +71,23 @@ function csvCell(value) {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
+/** A topic as a summary is compared with it: a summary that is itself a reference has the other references only. */
+function comparedWith(topic, summary) {
+  if (!summary.own) return topic;
+  const units = topic.units.map(([id, label, , held], at) => [id, label, summary.weights[at], held.filter(([name]) => name !== summary.own)]);
+  return {...topic, units, tiers: Math.max(...summary.weights, 0)};
+}
+
 /** Which unit each summary expresses and how often, with the votes where there were several judges. */
 async function unitsTable() {
-  const rows = [["topic", "system", "unit", "weight", "label", "times", "yes", "of"]];
+  const rows = [["topic", "system", "unit", "weight", "label", "times", "degree", "yes", "of"]];
   for (const topic of await allTopics()) {
     for (const summary of topic.summaries) {
       const votes = new Map(summary.votes.map(([unit, ...counts]) => [unit, counts]));
+      const degrees = new Map(summary.degrees);
       for (const [place, times] of summary.expressed) {
-        const [id, label, weight] = topic.units[place];
-        rows.push([topic.id, head.systems[summary.system], id, weight, label, times, ...(votes.get(place) ?? [null, null])]);
+        const [id, label, weight] = comparedWith(topic, summary).units[place];
+        rows.push([topic.id, head.systems[summary.system], id, weight, label, times, degrees.get(place) ?? 1, ...(votes.get(place) ?? [null, null])]);
       }
     }
   }

@@ -12,7 +12,7 @@ function markedText(topic, summary) {
 
 function key(topic, summary) {
   if (!summary.pieces.some((piece) => piece[1]?.length)) return null;
-  const weights = [...new Set(topic.units.map((unit) => unit[2]))];
+  const weights = [...new Set(topic.units.map((unit) => unit[2]).filter((weight) => weight !== null))].sort((a, b) => b - a);
   const parts = weights.slice(0, 5).map((weight) => make("span", {}, make("mark", {class: tier(weight, topic.tiers)}, ` weight ${weight}${weight <= topic.tiers - 4 ? " or less" : ""} `)));
   if (summary.pieces.some((piece) => piece[2])) parts.push(make("mark", {class: "outside"}, "in no unit"));
   return make("p", {class: "key"}, parts);
@@ -41,14 +41,17 @@ function part(title, body, open = true) {
 
 function contentParts(topic, summary) {
   const times = new Map(summary.expressed);
-  const there = [...times.keys()];
-  const missing = topic.units.map((_, at) => at).filter((at) => !times.has(at));
+  const degrees = new Map(summary.degrees);
+  const howMuch = (at) => (times.get(at) > 1 ? `${times.get(at)} times` : degrees.get(at) < 1 ? `in part: ${degrees.get(at)}` : "");
+  const heaviest = (a, b) => topic.units[b][2] - topic.units[a][2] || a - b;
+  const there = [...times.keys()].sort(heaviest);
+  const missing = topic.units.map((_, at) => at).filter((at) => !times.has(at) && topic.units[at][2] !== null).sort(heaviest);
   const repeated = there.filter((at) => times.get(at) > 1);
   const weighty = missing.filter((at) => topic.units[at][2] > 1);
   const light = missing.filter((at) => topic.units[at][2] <= 1);
   const split = weighty.length && light.length;
   return [
-    part(`${plural(there.length, "unit")} expressed`, unitList(topic, summary, there, (at) => (times.get(at) > 1 ? `${times.get(at)} times` : ""))),
+    part(`${plural(there.length, "unit")} expressed`, unitList(topic, summary, there, howMuch)),
     part(`${plural((split ? weighty : missing).length, "important unit")} missing, heaviest first`, unitList(topic, summary, split ? weighty : missing)),
     split ? part(`${light.length} more missing, in one reference each`, unitList(topic, summary, light), false) : null,
     repeated.length ? part(`${plural(repeated.length, "unit")} said more than once`, unitList(topic, summary, repeated, (at) => `${times.get(at)} times`), false) : null,
@@ -62,6 +65,12 @@ function scoreLine(place, system) {
   return make("dl", {class: "scoreline"}, parts);
 }
 
+function annotatorLine(summary) {
+  if (!summary.annotators.length) return null;
+  const each = summary.annotators.map(([name, value]) => `${shown(value)} by ${name}`).join(", ");
+  return make("p", {class: "muted small", dir: "auto"}, `${head.measures[0].name} is the mean of ${summary.annotators.length} annotators: ${each}`);
+}
+
 function neighbours(topic, place, system) {
   const held = topic.summaries.map((s) => s.system).sort((a, b) => a - b);
   const at = held.indexOf(system);
@@ -70,7 +79,8 @@ function neighbours(topic, place, system) {
   return [of(held[at - 1], "Ranked above:"), of(held[at + 1], "Ranked below:"), next && [fragment("summary", next.id, head.systems[system]), `On ${next.id}`]];
 }
 
-function summaryView(topic, place, summary) {
+function summaryView(whole, place, summary) {
+  const topic = comparedWith(whole, summary);
   const name = head.systems[summary.system];
   const times = new Set(summary.expressed.map(([at]) => at));
   const right = summary.judged && topic.units.length ? make("section", {class: "part"},
@@ -82,6 +92,8 @@ function summaryView(topic, place, summary) {
     make("h1", {dir: "auto", tabindex: -1}, name),
     make("p", {class: "muted", dir: "auto"}, topic.title ? `${topic.id}: ${topic.title}` : topic.id),
     scoreLine(place, summary.system),
+    annotatorLine(summary),
+    summary.own ? make("p", {class: "says", dir: "auto"}, `This is reference ${summary.own} itself, so it is compared with the other references only.`) : null,
     make("div", {class: "columns"},
       make("section", {class: "part sticky"}, make("h2", {}, "The summary"), markedText(topic, summary), key(topic, summary)), right),
   ];

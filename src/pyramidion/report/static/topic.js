@@ -6,11 +6,12 @@ const MOST_IN_A_ROW = 24;
 function bigPyramid(topic, shade, says) {
   const tiers = new Map();
   topic.units.forEach((unit, place) => {
+    if (unit[2] === null) return;
     if (!tiers.has(unit[2])) tiers.set(unit[2], []);
     tiers.get(unit[2]).push(place);
   });
   const rows = [];
-  for (const [weight, places] of tiers) {
+  for (const [weight, places] of [...tiers].sort(([a], [b]) => b - a)) {
     for (let at = 0; at < places.length; at += MOST_IN_A_ROW) rows.push([weight, places.slice(at, at + MOST_IN_A_ROW), at]);
   }
   const widest = Math.max(...rows.map(([, places]) => places.length), 1);
@@ -54,7 +55,7 @@ function wordings(unit) {
 }
 
 function weightBadge(unit, topic) {
-  return make("span", {class: `weight ${tier(unit[2], topic.tiers)}`, title: `in ${plural(unit[2], "reference")}`}, String(unit[2]));
+  return make("span", {class: `weight ${tier(unit[2], topic.tiers)}`, title: `${plural(unit[2], "contributor")} in the references`}, String(unit[2]));
 }
 
 function reach(share) {

@@ -3,7 +3,7 @@
 import { errorBox, get, path, post } from "./manager-api.js";
 import { count, duration, el, isNumber, name, NONE, plural, put, when } from "./manager-dom.js";
 import { ask, openDialog } from "./manager-dialog.js";
-import { announce } from "./manager-live.js";
+import { announce, say } from "./manager-live.js";
 import { flagList, statusLines, workerSummary } from "./manager-person.js";
 import { DataTable } from "./manager-table.js";
 import { ANSWER_ACTIONS, done } from "./manager-words.js";
@@ -124,7 +124,7 @@ export class WorkerAnswers {
       hideTitle: true,
       kind: "tools",
       sortable: false,
-      value: (row) => [row.state, row.decision, row.counted],
+      value: (row) => [row.state, row.decision, row.counted, row.removed, row.told],
       cell: (row) => this.#tools(row),
     };
     return [...columns, tools];
@@ -132,7 +132,13 @@ export class WorkerAnswers {
 
   #tools(row) {
     if (row.state !== "submitted") return null;
-    const useful = { approve: row.decision !== "approve", reject: row.decision !== "reject", reopen: row.counted };
+    if (row.removed === "withdrawn") return null;
+    const useful = {
+      approve: row.decision !== "approve" && row.told !== "reject",
+      reject: row.decision !== "reject" && row.told !== "approve",
+      reopen: row.counted,
+      restore: !row.counted && row.told !== "reject",
+    };
     const button = (action) =>
       el(
         "button",
@@ -157,8 +163,10 @@ export class WorkerAnswers {
       confirm: title,
       danger,
       run: async ({ reason }) => {
-        await post(path`/api/manage/assignments/${row.id}/review`, { action, reason });
-        this.heard.textContent = `The answer to ${row.task} is ${done(action)}.`;
+        const { notes } = await post(path`/api/manage/assignments/${row.id}/review`, { action, reason });
+        const more = notes.map((note) => ` ${note.where}: ${note.what}.`).join("");
+        this.heard.textContent = `The answer to ${row.task} is ${done(action)}.${more}`;
+        if (more) say(this.heard.textContent);
         announce(this.heard.textContent);
         await Promise.all([this.refresh(), this.#load()]);
       },
@@ -166,11 +174,12 @@ export class WorkerAnswers {
   }
 }
 
-function statusOf({ state, counted, decision }) {
+function statusOf({ state, counted, decision, removed }) {
   if (state === "leased") return [["in work", ""]];
   if (state === "returned") return [["given back", ""]];
   const found = [counted ? ["counted", ""] : ["not counted", "warn"]];
   if (decision) found.push([done(decision), decision === "approve" ? "good" : "bad"]);
+  if (removed === "reopened") found.push(["re-opened", "warn"]);
   return found;
 }
 

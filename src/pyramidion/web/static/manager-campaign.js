@@ -51,6 +51,7 @@ export function startCampaign(main) {
     put(byId("trouble"));
     showHead(data, { manager, address, refresh });
     showProgress(data);
+    showPending(data);
     showFigures(data);
     showNext(data, manager);
     workers.update(data.workers);
@@ -149,11 +150,21 @@ function showProgress({ progress: p }) {
   setText(byId("in-work"), count(p.leased));
   setText(byId("tasks-full"), `${count(p.tasks_full)} of ${count(p.tasks)}`);
   setText(byId("surplus"), count(p.surplus));
+  setText(byId("removed"), count(p.rejected + p.withdrawn + p.reopened));
   setText(byId("returned"), count(p.returned));
 }
 
+/** Decisions that hold here and of which the platform does not know. */
+function showPending({ pending }) {
+  const place = byId("pending");
+  place.hidden = pending.length === 0;
+  const refused = pending.filter((one) => one.problem).map((one) => `${one.worker}: ${one.problem}`);
+  const told = "not yet known to the platform. “campaign pay” carries them over.";
+  setText(place, [`Decisions about ${plural(pending.length, "worker")} are ${told}`, ...refused].join(" "));
+}
+
 function showFigures(data) {
-  setText(byId("alpha"), isNumber(data.alpha) ? fixed(data.alpha) : NONE);
+  setText(byId("alpha"), data.alpha_shown ?? NONE);
   setText(byId("alpha-help"), alphaHelp(data));
   const [total, rest] = splitCost(data.cost);
   setText(byId("cost"), total);

@@ -1,6 +1,6 @@
 // What is known about one worker, in small parts: shown in the table of workers and above their answers.
 
-import { duration, el, fixed, isNumber, NONE, plural } from "./manager-dom.js";
+import { duration, el, isNumber, NONE, plural } from "./manager-dom.js";
 import { stackedBar } from "./manager-charts.js";
 
 export function statusLines(row) {
@@ -17,10 +17,11 @@ export function flagList(flags) {
   return el("ul", { class: "m-flags" }, flags.map(item));
 }
 
-export function agreement(value) {
+/** The server rounds the number: it knows the least agreement, which rounding must not cross. */
+export function agreement({ agreement: value, agreement_shown: shown }) {
   if (!isNumber(value)) return el("span", { class: "m-help" }, NONE);
-  return el("div", { class: "m-score" }, el("span", {}, fixed(value)), stackedBar([["done", Math.max(0, value)]]));
+  return el("div", { class: "m-score" }, el("span", {}, shown), stackedBar([["done", Math.max(0, value)]]));
 }
 
 export const workerSummary = (row) =>
-  `${plural(row.submitted, "answer")}, median ${duration(row.median_seconds)}, agreement ${fixed(row.agreement)}`;
+  `${plural(row.submitted, "answer")}, median ${duration(row.median_seconds)}, agreement ${row.agreement_shown ?? NONE}`;

@@ -124,28 +124,44 @@ export const WORKER_ACTIONS = {
     confirm: "Block worker",
     danger: true,
   },
+  "block-remove": {
+    title: "Block and remove their answers",
+    help: "They get no more tasks. All their answers to this campaign are rejected, and other workers get the places.",
+    confirm: "Block and remove",
+    danger: true,
+  },
   unblock: { title: "Unblock", help: "They can take tasks again.", confirm: "Unblock worker" },
   bonus: { title: "Pay a bonus", help: "An amount on top of their pay.", confirm: "Record bonus", amount: true },
   approve: {
     title: "Approve all work",
-    help: "Every submission of theirs that is not decided yet is to be paid.",
+    help: "Every answer of theirs to this campaign that is not decided yet is to be paid.",
     confirm: "Approve all",
   },
   reject: {
     title: "Reject all work",
-    help: "No submission of theirs that is not decided yet is to be paid. The answers are kept.",
+    help:
+      "Every answer of theirs to this campaign that is not decided yet: not paid, in no score, and other workers get " +
+      "the places. Answers are kept.",
     confirm: "Reject all",
     danger: true,
   },
 };
 
 export const ANSWER_ACTIONS = {
-  approve: { title: "Approve", help: "This answer is to be paid." },
-  reject: { title: "Reject", help: "This answer is not to be paid. It is kept.", danger: true },
+  approve: { title: "Approve", help: "This answer is to be paid. If it was rejected, it counts again if it can." },
+  reject: {
+    title: "Reject",
+    help: "This answer is not paid and is in no score, and somebody else gets the task. The answer is kept.",
+    danger: true,
+  },
   reopen: {
     title: "Re-open",
-    help: "This answer no longer counts, and somebody else gets the task. The answer is kept.",
+    help: "This answer is in no score any more, and somebody else gets the task. It can still be paid.",
     danger: true,
+  },
+  restore: {
+    title: "Restore",
+    help: "This answer counts again, unless somebody else has the place by now: then it is kept as surplus.",
   },
 };
 
@@ -158,11 +174,18 @@ const DONE = {
   unblock: "unblocked",
   bonus: "bonus",
   reopen: "re-opened",
+  restore: "restored",
+  withdraw: "withdrawn",
+  "block-remove": "blocked, answers removed",
+  "tell-approve": "platform told: approved",
+  "tell-reject": "platform told: rejected",
+  "tell-failed": "platform not told",
+  "tell-unknown": "platform may not know",
 };
 
 export const done = (action) => (Object.hasOwn(DONE, action) ? DONE[action] : action);
 
-const GOOD = ["approve", "include", "unblock", "bonus"];
+const GOOD = ["approve", "include", "unblock", "bonus", "restore", "tell-approve"];
 
 export const actionPill = (action) =>
   el("span", { class: `badge ${GOOD.includes(action) ? "good" : "bad"}` }, done(action));

@@ -66,10 +66,11 @@ export class Workers {
         title: "Answers",
         kind: "number",
         value: (row) => row.submitted,
-        watch: (row) => [row.submitted, row.surplus],
+        watch: (row) => [row.submitted, row.surplus, row.removed],
         cell: (row) => [
           count(row.submitted),
           row.surplus > 0 && el("span", { class: "m-help m-line" }, `${count(row.surplus)} surplus`),
+          row.removed > 0 && el("span", { class: "m-help m-line" }, `${count(row.removed)} removed`),
         ],
       },
       {
@@ -86,7 +87,7 @@ export class Workers {
         kind: "bar",
         first: "ascending",
         value: (row) => row.agreement,
-        cell: (row) => agreement(row.agreement),
+        cell: (row) => agreement(row),
       },
       {
         id: "flags",
@@ -129,7 +130,7 @@ export class Workers {
   decide(worker, then = null) {
     const row = this.table.row(worker);
     if (!row) return;
-    const names = ["exclude", "include", "block", "unblock", "approve", "reject", "bonus"].filter(
+    const names = ["exclude", "include", "block", "block-remove", "unblock", "approve", "reject", "bonus"].filter(
       (action) => action !== (row.excluded ? "exclude" : "include") && action !== (row.blocked ? "block" : "unblock"),
     );
     ask({
@@ -138,8 +139,13 @@ export class Workers {
       choices: names.map((value) => ({ value, ...WORKER_ACTIONS[value] })),
       reasons: row.flags.map((flag) => `${flag.reason}: ${flag.detail}`),
       run: async ({ action, reason, amount }) => {
-        await post(path`/api/manage/workers/${worker}/review`, { action, reason, amount });
-        say(`${worker}: ${done(action)}.`);
+        const remove = action === "block-remove";
+        const decision = remove ? { action: "block", remove_answers: true } : { action };
+        const body = { ...decision, reason, amount, campaign: this.campaign };
+        const { removed = 0, notes = [] } = await post(path`/api/manage/workers/${worker}/review`, body);
+        const effect = removed > 0 ? [`${plural(removed, "answer")} removed from scores`] : [];
+        const more = notes.map((note) => `${note.where}: ${note.what}`);
+        say(`${worker}: ${[done(action), ...effect, ...more].join(". ")}.`);
         await Promise.all([this.refresh(), then?.()]);
       },
     });

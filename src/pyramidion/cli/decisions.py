@@ -1,0 +1,272 @@
+"""`pyramidion campaign approve|reject|...`: what a manager decides about workers and answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pyramidion.cli.campaign import Name, Worker, campaign
+from pyramidion.cli.inputs import open_desk
+from pyramidion.cli.options import Json, Place, Quiet
+from pyramidion.cli.output import Output, cell, counted, plain
+from pyramidion.errors import UsageError
+from pyramidion.workflows.serving import TOKEN
+
+if TYPE_CHECKING:
+    from pyramidion.store import Decided
+    from pyramidion.workflows.decisions import Decisions, OfAnswer, OfWorker
+    from pyramidion.workflows.platforms import Report
+
+Answers = Annotated[
+    list[int] | None,
+    typer.Argument(metavar="[ANSWER]...", help="Ids of answers to this campaign, as --dry-run shows them."),
+]
+OfOne = Annotated[str, typer.Option("--worker", metavar="WORKER", help="Instead of ids: this worker's answers to it.")]
+Reason = Annotated[str, typer.Option("--reason", help="Why; kept with the decision.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="List what would change, one by one, and change nothing.")]
+Token = Annotated[str, typer.Option(envvar=TOKEN, help="The platform's API token.")]
+ACTOR = "command line"
+__all__ = ["campaign"]
+"""The commands of pyramidion.cli.campaign with those that are here."""
+
+
+# -- answers -------------------------------------------------------------------------------------------------
+
+
+def _decide(
+    place: str,
+    action: OfAnswer,
+    name: str,
+    answers: list[int] | None,
+    worker: str,
+    reason: str,
+    dry_run: bool,
+    json: bool,
+) -> None:
+    from pyramidion.workflows.decisions import decide_answers
+
+    desk, output = open_desk(place), Output(json)
+    how = {"worker": worker, "actor": ACTOR, "reason": reason}
+    done = decide_answers(desk, action, name, answers or [], **how, dry_run=dry_run)
+    output.result({**done.as_dict(), "dry_run": dry_run})
+    _show(output, action, done, reason, dry_run)
+
+
+def _show(output: Output, action: str, done: Decisions, reason: str, dry_run: bool) -> None:
+    for one in done.answers:
+        output.show(cell(f"  answer {one.answer}: {_about(one)}; {_fate(one)}"))
+    changed = counted(len(done.changed), "answers")
+    effects = [f"{done.removed} removed from scores"] if done.removed else []
+    effects += [f"{done.counted_again} counted again"] if done.counted_again else []
+    prefix = "would " if dry_run else ""
+    output.show(cell(f"{prefix}{action}: {', '.join([f'{changed} to {done.campaign}', *effects])} ({reason})"))
+    output.warn(done.notes)
+
+
+def _about(one: Decided) -> str:
+    return ", ".join(filter(None, (f"task {one.task}", one.topic, one.system, f"worker {one.worker}")))
+
+
+def _fate(one: Decided) -> str:
+    if not one.changed:
+        return "unchanged"
+    if one.counted_before > one.counted:
+        return "removed from scores, its place is open"
+    if one.counted > one.counted_before:
+        return "counts again"
+    return "counts" if one.counted else "does not count"
+
+
+@campaign.command("approve")
+def approve(
+    place: Place,
+    name: Name,
+    answers: Answers = None,
+    worker: OfOne = "",
+    unflagged: Annotated[
+        bool, typer.Option("--unflagged", help="Instead of ids: everybody with no flag in this campaign.")
+    ] = False,
+    reason: Reason = "good work",
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Approve answers to a campaign: by their ids, those of a worker that are not decided yet, or all without a flag.
+
+    An answer that was rejected counts again, if its place is still free.
+    """
+    if not unflagged:
+        return _decide(place, "approve", name, answers, worker, reason, dry_run, json)
+    if answers or worker:
+        raise UsageError("--unflagged covers everybody without a flag; leave out ids and --worker")
+    from pyramidion.workflows.decisions import approve_unflagged
+
+    done = approve_unflagged(open_desk(place), name, actor=ACTOR, reason=reason, dry_run=dry_run)
+    output = Output(json)
+    output.result({"campaign": name, **done._asdict(), "dry_run": dry_run})
+    output.show(
+        f"{'would ' if dry_run else ''}approve: {len(done.workers)} workers, {done.submissions} submissions "
+        f"({plain(reason)}); {len(done.left)} flagged or excluded workers are left for you to decide."
+    )
+
+
+@campaign.command("reject")
+def reject(
+    place: Place,
+    name: Name,
+    reason: Reason,
+    answers: Answers = None,
+    worker: OfOne = "",
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Reject answers to a campaign: by their ids, or those of a worker that are not decided yet.
+
+    They are not paid and are in no score, and their places are offered to other workers.
+    """
+    _decide(place, "reject", name, answers, worker, reason, dry_run, json)
+
+
+@campaign.command("reopen")
+def reopen(
+    place: Place,
+    name: Name,
+    reason: Reason,
+    answers: Answers = None,
+    worker: OfOne = "",
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Ask somebody else again: the answers are in no score any more, but can still be paid."""
+    _decide(place, "reopen", name, answers, worker, reason, dry_run, json)
+
+
+@campaign.command("restore")
+def restore(
+    place: Place,
+    name: Name,
+    reason: Reason,
+    answers: Answers = None,
+    worker: OfOne = "",
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Take back a rejection or re-opening: answers count again where nobody else has the place."""
+    _decide(place, "restore", name, answers, worker, reason, dry_run, json)
+
+
+# -- workers -------------------------------------------------------------------------------------------------
+
+
+def _review(place: str, action: OfWorker, worker: str, reason: str, amount: float | None = None) -> None:
+    from pyramidion.workflows.decisions import decide_worker
+
+    decide_worker(open_desk(place), action, worker, actor=ACTOR, reason=reason, amount=amount)
+    Output().show(f"{action}: {plain(worker)} ({plain(reason)})")
+
+
+@campaign.command("exclude")
+def exclude(place: Place, worker: Worker, reason: Reason) -> None:
+    """Leave a worker's answers out of scoring, in all campaigns. Nobody else is asked instead."""
+    _review(place, "exclude", worker, reason)
+
+
+@campaign.command("include")
+def include(place: Place, worker: Worker, reason: Reason) -> None:
+    """Undo an exclusion."""
+    _review(place, "include", worker, reason)
+
+
+@campaign.command("block")
+def block(
+    place: Place,
+    worker: Worker,
+    reason: Reason,
+    remove_answers: Annotated[
+        bool, typer.Option("--remove-answers", help="Also reject all their answers to --campaign.")
+    ] = False,
+    name: Annotated[str, typer.Option("--campaign", help="Where --remove-answers removes answers.")] = "",
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> None:
+    """Give a worker no more tasks, in any campaign. Their answers stay, unless --remove-answers says otherwise."""
+    if remove_answers != bool(name):
+        raise UsageError("--remove-answers and --campaign go together; the block itself holds in all campaigns")
+    output = Output(json)
+    if remove_answers:
+        from pyramidion.workflows.decisions import block_and_remove
+
+        done = block_and_remove(open_desk(place), worker, name, actor=ACTOR, reason=reason, dry_run=dry_run)
+        output.result(
+            {
+                "worker": worker,
+                "rejected": done.rejected.as_dict(),
+                "reopened": done.reopened.as_dict(),
+                "dry_run": dry_run,
+            }
+        )
+        _show(output, "reject", done.rejected, reason, dry_run)
+        if done.reopened.answers:
+            _show(output, "reopen", done.reopened, "approved on the platform before", dry_run)
+    elif dry_run:
+        raise UsageError("--dry-run lists answers, so it goes with --remove-answers")
+    else:
+        from pyramidion.workflows.decisions import decide_worker
+
+        decide_worker(open_desk(place), "block", worker, actor=ACTOR, reason=reason)
+        output.result({"worker": worker})
+    output.show(f"{'would ' if dry_run else ''}block: {plain(worker)} ({plain(reason)})")
+
+
+@campaign.command("unblock")
+def unblock(place: Place, worker: Worker, reason: Reason) -> None:
+    """Undo a block. Answers that were removed with it come back by `campaign restore`."""
+    _review(place, "unblock", worker, reason)
+
+
+@campaign.command("bonus")
+def bonus(
+    place: Place,
+    worker: Worker,
+    amount: Annotated[float, typer.Argument(help="How much, in the campaign's currency.", min=0.01)],
+    reason: Reason = "thoughtful work",
+) -> None:
+    """Put a worker on the bonus list."""
+    _review(place, "bonus", worker, reason, amount)
+
+
+# -- platforms -----------------------------------------------------------------------------------------------
+
+
+@campaign.command("pay")
+def pay(place: Place, name: Name, token: Token, json: Json = False) -> None:
+    """Follow the platform, then carry approvals, rejections and bonuses over to it.
+
+    What cannot be carried over stays pending and is tried again next time; the exit status is then 1.
+    """
+    from pyramidion.workflows.platforms import pay_decisions, platform_of
+
+    desk = open_desk(place)
+    platform = platform_of(desk.campaigns.get(name), desk.database.secret, token)
+    _report(pay_decisions(desk, name, platform), Output(json))
+
+
+@campaign.command("follow")
+def follow_(place: Place, name: Name, token: Token, json: Json = False, quiet: Quiet = False) -> None:
+    """Take over what happened on the platform: who withdrew, timed out, was approved or rejected. Nothing is told."""
+    from pyramidion.workflows.platforms import follow, platform_of
+
+    desk = open_desk(place)
+    platform = platform_of(desk.campaigns.get(name), desk.database.secret, token)
+    _report(follow(desk, name, platform.name, platform.submissions()), Output(json, quiet))
+
+
+def _report(report: Report, output: Output) -> None:
+    output.result({"done": report.done, "failed": report.failed, "freed": report.freed})
+    for line in report.done:
+        output.show(plain(line))
+    for line in report.failed:
+        output.say(f"error: {line}")
+    output.show(f"{len(report.done)} done, {len(report.failed)} failed, {counted(report.freed, 'places')} freed.")
+    if report.failed:
+        raise typer.Exit(1)

@@ -1,0 +1,123 @@
+"""From what workers wrote to units, and back: which units rest on an answer that was removed since."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pyramidion.errors import Problem
+from pyramidion.methods.sampling import sample_units, split_into_groups
+from pyramidion.methods.statements import filter_statements
+from pyramidion.model import ContentUnit, Contributor, Pyramid, Settings, Study
+from pyramidion.store import StoredAnswer
+
+CROWD = "crowd"
+"""The name of pyramids made of what workers wrote."""
+UnitKey = tuple[str, str]
+"""The topic and the id of a unit."""
+
+
+@dataclass(frozen=True)
+class UnitsMade:
+    """What became of the statements of a writing campaign."""
+
+    pyramids: tuple[Pyramid, ...]
+    notes: tuple[Problem, ...]
+
+    @property
+    def kept(self) -> int:
+        return sum(len(pyramid.units) for pyramid in self.pyramids)
+
+
+def units_from(
+    study: Study,
+    answers: Iterable[StoredAnswer],
+    settings: Settings,
+    rng: np.random.Generator,
+) -> UnitsMade:
+    """One crowd pyramid per topic from written statements; every statement left out is in the notes."""
+    notes: list[Problem] = []
+    written: dict[str, list[ContentUnit]] = {}
+    for answer in sorted(answers, key=lambda a: (a.task.topic, a.task.references, a.worker)):
+        of_topic = written.setdefault(answer.task.topic, [])
+        for text in (answer.answer or {}).get("statements", []):
+            contributor = Contributor(answer.task.references[0])
+            of_topic.append(ContentUnit(f"s{len(of_topic) + 1:03}", text, (contributor,), author=answer.worker))
+    pyramids = []
+    for topic, units in written.items():
+        filtered = filter_statements(units)
+        notes += [
+            Problem(f"topic {topic}, statement {d.unit.id}", f"dropped: {d.reason}", "warning")
+            for d in filtered.dropped
+        ]
+        references = tuple(sorted(r.system for r in study.references if r.topic == topic))
+        sample = sample_units(filtered.kept, size=settings.units_per_topic, rng=rng, references=references)
+        notes += [replace(p, where=f"topic {topic}, {p.where}") for p in sample.shortfalls]
+        groups = {u.id: u.group for u in split_into_groups(sample.units, group_size=settings.units_per_task, rng=rng)}
+        kept = tuple(replace(unit, group=groups.get(unit.id, "")) for unit in filtered.kept)
+        pyramids.append(Pyramid(topic, references, kept, CROWD))
+    return UnitsMade(tuple(pyramids), tuple(notes))
+
+
+# -- units of removed answers --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class UnitsInUse:
+    """Units written in an answer that is removed, of which tasks ask or judgments tell: they cannot go any more."""
+
+    answer: StoredAnswer
+    units: frozenset[str]
+    judgments: int
+
+    def note(self) -> Problem:
+        what = (
+            f"{len(self.units)} of its statements are units of pyramid {CROWD} that tasks ask about; they stay, and "
+            f"{self.judgments} judgments rest on them"
+        )
+        where = f"topic {self.answer.task.topic}, {self.answer.removed or 'removed'} answer {self.answer.id}"
+        return Problem(where, what, "warning")
+
+
+def units_of(study: Study, answer: StoredAnswer) -> frozenset[str]:
+    """The units of the crowd's pyramid that came from an answer: by author, reference and words."""
+    pyramid = study.pyramid(answer.task.topic, CROWD)
+    written, reference = set((answer.answer or {}).get("statements", ())), set(answer.task.references[:1])
+    units = pyramid.units if pyramid else ()
+    return frozenset(
+        unit.id
+        for unit in units
+        if unit.author == answer.worker and unit.label in written and unit.references <= reference
+    )
+
+
+def units_in_use(study: Study, removed: Iterable[StoredAnswer], asked: Collection[UnitKey]) -> Iterator[UnitsInUse]:
+    """For each answer whose units are asked about or judged, which and how often. ``study`` holds the judgments."""
+    answers = list(removed)
+    judgments: dict[UnitKey, int] = {}
+    for judgment in study.judgments if answers else ():
+        key = (judgment.topic, judgment.unit)
+        judgments[key] = judgments.get(key, 0) + 1
+    for answer in answers:
+        topic = answer.task.topic
+        used = {unit for unit in units_of(study, answer) if (topic, unit) in asked or (topic, unit) in judgments}
+        if used:
+            count = sum(judgments.get((topic, unit), 0) for unit in used)
+            yield UnitsInUse(answer, frozenset(used), count)
+
+
+def without_units_of(study: Study, removed: Sequence[StoredAnswer], asked: Collection[UnitKey]) -> Study:
+    """The study without the units that only removed answers gave, except those that are in use."""
+    used = {(use.answer.task.topic, unit) for use in units_in_use(study, removed, asked) for unit in use.units}
+    gone = {(a.task.topic, unit) for a in removed for unit in units_of(study, a)} - used
+    if not gone:
+        return study
+    return replace(study, pyramids=tuple(_without(pyramid, gone) for pyramid in study.pyramids))
+
+
+def _without(pyramid: Pyramid, gone: Collection[UnitKey]) -> Pyramid:
+    if pyramid.name != CROWD:
+        return pyramid
+    return replace(pyramid, units=tuple(unit for unit in pyramid.units if (pyramid.topic, unit.id) not in gone))
