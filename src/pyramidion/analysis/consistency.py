@@ -29,7 +29,7 @@ from pyramidion.analysis.assessors import (
     peer_sets,
     topic_sets,
 )
-from pyramidion.analysis.exclusion import AUTO, Exclusion, exclusion_tables, exclusions, year_cell
+from pyramidion.analysis.exclusion import AUTO, DECIMALS, Exclusion, exclusion_tables, exclusions, year_cell
 from pyramidion.analysis.figures import Bars, Estimate, Figure
 from pyramidion.errors import Problem, Problems, UsageError
 from pyramidion.methods.autoannotate import autoannotate
@@ -98,7 +98,7 @@ class Consistency:
     def auto_ranking(self, year: str | None = None) -> list[str]:
         """Assessors by manual less autoPyramid score, the highest first."""
         mine = [a for a in self.auto if a.year == year]
-        return [a.assessor for a in sorted(mine, key=lambda a: (-a.difference, a.assessor))]
+        return [a.assessor for a in sorted(mine, key=lambda a: (-round(a.difference, DECIMALS), a.assessor))]
 
     def worst(self, year: str | None = None) -> dict[str, list[str]]:
         """By every criterion, a kind of score or autoPyramid: its assessors, the least consistent first."""
@@ -219,7 +219,7 @@ def _of_year(
             if (number := group_of.get((s.year, s.topic, s.system))) is not None:
                 held.append((number, s.value))
     found = {name: alpha([g for g, _ in held], [v for _, v in held], distance=distance) for name, held in rows.items()}
-    order = sorted((a.value, name) for name, a in found.items() if a.value is not None)
+    order = sorted((round(a.value, DECIMALS), name) for name, a in found.items() if a.value is not None)
     rank = {name: len(order) - place for place, (_, name) in enumerate(order)}
     for name in sorted(rows, key=lambda name: (rank.get(name, len(rows) + 1), name)):
         a = found[name]
@@ -288,7 +288,7 @@ def _metric_cells(
             for (topic, system), value in table.per_summary(measure).items():
                 if value is not None:
                     found.setdefault(measure, {})[year, topic, system] = value
-    return found
+    return dict(sorted(found.items()))
 
 
 # -- how people see it ---------------------------------------------------------------------------------------------

@@ -22,6 +22,8 @@ from pyramidion.stats.correlation import Kind, clustered_correlations, correlati
 from pyramidion.stats.intervals import Interval, bootstrap_p, percentile_interval, resampling_weights
 
 AUTO = "autoPyramid"
+DECIMALS = 12
+"""Differences beyond are rounding errors, which must not decide who is worse or which way a correlation changed."""
 Author = tuple[str, str]
 Means = Mapping[Author, float]
 Sides = tuple[Means, Means]
@@ -181,6 +183,7 @@ def _mean(rows: Sequence[Floats]) -> Floats:
 def _tested(found: Exclusion, change: Floats, exact: float | None = None) -> Exclusion:
     if not len(change) or found.r is None or found.before is None:
         return replace(found, steiger=exact)
+    change = np.round(change, DECIMALS)
     return replace(found, steiger=exact, interval=percentile_interval(change), p=bootstrap_p(change))
 
 
