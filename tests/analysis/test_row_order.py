@@ -202,6 +202,16 @@ def years() -> dict[str, Study]:
     return found
 
 
+def rivals() -> Study:
+    """The example with a second pyramid of each topic: the expert's without every third unit."""
+    held = [pyramid for pyramid in STUDY.pyramids if pyramid.name == "expert"]
+    made = (
+        replace(p, name="rival", units=tuple(replace(u, id=f"r{u.id}") for n, u in enumerate(p.units) if n % 3))
+        for p in held
+    )
+    return replace(STUDY, pyramids=(*STUDY.pyramids, *made))
+
+
 # -- analyses ------------------------------------------------------------------------------------------------------
 
 ANALYSES: dict[str, list[Ask]] = {
@@ -230,6 +240,10 @@ ANALYSES: dict[str, list[Ask]] = {
     "grid_search": [lambda mix: analysis.grid_search(mix(settings()), mix(fractions(4)))],
     "metric_accuracy": [lambda mix: analysis.metric_accuracy(mix(fractions(5)), gold="modified", samples=10)],
     "plan": [lambda mix: analysis.plan(mix(STUDY), topics=(5,), units=(8,), workers=(3,), campaigns=10)],
+    "pyramid_pairs": [
+        lambda mix: analysis.pyramid_pairs(mix(rivals()), pyramid="rival"),
+        lambda mix: analysis.pyramid_pairs(mix(STUDY), pyramid="crowd"),
+    ],
     "pyramid_size": [
         lambda mix: analysis.pyramid_size(mix(STUDY), judges="annotator"),
         lambda mix: analysis.pyramid_size(mix(STUDY), held_out="references", judges="annotator", most=3),
