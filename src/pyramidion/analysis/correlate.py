@@ -165,17 +165,23 @@ def _correlated(
 ) -> Correlated:
     x, y = data.cells[metric], data.cells[gold]
     whole = at_level(data, metric, gold, level, kind)
+    intervals: list[Interval | None] = [None, None]
     can_draw = len(data.topics) > 1 and (own_means or level != "system") and _by_topic(data, metric, gold)
-
-    def interval(both: bool) -> Interval | None:
-        if whole.r is None or not resamples or not can_draw:
-            return None
-        rng = np.random.default_rng([seed, LEVELS.index(level), int(both)])
-        return percentile_interval(_drawn(x, y, level, kind, both, resamples, rng), confidence)
-
+    if whole.r is not None and resamples and can_draw:
+        for place, both in enumerate((False, True)):
+            intervals[place] = interval(x, y, level, kind, both, resamples, seed, confidence)
+    over_topics, over_both = intervals
     return Correlated(
-        metric, level, kind, whole.r, whole.p, whole.n, whole.undefined, interval(False), interval(True), dependent
+        metric, level, kind, whole.r, whole.p, whole.n, whole.undefined, over_topics, over_both, dependent
     )
+
+
+def interval(
+    x: Floats, y: Floats, level: str, kind: Kind, both: bool, resamples: int, seed: int, confidence: float = 0.95
+) -> Interval | None:
+    """Of the correlation of two tables, topics x systems: over other topics, or other topics and systems."""
+    rng = np.random.default_rng([seed, LEVELS.index(level), int(both)])
+    return percentile_interval(_drawn(x, y, level, kind, both, resamples, rng), confidence)
 
 
 def _by_topic(data: Grid, *names: str) -> bool:
