@@ -29,7 +29,7 @@ def test_scores_are_printed_written_and_kept(study: Path, tmp_path: Path) -> Non
     scores, kept = tmp_path / "scores.csv", tmp_path / "judged.jsonl"
     done = run(study, "-o", scores, "--save", kept)
     assert done.returncode == 0, done.stderr
-    assert "pyramid:crowd|judges:align|values:soft" in done.stdout
+    assert "pyramid:crowd|judges:align|kind:model|values:soft" in done.stdout
     with scores.open(newline="") as file:
         means = {row["system"]: float(row["value"]) for row in csv.DictReader(file) if not row["topic"]}
     judged = pyr.load(kept)

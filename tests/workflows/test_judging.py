@@ -54,7 +54,8 @@ def test_soft_scores_are_mean_probabilities():
     """x: (.75 + .5) / 2 = .625; y: (.25 + 0) / 2 = .125."""
     found = judge_study(study(), Table(KNOWN))
     assert found.table.per_summary("lite") == {("t", "x"): 0.625, ("t", "y"): 0.125}
-    assert str(found.table.signature).startswith("pyramidion|method:lite|pyramid:expert|judges:table|values:soft|v:")
+    made = "pyramidion|method:lite|pyramid:expert|judges:table|kind:model|values:soft|v:"
+    assert str(found.table.signature).startswith(made)
     assert Judge("table", "model") in found.study.judges
     assert found.study.problems() == []
 

@@ -173,17 +173,17 @@ def _correlated(
     return Correlated(metric, level, kind, whole.r, whole.p, whole.n, whole.undefined, topics, both, dependent)
 
 
-def _by_topic(data: Grid, *names: str) -> bool:
-    """Whether all of these measures have scores by topic."""
-    return all(not np.isnan(data.cells[name]).all() for name in names)
-
-
 def interval(
     x: Floats, y: Floats, level: str, kind: Kind, both: bool, resamples: int, seed: int, confidence: float = 0.95
 ) -> Interval | None:
     """Of the correlation of two tables, topics x systems: over other topics, or other topics and systems."""
     rng = np.random.default_rng([seed, LEVELS.index(level), int(both)])
     return percentile_interval(_drawn(x, y, level, kind, both, resamples, rng), confidence)
+
+
+def _by_topic(data: Grid, *names: str) -> bool:
+    """Whether all of these measures have scores by topic."""
+    return all(not np.isnan(data.cells[name]).all() for name in names)
 
 
 def _drawn(
