@@ -16,7 +16,7 @@ from pyramidion.methods.columns import is_in, take, values
 from pyramidion.methods.explain import Explanation
 from pyramidion.methods.lite import at_most_once
 from pyramidion.methods.pyramid import peer_scores
-from pyramidion.methods.screening import Screening, screen
+from pyramidion.methods.screening import MINIMUM, Screening, screen
 from pyramidion.model import UNMATCHED, Judgments, Study, Summary
 from pyramidion.model.judgments import PRESENT, JudgeKind, Mention, times
 from pyramidion.model.pyramids import ContentUnit, Pyramid
@@ -25,7 +25,7 @@ from pyramidion.workflows.evaluate import AUTO, auto_pyramid, fitting_method, sc
 KINDS: dict[str, JudgeKind] = {"pyramid": "expert", "lite": "crowd", AUTO: "model"}
 """Methods that judge units, and the kind of judges they look at by default."""
 
-MIN_AGREEMENT = 0.5
+MIN_AGREEMENT = MINIMUM
 Key = tuple[str, str]
 
 
