@@ -183,3 +183,12 @@ def test_studies_without_pyramids_have_a_report_too() -> None:
     assert "Tukey" in page
     only_texts = replace(whole, pyramids=(), judgments=pyr.Judgments(), tasks=(), judges=(), aspects=())
     assert "rouge-2-recall" in report_page(findings(only_texts, resamples=20))
+
+
+def test_a_worker_left_out_is_not_said_to_agree_as_much_as_those_kept(found: Findings) -> None:
+    # 49.96% is below the 50% that keep a worker, and must not read as 50%.
+    workers = tuple(replace(w, agreement=0.4996) if w.excluded else w for w in found.workers)
+    assert any(w.excluded for w in workers)
+    text = report_page(replace(found, workers=workers))
+    assert "(49.96% over " in text
+    assert "(50% over " not in text

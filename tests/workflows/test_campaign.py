@@ -134,7 +134,14 @@ def test_the_overview_shows_who_is_careless(desk: Desk, example: pyr.Study) -> N
     assert {flag.reason for worker in flagged for flag in worker.flags} & {"agreement", "gold", "too fast"}
     assert found.alpha is not None
     assert sum(topic["submitted"] for topic in found.by_topic.values()) == found.progress["submitted"]
-    assert found.as_dict()["cost"].startswith("$")
+    shown = found.as_dict()
+    assert shown["cost"].startswith("$")
+    # What the page shows is never on the other side of the limit a worker is flagged by: 0.4996 is not 0.50.
+    for worker in shown["workers"]:
+        assert float(worker["agreement_shown"]) == pytest.approx(worker["agreement"], abs=0.005)
+        assert (float(worker["agreement_shown"]) < 0.5) == (worker["agreement"] < 0.5)
+    assert replace(found, alpha=0.7996).as_dict()["alpha_shown"] == "0.7996"
+    assert replace(found, alpha=None).as_dict()["alpha_shown"] is None
     assert str(found.cost.total) == f"{found.progress['submitted'] * 0.54:.2f}"
 
 

@@ -26,6 +26,8 @@ from pyramidion.methods.columns import Codes, Groups, group, is_in, present_name
 from pyramidion.model import Judgments
 
 Agreement = Literal["positional", "sequence"]
+MINIMUM = 0.5
+"""Who agrees less with others is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class Screening:
 
 
 def screen(
-    judgments: Judgments, *, minimum: float = 0.5, rounds: int = 1, agreement: Agreement = "positional"
+    judgments: Judgments, *, minimum: float = MINIMUM, rounds: int = 1, agreement: Agreement = "positional"
 ) -> Screening:
     """Exclude workers whose agreement is below the minimum; each round measures those who are left."""
     check_choice("agreement", agreement, _MEASURES)

@@ -8,9 +8,11 @@ from pyramidion.analysis.agreement import Agreement
 from pyramidion.analysis.answer import Answer, Table
 from pyramidion.analysis.figures import Scatter
 from pyramidion.analysis.findings import Findings
+from pyramidion.methods.screening import MINIMUM, WorkerAgreement
 from pyramidion.report import drawing
 from pyramidion.report.cells import NAMES, filtering, heading, method_name, number, table_of
 from pyramidion.report.markup import Child, Markup, element
+from pyramidion.stats.rounding import rounded_beside
 
 MOST_NOTES = 200
 MOST_SCATTERS = 6
@@ -60,7 +62,7 @@ def _judges(findings: Findings, answer: Answer[Agreement]) -> Markup:
     )
     table = element("table", element("thead", head), element("tbody", rows), class_="judges sortable")
     excluded = [w for w in findings.workers if w.excluded] if here else []
-    why = "; ".join(f"{w.judge} ({w.agreement or 0:.0%} over {w.pairs} pairs)" for w in excluded[:20])
+    why = "; ".join(f"{w.judge} ({_percent(w)} over {w.pairs} pairs)" for w in excluded[:20])
     return element(
         "div",
         filtering("Filter judges") if len(rows) > 10 else None,
@@ -69,6 +71,10 @@ def _judges(findings: Findings, answer: Answer[Agreement]) -> Markup:
         if excluded
         else None,
     )
+
+
+def _percent(worker: WorkerAgreement) -> str:
+    return rounded_beside(100 * (worker.agreement or 0.0), 100 * MINIMUM, digits=0) + "%"
 
 
 # -- metrics -------------------------------------------------------------------------------------------------------

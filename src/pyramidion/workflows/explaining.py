@@ -26,7 +26,7 @@ from pyramidion.methods.columns import is_in, take, values
 from pyramidion.methods.explain import Explanation, OneAnnotation
 from pyramidion.methods.lite import at_most_once
 from pyramidion.methods.pyramid import MEASURES, AnnotatedPeer, Annotators, PeerScore, peer_scores
-from pyramidion.methods.screening import Screening, screen
+from pyramidion.methods.screening import MINIMUM, Screening, screen
 from pyramidion.model import UNMATCHED, Judgments, Study, Summary
 from pyramidion.model.judgments import PRESENT, JudgeKind, Mention, listed, times
 from pyramidion.model.pyramids import ContentUnit, Pyramid
@@ -35,7 +35,7 @@ from pyramidion.workflows.evaluate import AUTO, auto_pyramid, check_choices, fit
 KINDS: dict[str, JudgeKind] = {"pyramid": "expert", "lite": "crowd", AUTO: "model"}
 """Methods that judge units, and the kind of judges they look at by default."""
 
-MIN_AGREEMENT = 0.5
+MIN_AGREEMENT = MINIMUM
 Key = tuple[str, str]
 
 
