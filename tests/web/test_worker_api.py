@@ -14,7 +14,7 @@ from pyramidion.model.campaigns import KINDS, TaskKind
 from pyramidion.platforms.local import invite, sign_worker
 from pyramidion.web.content import right_answers
 from pyramidion.web.context import WORKER_COOKIE, WORKER_SECONDS
-from pyramidion.workflows.decisions import decide
+from pyramidion.workflows.decisions import decide_worker
 from pyramidion.workflows.planning import ATTENTION
 
 # -- the way in ----------------------------------------------------------------------------------------------
@@ -425,11 +425,11 @@ def test_blocked_people_get_nothing_and_free_their_task(site: Site) -> None:
     ann, bob = site.person(campaign), site.person(campaign)
     task = ann.first_task()
     [held] = site.desk.campaigns.answers(campaign)
-    decide(site.desk, "block", worker=held.worker, actor="boss", reason="a bot")
+    decide_worker(site.desk, "block", worker=held.worker, actor="boss", reason="a bot")
     assert ann.work() == {"state": "blocked"}
     assert ann.client.post("/api/statement-checks", json={"statements": []}).status_code == 403
     assert bob.first_task()["page"]["task"] == task["page"]["task"]
-    decide(site.desk, "unblock", worker=held.worker, actor="boss", reason="a mistake")
+    decide_worker(site.desk, "unblock", worker=held.worker, actor="boss", reason="a mistake")
     assert ann.work()["state"] == "task"
 
 
@@ -438,7 +438,7 @@ def test_what_a_blocked_person_still_sends_is_never_counted(site: Site) -> None:
     ann = site.person(campaign)
     task = ann.first_task()
     [held] = site.desk.campaigns.answers(campaign)
-    decide(site.desk, "block", worker=held.worker, actor="boss", reason="a bot")
+    decide_worker(site.desk, "block", worker=held.worker, actor="boss", reason="a bot")
     ann.submit(task["assignment"], answer_to(task["page"]))
     assert not any(answer.counted for answer in site.desk.campaigns.answers(campaign))
 
