@@ -128,7 +128,8 @@ def show(cell: Cell, digits: int = 3) -> str:
     if isinstance(cell, Decimal):
         return f"{cell:,.2f}"
     if isinstance(cell, float):
-        if 1e-12 < abs(cell) < 0.5 * 10**-digits:
+        cell = 0.0 if abs(cell) <= 1e-12 else cell  # rounding errors have no sign
+        if 0 < abs(cell) < 0.5 * 10**-digits:
             return f"{cell:.1g}"
         return f"{cell:.{digits}f}"
     return str(cell)

@@ -220,6 +220,7 @@ def _drawn(
 def _tables(result: Correlations) -> tuple[Table, ...]:
     rows: list[tuple[Cell, ...]] = []
     marked = any(c.dependent for c in result.correlations)
+    drawn = any(c.over_topics or c.over_both for c in result.correlations)
     for c in result.correlations:
         topics, both = c.over_topics, c.over_both
         rows.append(
@@ -230,18 +231,17 @@ def _tables(result: Correlations) -> tuple[Table, ...]:
                 c.r,
                 c.p,
                 c.n,
-                *((topics.low, topics.high) if topics else (None, None)),
-                *((both.low, both.high) if both else (None, None)),
+                *(((topics.low, topics.high) if topics else (None, None)) if drawn else ()),
+                *(((both.low, both.high) if both else (None, None)) if drawn else ()),
                 c.undefined,
                 *((bool(c.dependent),) if marked else ()),
             )
         )
-    columns = ["metric", "level", "kind", "r", "p", "n", "low", "high", "low, both", "high, both", "undefined"]
-    columns += ["dependent"] if marked else []
-    note = (
-        "n: systems, topics or summaries that count. low and high: interval over other topics; both: over other "
-        "systems as well. undefined: topics on which a side does not vary."
-    ) + (DEPENDENT if marked else "")
+    intervals = ["low", "high", "low, both", "high, both"] if drawn else []
+    columns = ["metric", "level", "kind", "r", "p", "n", *intervals, "undefined", *(["dependent"] if marked else [])]
+    note = "n: systems, topics or summaries that count. "
+    note += "low and high: interval over other topics; both: over other systems as well. " if drawn else ""
+    note += "undefined: topics on which a side does not vary." + (DEPENDENT if marked else "")
     tables = [Table(f"Correlation with {result.gold}", tuple(columns), tuple(rows), note)]
     if result.differences:
         tables.append(

@@ -103,7 +103,9 @@ def significance(
     _enough(data.systems, len(data.topics), "topics", chosen.name)
     tests = _Tests(test, correction, level, resamples or RESAMPLES.get(test, 0), seed)
     result = _all_pairs(chosen.name, data.systems, cells.T, tests)
-    made = Signature.of("significance", measure=chosen.name, unit="topic", **tests.choices())
+    made = Signature.of(
+        "significance", measure=chosen.name, unit="topic", **tests.choices(), **_restriction(systems, topics)
+    )
     return _answer(result, made, (*data.notes, *_untested(result), *_out_of_reach(result, "topic")))
 
 
@@ -139,6 +141,7 @@ def unit_significance(
         pyramid=choice.pyramid,
         judges=choice.judges,
         **tests.choices(),
+        **_restriction(systems, topics),
     )
     return _answer(result, made, (*choice.notes, *_untested(result), *_out_of_reach(result, "unit")))
 
@@ -176,8 +179,21 @@ def tukey(
         data.measure, "tukey", level, data.systems, means, order, found.difference, raw, raw, number[:, None] + number
     )
     model = " + ".join(["a", *wanted, "system"])
-    made = Signature.of("significance", measure=data.measure, test="tukey", model=model.replace(" ", ""), level=level)
+    made = Signature.of(
+        "significance",
+        measure=data.measure,
+        test="tukey",
+        model=model.replace(" ", ""),
+        level=level,
+        **_restriction(systems, topics),
+    )
     return _answer(result, made, (*data.notes, *_untested(result), *_about_model(found, model)))
+
+
+def _restriction(systems: Collection[str] | None, topics: Collection[str] | None) -> dict[str, object]:
+    """What a signature says where only some systems or topics were asked about."""
+    chosen = {"systems": systems, "topics": topics}
+    return {name: [each.replace("|", "/") for each in held] for name, held in chosen.items() if held is not None}
 
 
 def _upper(matrix: Floats) -> Floats:
@@ -354,7 +370,7 @@ def _out_of_reach(result: Significance, noun: str) -> list[Problem]:
     least = 2.0 ** (1 - most) * (tested if corrected else 1)
     instead = "a test on units (--units) or Tukey's (--test tukey) can" if noun == "topic" else "more units can"
     if result.test != "bootstrap" and least >= result.level:
-        times = f", times {count(tested, 'pair')}" if corrected else ""
+        times = f" before the correction for {count(tested, 'pair')}" if corrected else ""
         what = f"no {result.test} test can be significant: p is at least {2.0 ** (1 - most):.3g}{times}; {instead}"
         return [Problem(count(most, noun), what, "warning")]
     if stuck := result.level_out_of_reach:
@@ -402,7 +418,7 @@ def _sentence(result: Significance) -> str:
     worse = {pair.worse for pair in result.significant if pair.better == best.system}
     equals = [r.system for r in result.ranking[1:] if r.system not in worse]
     text = (
-        f"{found} of {count(tested, 'pair')} of systems differ significantly in {result.measure} "
+        f"{found:,} of {count(tested, 'pair')} of systems differ significantly in {result.measure} "
         f"({result.test}, level {result.level:g}). "
     )
     if not equals:

@@ -66,9 +66,10 @@ class Collector:
 
 
 def _text(fields: dict[str, Any], key: str, default: str | None = None) -> str:
+    empty = key in fields and fields[key] is None
     value = fields.pop(key, default)
-    if value is None:
-        raise BadRecordError(f"field {key!r} is missing")
+    if empty or value is None:
+        raise BadRecordError(f"field {key!r} is {'null' if empty else 'missing'}")
     if not isinstance(value, str):
         raise BadRecordError(f"field {key!r} must be text, not {json.dumps(value)[:40]}")
     return value

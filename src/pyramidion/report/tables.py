@@ -58,7 +58,9 @@ def _drawn(table: Table, most: int) -> RenderableType:
         box=SIMPLE_HEAD,
     )
     for place, name in enumerate(table.shown_heads):
-        drawn.add_column(Text(printable(name)), justify="right" if is_number_column(table, place) else "left")
+        number = is_number_column(table, place)
+        # Names go over several lines rather than being cut; numbers are never broken.
+        drawn.add_column(Text(printable(name)), justify="right" if number else "left", no_wrap=number, overflow="fold")
     for row in table.shown()[:most]:
         drawn.add_row(*(Text(printable(cell)) for cell in row))
     return drawn
