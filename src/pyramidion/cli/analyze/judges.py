@@ -16,10 +16,12 @@ from pyramidion.cli.analyze.asking import (
     Source,
     question,
 )
+from pyramidion.cli.options import refuse_unused
 
 
 @question()
 def agreement(
+    context: typer.Context,
     path: Source,
     aspect: Annotated[str | None, typer.Option(help="Ratings of this aspect instead of judgments on units.")] = None,
     distance: Annotated[
@@ -43,6 +45,8 @@ def agreement(
     """Do judges agree, which of them stand apart, and what explains the variance of their scores?"""
     from pyramidion.analysis import agreement as ask
 
+    if aspect is not None:
+        refuse_unused(context, "with --aspect, since ratings are not about units", "pyramid")
     study = asked.study(path)
     asked.answer(
         lambda: ask(
@@ -82,6 +86,7 @@ def reliability(
 
 @question()
 def calibrate(
+    context: typer.Context,
     path: Source,
     gold: Annotated[str | None, typer.Option(help="A table of expert scores, where they are not in the study.")] = None,
     gold_measure: Annotated[str | None, typer.Option(help="Its measure; the aspect's name by default.")] = None,
@@ -101,6 +106,10 @@ def calibrate(
 
     if scores is not None and scores.suffix.lower() not in SUFFIXES:
         raise UsageError(f"{scores}: scores are written to {', '.join(SUFFIXES)}")
+    if gold is None:
+        refuse_unused(context, "without --gold", "gold_measure")
+    else:
+        refuse_unused(context, "with --gold, which has the experts' scores", "experts")
     study = asked.study(path)
     table = None if gold is None else asked.table(gold, "experts in a study are named by --experts")
     chosen: Any = adjust
@@ -173,6 +182,7 @@ def consistency(
 
 @question("trained-metric")
 def trained_metric(
+    context: typer.Context,
     paths: Annotated[
         list[str],
         typer.Argument(metavar="YEAR1 YEAR2 YEAR3", help="Three studies, in order; nobody need have judged the third."),
@@ -213,6 +223,8 @@ def trained_metric(
     from pyramidion.errors import UsageError
     from pyramidion.formats.score_tables import SUFFIXES, write_scores
 
+    if exclude is not None and not any(exclude):
+        refuse_unused(context, "with --exclude 0", "exclude_by")
     if predict is not None:
         if predict.suffix.lower() not in SUFFIXES:
             raise UsageError(f"{predict}: predicted scores are written to {', '.join(SUFFIXES)}")
