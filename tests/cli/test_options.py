@@ -114,7 +114,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path.with_name(f"broken-{path.name}").write_text(broken, "utf-8")
     for name in (TABLE, LONG):
         (folder / f"broken-{name}").write_text((folder / name).read_text() + "reef-nursery,lead,lite,good\n")
-    make_databases(folder, pyr.Study(topics=tiny.topics, summaries=tiny.summaries))
+    make_databases(folder, small, tiny)
     return folder
 
 
@@ -143,7 +143,7 @@ def two_annotators(study: pyr.Study) -> pyr.Study:
     mine = [j for j in study.judgments if j.judge in expert and j.unit]
     theirs = [replace(j, judge="second", value=0.0 if i % 3 == 0 else j.value) for i, j in enumerate(mine)]
     votes = [
-        Judgment(topic.id, a, judge, float((i + len(judge)) % 2), aspect="better", other=b)
+        Judgment(topic.id, a, judge, float((i + len(judge) + ord(topic.id[0])) % 2), aspect="better", other=b)
         for topic in study.topics
         for judge in ("ann", "charlie")
         for i, (a, b) in enumerate((("lead", "paraphrase"), ("paraphrase", "vague"), ("vague", "lead")))
@@ -173,17 +173,18 @@ def make_years(folder: Path) -> None:
         writer.writerows(rows)
 
 
-def make_databases(folder: Path, texts: pyr.Study) -> None:
-    pyr.save(texts, folder / "texts.jsonl")
-    for name, source in ((DB, TINY), (TEXTS, "texts.jsonl"), (EMPTY, "")):
+def make_databases(folder: Path, small: pyr.Study, tiny: pyr.Study) -> None:
+    pyr.save(replace(small, judgments=tiny.judgments), folder / "judged.jsonl")
+    pyr.save(pyr.Study(topics=tiny.topics, summaries=tiny.summaries), folder / "texts.jsonl")
+    for name, source in ((DB, "judged.jsonl"), (TEXTS, "texts.jsonl"), (EMPTY, "")):
         done(f"init {name} --password long-password", folder)
         if source:
             done(f"import {name} {source}", folder)
     done(f"campaign plan {TEXTS} write --yes --set workers=1 --set units_per_topic=4 --set statements=3", folder)
     done(f"campaign rehearse {TEXTS} write --workers 3", folder)
-    done(f"campaign plan {DB} judge --yes --set workers=3", folder)
+    done(f"campaign plan {DB} judge --yes --set workers=3 --topic reef-nursery", folder)
     done(f"campaign rehearse {DB} judge --workers 6 --abandon 0", folder)
-    done(f"campaign plan {DB} judge --name open --yes --set workers=3", folder)
+    done(f"campaign plan {DB} judge --name open --yes --set workers=3 --topic reef-nursery", folder)
     paid = f"--set platform=prolific --set platform_study={PLATFORM_STUDY} --set completion_code=DONE"
     done(f"campaign plan {DB} rate --name paid --yes {paid}", folder)
     workers = json.loads(done(f"campaign status {DB} judge --json", folder))[0]["workers"]
@@ -271,10 +272,11 @@ def rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
     """What a database holds, less its secret, times and random words."""
     found = {}
     with closing(sqlite3.connect(path)) as database:
-        for (table,) in database.execute("select name from sqlite_master where type = 'table'").fetchall():
+        tables = [name for (name,) in database.execute("select name from sqlite_master where type = 'table'")]
+        for table in set(tables) - {"migrations"}:
             columns = [row[1] for row in database.execute(f"pragma table_info({table})") if row[1] not in RANDOM]
-            held = database.execute(f"select {', '.join(columns)} from {table}").fetchall()
-            found[table] = [row for row in held if row[0] != "secret"]
+            found[table] = database.execute(f"select {', '.join(columns)} from {table}").fetchall()
+        found["meta"] = database.execute("select key, value from meta where key != 'secret'").fetchall()
     return found
 
 
