@@ -115,7 +115,7 @@ def building(*call: str) -> dict[str, Words | Probe]:
         "--embedder": ([*call, "--similarity", "cosine"], ["--embedder", "wtmf:wtmf.npz"]),
         "--percentile": ["--percentile", "50"],
         "--alpha": ([*call, *GREEDY], ["--alpha", "2"]),
-        "--beta": ([*call, *GREEDY], ["--beta", "1"]),
+        "--beta": ([*call, *GREEDY], ["--beta", "5"]),
         "--jobs": ([*(SMALL if word == TINY else word for word in call)], ["--jobs", "2"]),
     }
 
@@ -146,7 +146,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--rounds": ([STUDY, "-m", "lite", "--min-agreement", "0.7"], ["--rounds", "2"]),
         "--agreement": ([STUDY, "-m", "lite", "--min-agreement", "0.7"], ["--agreement", "sequence"]),
         "--seed": ([STUDY, "-m", "rouge"], ["--seed", "1"]),
-        "--weights": ([STUDY, "-m", "pyramid"], ["--weights", "references"]),
+        "--weights": ([SECOND, "-m", "pyramid"], ["--weights", "references"]),
         "--annotators": ([SECOND, "-m", "pyramid"], ["--annotators", "consensus"]),
         "--rounding": ([STUDY, "-m", "pyramid"], ["--rounding", "floor"]),
         "--clip": ([STUDY, "-m", "lite"], ["--clip"]),
@@ -161,7 +161,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--method": ["--method", "lite"],
         "--pyramid": ["--pyramid", "crowd"],
         "--judges": ([SECOND, "--system", "extract"], ["--judges", "second"]),
-        "--weights": ["--weights", "references"],
+        "--weights": ([SECOND, "--system", "extract"], ["--weights", "references"]),
         "--annotators": ([SECOND, "--system", "extract"], ["--annotators", "consensus"]),
     },
     "doctor": {},
@@ -173,7 +173,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--method": ["--method", "lite"],
         "--pyramid": ["--pyramid", "crowd"],
         "--judges": ([SMALL_SECOND], ["--judges", "second"]),
-        "--weights": ["--weights", "references"],
+        "--weights": ([SMALL_SECOND], ["--weights", "references"]),
         "--annotators": ([SMALL_SECOND], ["--annotators", "consensus"]),
         "--pay": ["--pay", "1"],
         "--fee": ([SMALL, "--pay", "1"], ["--fee", "0.5"]),
@@ -186,7 +186,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--method": ["--method", "lite"],
         "--pyramid": ["--pyramid", "crowd"],
         "--judges": ([SMALL_SECOND, "-o", "pages"], ["--judges", "second"]),
-        "--weights": ["--weights", "references"],
+        "--weights": ([SMALL_SECOND, "-o", "pages"], ["--weights", "references"]),
         "--annotators": ([SMALL_SECOND, "-o", "pages"], ["--annotators", "consensus"]),
     },
     "diff": {"--measure": ["--measure", "modified"]},
@@ -388,6 +388,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--judges": ["--judges", "worker1"],
         "--seed": ["--seed", "1"],
         "--json": (SIZES[:-1], ["--json"]),
+        "--quiet": (SIZES[:-1], ["--quiet"]),
     },
     "analyze grid": {
         "--gold": ["--gold", "lite"],
@@ -406,11 +407,12 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--segmenter": ["--segmenter", "clauses-apart"],
         "--similarity": ["--similarity", "cosine"],
         "--embedder": ([*KEPT, "--similarity", "cosine"], ["--embedder", "wtmf:wtmf.npz"]),
-        "--resamples": ["--resamples", "0"],
-        "--seed": ["--seed", "1"],
+        "--resamples": ([SMALL, *GRID[1:]], ["--resamples", "0"]),
+        "--seed": ([SMALL, *GRID[1:]], ["--seed", "1"]),
         "--keep": (GRID, ["--keep", "elsewhere"]),
         "--jobs": ([SMALL, *GRID[1:]], ["--jobs", "2"]),
         "--json": (KEPT[:-3] + KEPT[-2:], ["--json"]),
+        "--quiet": (KEPT[:-3] + KEPT[-2:], ["--quiet"]),
     },
     "analyze consistency": {
         "--scores": ([YEARS[0], "--resamples", "20"], ["--scores", "2008.csv"]),
@@ -424,7 +426,10 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
     },
     "analyze trained-metric": {
         "--target": ["--target", "overall"],
-        "--features": ([*YEARS, "--feature", "words", "--exclude", "0"], ["--features", "wide.csv"]),
+        "--features": (
+            [*YEARS, "--feature", "words", "--exclude", "0"],
+            ["--features", "wide.csv", "--feature", "noise"],
+        ),
         "--feature": ["--feature", "noise"],
         "--predict": ["--predict", "predicted.csv"],
         "--exclude": ["--exclude", "0"],
@@ -498,6 +503,9 @@ REFUSED: dict[str, list[tuple[Words, str]]] = {
         ([SMALL, "--gold", "pyramid", "--drop", "0.25"], "--seed 1"),
         ([SMALL, "--vary", "references"], "--seed 1"),
     ],
-    "analyze trained-metric": [([*TRAINED, "--exclude", "0"], "--exclude-by alpha")],
+    "analyze trained-metric": [
+        ([*TRAINED, "--exclude", "0"], "--exclude-by alpha"),
+        ([*YEARS, "--feature", "words", "--exclude", "0"], "--features wide.csv"),
+    ],
 }
 """Options of no use beside others: the call alone works, with the option it says so."""

@@ -55,7 +55,7 @@ import pyramidion as pyr
 from pyramidion.cli import demo
 from pyramidion.cli.main import app
 from pyramidion.errors import UsageError
-from pyramidion.model import Aspect, Judge, Judgment, Score
+from pyramidion.model import Aspect, ContentUnit, Contributor, Judge, Judgment, Score
 from pyramidion.platforms.prolific import Client
 from pyramidion.store import Database, Studies
 from pyramidion.workflows import automatic, platforms
@@ -138,7 +138,7 @@ def part_of(study: pyr.Study, topics: tuple[str, ...], systems: tuple[str, ...])
 
 
 def two_annotators(study: pyr.Study) -> pyr.Study:
-    """A second expert who misses every third unit, and head-to-head votes."""
+    """A second expert who misses every third unit, and head-to-head votes. Units of one reference are in it twice."""
     expert = study.judges_of("expert")
     mine = [j for j in study.judgments if j.judge in expert and j.unit]
     theirs = [replace(j, judge="second", value=0.0 if i % 3 == 0 else j.value) for i, j in enumerate(mine)]
@@ -151,9 +151,19 @@ def two_annotators(study: pyr.Study) -> pyr.Study:
     votes += [replace(vote, aspect="clearer", value=1.0 - (vote.value or 0)) for vote in votes[::2]]
     return replace(
         study,
+        pyramids=tuple(
+            replace(p, units=tuple(map(twice, p.units))) if p.name == "expert" else p for p in study.pyramids
+        ),
         judges=(*study.judges, Judge("second", "expert"), Judge("ann"), Judge("charlie")),
         aspects=(*study.aspects, Aspect("better", 0, 1), Aspect("clearer", 0, 1)),
         judgments=study.judgments + theirs + votes,
+    )
+
+
+def twice(unit: ContentUnit) -> ContentUnit:
+    one = len(unit.contributors) == 1
+    return (
+        replace(unit, contributors=(*unit.contributors, Contributor(unit.contributors[0].reference))) if one else unit
     )
 
 

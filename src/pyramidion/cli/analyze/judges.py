@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -238,8 +239,9 @@ def trained_metric(
     each = features or []
     files = dict(zip(studies, map(str, each * len(studies) if len(each) == 1 else each), strict=False))
     read = {file: asked.table(file, "features are a table with topic, system and features") for file in files.values()}
-    found = asked.answer(
-        lambda: ask(
+
+    def train() -> Any:
+        trained = ask(
             studies,
             target=target,
             features={year: read[file] for year, file in files.items()} or None,
@@ -253,7 +255,12 @@ def trained_metric(
             pyramid=pyramid,
             lenient=asked.lenient,
         )
-    )
+        own = {name for table in read.values() for name in table.measures}
+        if own and not any(fnmatchcase(name, pattern) for name in own for pattern in feature or ["*"]):
+            refuse_unused(context, "where --feature names built-in features only; leave one of the two out", "features")
+        return trained
+
+    found = asked.answer(train)
     if predict is not None:
         write_scores(predicted_scores(found), predict)
         asked.wrote(predict)
