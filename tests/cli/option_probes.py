@@ -408,7 +408,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--similarity": ["--similarity", "cosine"],
         "--embedder": ([*KEPT, "--similarity", "cosine"], ["--embedder", "wtmf:wtmf.npz"]),
         "--resamples": ([SMALL, *GRID[1:]], ["--resamples", "0"]),
-        "--seed": ([SMALL, *GRID[1:]], ["--seed", "1"]),
+        "--seed": ([SMALL, *GRID[1:], "--resamples", "3"], ["--seed", "1"]),
         "--keep": (GRID, ["--keep", "elsewhere"]),
         "--jobs": ([SMALL, *GRID[1:]], ["--jobs", "2"]),
         "--json": (KEPT[:-3] + KEPT[-2:], ["--json"]),
