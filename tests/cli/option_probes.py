@@ -276,7 +276,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--gold": ["--gold", "pyramid"],
         "--gold-measure": ([SMALL, "--repetitions", "3", "--gold", "pyramid"], ["--gold-measure", "raw"]),
         "--rerun": ([SMALL], ["--rerun", SMALL_SECOND]),
-        "--drop": ([SMALL, "--gold", "pyramid"], ["--drop", "0.25"]),
+        "--drop": ([SMALL, "--gold", "pyramid"], ["--drop", "0.5"]),
         "--measure": ([SMALL, "--vary", "references"], ["--measure", "original"]),
         "--held-out": ([SMALL, "--vary", "references"], ["--held-out", "references"]),
         "--repetitions": ["--repetitions", "4"],
@@ -500,7 +500,7 @@ REFUSED: dict[str, list[tuple[Words, str]]] = {
     "analyze stability": [
         ([SMALL, "--repetitions", "3"], "--gold-measure raw"),
         ([SMALL, "--rerun", SMALL_SECOND], "--seed 1"),
-        ([SMALL, "--gold", "pyramid", "--drop", "0.25"], "--seed 1"),
+        ([STUDY, "--gold", "pyramid", "--drop", "0.25"], "--seed 1"),
         ([SMALL, "--vary", "references"], "--seed 1"),
     ],
     "analyze trained-metric": [
