@@ -112,7 +112,11 @@ def test_embedders_are_compared(two_topics: Path, tmp_path: Path) -> None:
     for row in rows:
         assert row["low"] <= row["summary"] <= row["high"]
         assert row["system low"] < row["system high"]
-    refused(run("analyze", "grid", two_topics, *both[2:], cwd=tmp_path), 2, "is used only where similarity is cosine")
+    refused(
+        run("analyze", "grid", two_topics, *both[2:], cwd=tmp_path),
+        2,
+        "--embedder has no use without --similarity cosine",
+    )
     lost = ["--similarity", "cosine", "--embedder", "wtmf:none.npz", "--embedder", "wtmf:gone.npz"]
     refused(run("analyze", "grid", two_topics, *lost, cwd=tmp_path), 2, "gone.npz does not exist")
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from pyramidion.cli.inputs import load_study, refuse_same
-from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath, grouped
+from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath, grouped, refuse_unused
 from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import UsageError
 
@@ -76,15 +76,33 @@ class Running:
         return load_study(path, self.format, self.lenient, self.output)
 
 
-def _choices(*groups: Building | Matching) -> Any:
+def _choices(context: typer.Context, building: Building, matching: Matching | None = None) -> Any:
     from pyramidion.auto.choices import Choices
 
-    return Choices(**{name: value for group in groups for name, value in asdict(group).items() if value is not None})
+    if building.similarity != "cosine":
+        refuse_unused(context, "without --similarity cosine", "embedder")
+    given = asdict(building) | (asdict(matching) if matching else {})
+    return Choices(**{name: value for name, value in given.items() if value is not None})
+
+
+def _refuse_building(
+    context: typer.Context, study: Any, pyramid: str | None, matching: Matching, rebuild: bool = False
+) -> None:
+    """Where every topic has its pyramid already, how one would be built is nothing to choose."""
+    from pyramidion.workflows.automatic_jobs import topic_jobs
+
+    if any(job.pyramid is None for job in topic_jobs(study, pyramid=pyramid, rebuild=rebuild)):
+        return
+    why = "here: the pyramids are there already, none is built"
+    refuse_unused(context, why, "partitioner", "percentile", "alpha", "beta")
+    if matching.matcher == "align":
+        refuse_unused(context, f"{why}, and the matcher align compares words", "similarity", "embedder")
 
 
 @auto.command()
 @grouped
 def build(
+    context: typer.Context,
     path: StudyPath,
     target: Annotated[
         str, typer.Option("--output", "-o", help="A .jsonl or .pyr file, a folder for .pyr files, or a study database.")
@@ -95,7 +113,7 @@ def build(
     running: Running,
 ) -> None:
     """Build a pyramid from the references of each topic."""
-    output, choices = running.output, _choices(building)
+    output, choices = running.output, _choices(context, building)
     study = running.study(path)
     from pyramidion.workflows.automatic import build_pyramids
     from pyramidion.workflows.automatic_run import write_pyramids
@@ -116,6 +134,7 @@ def build(
 @auto.command()
 @grouped
 def score(
+    context: typer.Context,
     path: StudyPath,
     target: Annotated[
         list[Path] | None,
@@ -139,12 +158,13 @@ def score(
     """Score every peer: raw, quality, coverage and comprehensive."""
     from pyramidion.cli.score import check_targets, show_table
 
-    output, choices = running.output, _choices(building, matching)
+    output, choices = running.output, _choices(context, building, matching)
     targets = target or []
     for file in [*targets, *([save] if save else [])]:
         refuse_same(path, file)
     check_targets(targets, by)
     study = running.study(path)
+    _refuse_building(context, study, pyramid, matching)
     from pyramidion.workflows.automatic import evaluate_study
     from pyramidion.workflows.studies import save as save_study
 
@@ -162,6 +182,7 @@ def score(
 @auto.command()
 @grouped
 def run(
+    context: typer.Context,
     path: Annotated[str, typer.Argument(metavar="FOLDER", help="Texts in topic folders, or a study in any format.")],
     folder: Annotated[Path, typer.Option("--output", "-o", help="Where everything goes; run again to go on.")],
     pyramid: Annotated[
@@ -175,8 +196,9 @@ def run(
     """Build pyramids, score peers, and leave scores, study, pyramids and a log in a folder."""
     from pyramidion.formats.score_tables import as_json as table_as_json
 
-    output, choices = running.output, _choices(building, matching)
+    output, choices = running.output, _choices(context, building, matching)
     study = running.study(path)
+    _refuse_building(context, study, pyramid, matching, rebuild=pyramid is None)
     from pyramidion.workflows.automatic_run import run as run_all
 
     with output.progress(len(study.peers) + len(study.topics), "Building and scoring") as advance:

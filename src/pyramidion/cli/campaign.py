@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pyramidion.cli.inputs import open_desk
-from pyramidion.cli.options import Json, Place, Quiet
+from pyramidion.cli.options import Json, Place, Quiet, refuse_unused
 from pyramidion.cli.output import Output, as_json, cell, plain
 from pyramidion.errors import UsageError
 
@@ -42,6 +42,7 @@ def ask(question: str, yes: bool) -> None:
 
 @campaign.command("plan")
 def plan_(
+    context: typer.Context,
     place: Place,
     kind: Annotated[str, typer.Argument(metavar="KIND", help="write, judge, rate or compare.")],
     name: Annotated[str, typer.Option("--name", help="The campaign's name. [default: KIND]")] = "",
@@ -63,6 +64,10 @@ def plan_(
 
     output = Output(json, quiet)
     check_choice("kind of campaign", kind, KINDS)
+    if kind != "judge":
+        refuse_unused(context, f"where the kind is {kind}; only judging is about a pyramid", "pyramid")
+    if kind == "write":
+        refuse_unused(context, "where the kind is write; references are written about, not systems", "system")
     desk = open_desk(place)
     if any(known.name == (name or kind) for known in desk.campaigns.all()):
         raise UsageError(f"a campaign called {name or kind!r} exists already; --name gives this one another name")
@@ -196,6 +201,7 @@ def close(place: Place, name: Name, yes: Yes = False) -> None:
 
 @campaign.command("invite")
 def invite(
+    context: typer.Context,
     place: Place,
     name: Name,
     count: Annotated[int, typer.Option(help="How many people.", min=1, max=100_000)] = 1,
@@ -211,6 +217,8 @@ def invite(
     json: Json = False,
 ) -> None:
     """Make personal invitation links, one a person. With --people: worker's id, link and name."""
+    if people is not None:
+        refuse_unused(context, "with --people, which says how many there are", "count")
     desk = open_desk(place)
     from pyramidion.workflows.inviting import invite_people, names_in
 

@@ -35,7 +35,10 @@ Annotators = Annotated[
 
 
 def refuse_unused(context: typer.Context, why: str, *names: str) -> None:
-    """An option that would change nothing is refused, so that nobody believes it did. ``why`` ends the message."""
+    """An option that would change nothing is refused, so that nobody believes it did. ``why`` ends the message.
+
+    ``names`` are those of the command's parameters; only what was typed counts, not a default.
+    """
     for option in (parameter for parameter in context.command.params if parameter.name in names):
         source = context.get_parameter_source(str(option.name))
         if source is not None and source.name == "COMMANDLINE":

@@ -15,6 +15,7 @@ from pyramidion.cli.analyze.asking import (
     Source,
     question,
 )
+from pyramidion.cli.options import refuse_unused
 from pyramidion.errors import UsageError
 
 DRAWN = ("units", "topics", "workers")
@@ -22,6 +23,7 @@ DRAWN = ("units", "topics", "workers")
 
 @question()
 def stability(
+    context: typer.Context,
     path: Source,
     vary: Annotated[
         list[str] | None,
@@ -59,11 +61,10 @@ def stability(
     """How much do results depend on the number of references, units, topics and workers, or on the run?"""
     from pyramidion import analysis
 
-    of_draws = {"gold": gold, "gold_measure": gold_measure, "min_agreement": min_agreement}
+    of_draws = ("gold", "gold_measure", "min_agreement")
     if rerun is not None:
-        others = {"vary": vary, "drop": drop, "held_out": held_out, "repetitions": repetitions}
-        why = "has no effect on the comparison of two runs; leave it or --rerun out"
-        _refuse(True, why, **of_draws, **others, pyramid=pyramid, judges=judges)
+        others = ("vary", "drop", "held_out", "repetitions", "pyramid", "judges", "seed")
+        refuse_unused(context, "in the comparison of two runs; leave it or --rerun out", *of_draws, *others)
         first, second = (asked.tables([place]) for place in (path, rerun))
         name, one = next(iter(first.items()))
         other = second.get(name) or next(iter(second.values()))
@@ -72,8 +73,9 @@ def stability(
     study = asked.study(path)
     wanted: Any = tuple(vary or DRAWN)
     if wanted == ("references",):
-        _refuse(True, "has no effect with --vary references", **of_draws, drop=drop)
-        _refuse(held_out != "five", "is for --held-out five; all others are held out once", repetitions=repetitions)
+        refuse_unused(context, "with --vary references", *of_draws, "drop")
+        if held_out != "five":
+            refuse_unused(context, "without --held-out five; all others are held out once", "repetitions", "seed")
         held: Any = held_out or "peers"
         kind: Any = measure or "modified"
         asked.answer(
@@ -90,12 +92,14 @@ def stability(
         return
     if "references" in wanted:
         raise UsageError("--vary references is a question of its own; ask it without the others")
-    _refuse(True, "is for --vary references", held_out=held_out)
-    _refuse(True, "is for --vary references and --rerun", measure=measure)
+    refuse_unused(context, "without --vary references", "held_out")
+    refuse_unused(context, "without --vary references or --rerun", "measure")
+    if gold is None:
+        refuse_unused(context, "without --gold", "gold_measure")
     table = None if gold is None else asked.gold(gold, study)
     least = 0.5 if min_agreement is None else min_agreement or None
     if drop is not None:
-        _refuse(True, "has no effect with --drop", vary=vary, repetitions=repetitions)
+        refuse_unused(context, "with --drop", "vary", "repetitions", "seed")
         if table is None:
             raise UsageError("--drop needs --gold: a score table or a method that keeps all topics")
         asked.answer(
@@ -127,6 +131,7 @@ def stability(
 
 @question()
 def plan(
+    context: typer.Context,
     path: Annotated[
         str | None, typer.Argument(metavar="[STUDY]", help="A pilot study; without one, assumptions are made.")
     ] = None,
@@ -174,10 +179,12 @@ def plan(
     from pyramidion import analysis
 
     assumed = {"systems": systems, "difference": difference, "accuracy": accuracy, "mean": mean}
-    _refuse(path is not None, "is an assumption in place of a pilot study; leave one of the two out", **assumed)
-    of_pilot = {"pair": pair, "pyramid": pyramid, "judges": judges, "from": asked.format}
-    _refuse(path is None, "is about a pilot study; name one", **of_pilot)
-    _refuse(topics is not None, "limits the search for topics; --topics fixes them", max_topics=max_topics)
+    if path is not None:
+        refuse_unused(context, "with a pilot study, which it is an assumption in place of", *assumed)
+    else:
+        refuse_unused(context, "without a pilot study; name one", "pair", "pyramid", "judges", "format", "lenient")
+    if topics is not None:
+        refuse_unused(context, "with --topics, which leaves nothing to search", "max_topics")
     if pair is not None and len(pair) != 2:
         raise UsageError("--pair is given twice, once for each of two systems of a pilot study")
     given: Any = {name: value for name, value in assumed.items() if value is not None}
@@ -202,13 +209,6 @@ def plan(
             seed=seed,
         )
     )
-
-
-def _refuse(when: bool, why: str, **options: object) -> None:
-    """Refuse options that were given (others are None) where they would have no effect."""
-    given = [name for name, value in options.items() if value is not None]
-    if when and given:
-        raise UsageError(f"--{given[0].replace('_', '-')} {why}")
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ import typer
 
 from pyramidion.cli.analyze.asking import Asked, Resamples, Seed, question
 from pyramidion.cli.auto import EMBEDDER, MATCHER, PARTITIONER, SEGMENTER, SIMILARITY, Jobs
-from pyramidion.cli.options import StudyPath
+from pyramidion.cli.options import StudyPath, refuse_unused
 from pyramidion.errors import UsageError
 
 
@@ -20,6 +20,7 @@ def _several(help: str, default: str) -> Any:
 
 @question()
 def grid(
+    context: typer.Context,
     path: StudyPath,
     gold: Annotated[
         str | None,
@@ -68,6 +69,8 @@ def grid(
         "similarity": similarity,
         "embedder": embedder,
     }
+    if "cosine" not in (similarity or ()):
+        refuse_unused(context, "without --similarity cosine", "embedder")
     one, several = _parts(parts)
     study = asked.study(path)
     from pyramidion.analysis.grid_search import check_search, grid_search

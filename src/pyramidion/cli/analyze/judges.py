@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,10 +17,12 @@ from pyramidion.cli.analyze.asking import (
     Source,
     question,
 )
+from pyramidion.cli.options import refuse_unused
 
 
 @question()
 def agreement(
+    context: typer.Context,
     path: Source,
     aspect: Annotated[str | None, typer.Option(help="Ratings of this aspect instead of judgments on units.")] = None,
     distance: Annotated[
@@ -43,6 +46,8 @@ def agreement(
     """Do judges agree, which of them stand apart, and what explains the variance of their scores?"""
     from pyramidion.analysis import agreement as ask
 
+    if aspect is not None:
+        refuse_unused(context, "with --aspect, since ratings are not about units", "pyramid")
     study = asked.study(path)
     asked.answer(
         lambda: ask(
@@ -82,6 +87,7 @@ def reliability(
 
 @question()
 def calibrate(
+    context: typer.Context,
     path: Source,
     gold: Annotated[str | None, typer.Option(help="A table of expert scores, where they are not in the study.")] = None,
     gold_measure: Annotated[str | None, typer.Option(help="Its measure; the aspect's name by default.")] = None,
@@ -101,6 +107,10 @@ def calibrate(
 
     if scores is not None and scores.suffix.lower() not in SUFFIXES:
         raise UsageError(f"{scores}: scores are written to {', '.join(SUFFIXES)}")
+    if gold is None:
+        refuse_unused(context, "without --gold", "gold_measure")
+    else:
+        refuse_unused(context, "with --gold, which has the experts' scores", "experts")
     study = asked.study(path)
     table = None if gold is None else asked.table(gold, "experts in a study are named by --experts")
     chosen: Any = adjust
@@ -173,6 +183,7 @@ def consistency(
 
 @question("trained-metric")
 def trained_metric(
+    context: typer.Context,
     paths: Annotated[
         list[str],
         typer.Argument(metavar="YEAR1 YEAR2 YEAR3", help="Three studies, in order; nobody need have judged the third."),
@@ -213,6 +224,8 @@ def trained_metric(
     from pyramidion.errors import UsageError
     from pyramidion.formats.score_tables import SUFFIXES, write_scores
 
+    if exclude is not None and not any(exclude):
+        refuse_unused(context, "with --exclude 0", "exclude_by")
     if predict is not None:
         if predict.suffix.lower() not in SUFFIXES:
             raise UsageError(f"{predict}: predicted scores are written to {', '.join(SUFFIXES)}")
@@ -226,8 +239,9 @@ def trained_metric(
     each = features or []
     files = dict(zip(studies, map(str, each * len(studies) if len(each) == 1 else each), strict=False))
     read = {file: asked.table(file, "features are a table with topic, system and features") for file in files.values()}
-    found = asked.answer(
-        lambda: ask(
+
+    def train() -> Any:
+        trained = ask(
             studies,
             target=target,
             features={year: read[file] for year, file in files.items()} or None,
@@ -241,7 +255,12 @@ def trained_metric(
             pyramid=pyramid,
             lenient=asked.lenient,
         )
-    )
+        own = {name for table in read.values() for name in table.measures}
+        if own and not any(fnmatchcase(name, pattern) for name in own for pattern in feature or ["*"]):
+            refuse_unused(context, "where --feature names built-in features only; leave one of the two out", "features")
+        return trained
+
+    found = asked.answer(train)
     if predict is not None:
         write_scores(predicted_scores(found), predict)
         asked.wrote(predict)

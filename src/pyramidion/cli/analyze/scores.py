@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,6 +21,10 @@ from pyramidion.cli.analyze.asking import (
     Topics,
     question,
 )
+from pyramidion.cli.options import refuse_unused
+
+DRAWING = ("permutation", "bootstrap")
+"""Tests that draw at random."""
 
 
 @question()
@@ -65,6 +69,7 @@ def correlate(
 
 @question()
 def significance(
+    context: typer.Context,
     path: Source,
     measure: Annotated[str | None, typer.Option(help="Which measure or rated aspect; the first by default.")] = None,
     test: Annotated[
@@ -99,8 +104,9 @@ def significance(
 
     source = asked.read(path)
     factors = None if factor is None else tuple(name for name in factor if name != "none")
-    asked.answer(
-        lambda: compare_systems(
+
+    def ask() -> Any:
+        found = compare_systems(
             source,
             measure=measure,
             test=test,  # type: ignore[arg-type]
@@ -115,7 +121,13 @@ def significance(
             resamples=resamples,
             seed=seed,
         )
-    )
+        if found.result.test not in DRAWING:
+            refuse_unused(
+                context, f"with the test that was made here ({found.result.test}), which draws nothing", "seed"
+            )
+        return found
+
+    asked.answer(ask)
 
 
 @question("metric-accuracy")

@@ -1,0 +1,348 @@
+"""Every option of every command does something: it changes what comes out, or it is refused. None is ignored.
+
+Each option has a probe in option_probes.py: a call without it and the same call with it. What they print and write is
+compared, less the signature, which names options whether or not they were obeyed, and less times and random words: the
+call without the option is made twice and must give the same. The test fails where an option has no probe.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import uvicorn
+from tests.analysis.assessed_years import annotated_year
+from tests.cli.option_probes import (
+    ASKED,
+    BASE,
+    BUILT,
+    DB,
+    EMPTY,
+    EVERYWHERE,
+    KEPT,
+    LONG,
+    PROBES,
+    REFUSED,
+    REJECTED,
+    SECOND,
+    SMALL,
+    SMALL_SECOND,
+    STUDY,
+    TABLE,
+    TEXTS,
+    TINY,
+    WORKER,
+    Probe,
+    Words,
+)
+from tests.cli.running import run
+from tests.platforms.fake_prolific import STUDY as PLATFORM_STUDY
+from tests.platforms.fake_prolific import fake_prolific
+from typer.main import get_command
+
+import pyramidion as pyr
+from pyramidion.cli import demo
+from pyramidion.cli.main import app
+from pyramidion.errors import UsageError
+from pyramidion.model import Aspect, ContentUnit, Contributor, Judge, Judgment, Score
+from pyramidion.platforms.prolific import Client
+from pyramidion.store import Database, Studies
+from pyramidion.workflows import automatic, platforms
+from pyramidion.workflows import grid as grids
+from pyramidion.workflows.annotate import AnnotationDesk
+
+
+def commands() -> Iterator[tuple[str, Any]]:
+    def walk(command: Any, path: str) -> Iterator[tuple[str, Any]]:
+        if hasattr(command, "commands"):
+            for name, part in command.commands.items():
+                yield from walk(part, f"{path} {name}".strip())
+        else:
+            yield path, command
+
+    yield from walk(get_command(app), "")
+
+
+def options(command: Any) -> list[str]:
+    return [max(p.opts, key=len) for p in command.params if p.param_type_name == "option" and p.name != "help"]
+
+
+ALL = {path: options(command) for path, command in commands()}
+
+# -- files to ask about --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("place")
+    whole = pyr.example()
+    small = part_of(whole, ("museum-theft", "reef-nursery"), ("lead", "paraphrase", "vague"))
+    tiny = part_of(whole, ("reef-nursery",), ("lead", "vague"))
+    for name, study in ((STUDY, whole), (SECOND, two_annotators(whole)), (SMALL, small), (TINY, tiny)):
+        pyr.save(study, folder / name)
+    pyr.save(two_annotators(small), folder / SMALL_SECOND)
+    tables = [pyr.score(whole, method) for method in ("pyramid", "lite")]
+    scores = tuple(score for table in tables for score in table.scores)
+    pyr.write_scores(pyr.ScoreTable(scores, tables[0].signature), folder / TABLE)
+    rng = np.random.default_rng(0)
+    long = [
+        Score(f"t{t:02}", system, measure, float(rng.normal(0.1 * s, 0.3)))
+        for t in range(24)
+        for s, system in enumerate(("lead", "extract", "vague", "repeat"))
+        for measure in ("modified", "lite")
+    ]
+    pyr.write_scores(pyr.ScoreTable.of_summaries(long, pyr.Signature.of("long")), folder / LONG)
+    (folder / "people.txt").write_text("Anna Weber\nBen Okri\n")
+    (folder / "corpus.txt").write_text("\n".join(s.text.replace("\n", " ") for s in whole.summaries))
+    done("auto train-wtmf corpus.txt -o wtmf.npz --dimensions 5 --rounds 2", folder)
+    done(f"auto build {TINY} -o {BUILT}", folder)
+    done(f"analyze grid {' '.join(KEPT)}", folder)
+    make_years(folder)
+    for path in list(folder.glob("*.jsonl")):
+        broken = path.read_text("utf-8") + '{"type": "nonsense"}\n'
+        path.with_name(f"broken-{path.name}").write_text(broken, "utf-8")
+    for name in (TABLE, LONG):
+        (folder / f"broken-{name}").write_text((folder / name).read_text() + "reef-nursery,lead,lite,good\n")
+    make_databases(folder, small, tiny)
+    return folder
+
+
+def done(call: str, folder: Path) -> str:
+    found = run(*call.split(), cwd=folder)
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+def part_of(study: pyr.Study, topics: tuple[str, ...], systems: tuple[str, ...]) -> pyr.Study:
+    return replace(
+        study,
+        topics=tuple(t for t in study.topics if t.id in topics),
+        summaries=tuple(
+            s for s in study.summaries if s.topic in topics and (s.role == "reference" or s.system in systems)
+        ),
+        pyramids=tuple(p for p in study.pyramids if p.topic in topics),
+        judgments=pyr.Judgments(j for j in study.judgments if j.topic in topics and j.system in systems),
+        tasks=tuple(t for t in study.tasks if t.topic in topics and t.system in (*systems, "")),
+    )
+
+
+def two_annotators(study: pyr.Study) -> pyr.Study:
+    """A second expert who misses every third unit, and head-to-head votes. Units of one reference are in it twice."""
+    expert = study.judges_of("expert")
+    mine = [j for j in study.judgments if j.judge in expert and j.unit]
+    theirs = [replace(j, judge="second", value=0.0 if i % 3 == 0 else j.value) for i, j in enumerate(mine)]
+    votes = [
+        Judgment(topic.id, a, judge, float((i + len(judge) + ord(topic.id[0])) % 2), aspect="better", other=b)
+        for topic in study.topics
+        for judge in ("ann", "charlie")
+        for i, (a, b) in enumerate((("lead", "paraphrase"), ("paraphrase", "vague"), ("vague", "lead")))
+    ]
+    votes += [replace(vote, aspect="clearer", value=1.0 - (vote.value or 0)) for vote in votes[::2]]
+    return replace(
+        study,
+        pyramids=tuple(
+            replace(p, units=tuple(map(twice, p.units))) if p.name == "expert" else p for p in study.pyramids
+        ),
+        judges=(*study.judges, Judge("second", "expert"), Judge("ann"), Judge("charlie")),
+        aspects=(*study.aspects, Aspect("better", 0, 1), Aspect("clearer", 0, 1)),
+        judgments=study.judgments + theirs + votes,
+    )
+
+
+def twice(unit: ContentUnit) -> ContentUnit:
+    one = len(unit.contributors) == 1
+    return (
+        replace(unit, contributors=(*unit.contributors, Contributor(unit.contributors[0].reference))) if one else unit
+    )
+
+
+def make_years(folder: Path) -> None:
+    rows: list[dict[str, Any]] = []
+    for seed, year in enumerate(("2008", "2009", "2010")):
+        study, table = annotated_year(seed, topics=6, systems=5, year=year[2:])
+        pyr.save(study, folder / f"{year}.jsonl")
+        pyr.write_scores(table, folder / f"{year}.csv")
+        rows += [
+            {"topic": topic, "system": system, **{name: table.value(system, name, topic) for name in table.measures}}
+            for topic, system in table.per_summary(table.measures[0])
+        ]
+    with (folder / "wide.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def make_databases(folder: Path, small: pyr.Study, tiny: pyr.Study) -> None:
+    pyr.save(replace(small, judgments=tiny.judgments), folder / "judged.jsonl")
+    pyr.save(pyr.Study(topics=tiny.topics, summaries=tiny.summaries), folder / "texts.jsonl")
+    for name, source in ((DB, "judged.jsonl"), (TEXTS, "texts.jsonl"), (EMPTY, "")):
+        done(f"init {name} --password long-password", folder)
+        if source:
+            done(f"import {name} {source}", folder)
+    done(f"campaign plan {TEXTS} write --yes --set workers=1 --set units_per_topic=4 --set statements=3", folder)
+    done(f"campaign rehearse {TEXTS} write --workers 3", folder)
+    done(f"campaign plan {DB} judge --yes --set workers=3 --topic reef-nursery", folder)
+    done(f"campaign rehearse {DB} judge --workers 6 --abandon 0", folder)
+    done(f"campaign plan {DB} judge --name open --yes --set workers=3 --topic reef-nursery", folder)
+    paid = f"--set platform=prolific --set platform_study={PLATFORM_STUDY} --set completion_code=DONE"
+    done(f"campaign plan {DB} rate --name paid --yes {paid}", folder)
+    workers = json.loads(done(f"campaign status {DB} judge --json", folder))[0]["workers"]
+    names = {WORKER: workers[0]["worker"], REJECTED: workers[1]["worker"]}
+    (folder / "names.json").write_text(json.dumps(names))
+    done(f"campaign reject {DB} judge --worker {names[REJECTED]} --reason careless", folder)
+    database = Database.open(folder / DB)
+    study = Studies(database).load()
+    desk = AnnotationDesk(database, lambda: study)
+    pyramid = desk.begin_pyramid("reef-nursery", name="anna", owner="anna", start="expert").id
+    desk.begin_peer("reef-nursery", "lead", name="anna", owner="anna", pyramid=pyramid, start="annotator")
+    desk.begin_pyramid("reef-nursery", name="ben", owner="ben", start="expert")
+    database.close()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def outside(place: Path) -> Iterator[None]:
+    """What is outside of a command: a server and processes that say how they would be started, Prolific that is here.
+
+    The demo is about the small study, to be done sooner.
+    """
+
+    def started(_application: str, **how: object) -> None:
+        import os
+
+        print(how, {name: value for name, value in os.environ.items() if name.startswith("PYRAMIDION")})
+
+    def processes(count: int, *_rest: object) -> None:
+        raise UsageError(f"{count} processes")
+
+    with pytest.MonkeyPatch.context() as patch, fake_prolific() as prolific:
+        patch.setattr(uvicorn, "run", started)
+        patch.setattr(automatic, "ProcessPoolExecutor", processes)
+        patch.setattr(grids, "ProcessPoolExecutor", processes)
+        patch.setattr(platforms, "Client", partial(Client, base_url=prolific.url))
+        patch.setattr(demo, "example", lambda: pyr.load(place / SMALL))
+        yield
+
+
+# -- what a call does ----------------------------------------------------------------------------------------------
+
+Seen = tuple[int, str, dict[str, object]]
+MASKED = (
+    re.compile(r"pyramidion\|[^\"\n<]*"),
+    re.compile(r"(?<=with the password )\S+"),
+    re.compile(r"(?<=/join/)[^\s\"]+"),
+)
+RANDOM = {"added", "created", "joined", "at", "leased", "expires", "submitted", "password", "key", "session"}
+"""Columns of a database with times and random words."""
+
+
+def masked(text: str) -> str:
+    for pattern in MASKED:
+        text = pattern.sub("", text)
+    return text
+
+
+def seen(place: Path, folder: Path, command: str, words: Words) -> Seen:
+    """The exit code, what was printed, and what was written."""
+    shutil.copytree(place, folder)
+    names = json.loads((place / "names.json").read_text())
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    found = run(*command.split(), *(names.get(word, word) for word in words), cwd=folder)
+    assert "Traceback" not in found.stderr, found.stderr
+    said = masked(found.stdout + found.stderr).replace(str(folder), "")
+    written = {
+        str(path.relative_to(folder)): content(path)
+        for path in folder.rglob("*")
+        if path.is_file() and before.get(path) != path.read_bytes() and not path.suffix.startswith(".db")
+    }
+    # What was written to a database may still be in files beside it.
+    written |= {path.name: rows(path) for path in folder.glob("*.db") if path.name in words}
+    shutil.rmtree(folder)
+    return found.returncode, re.sub(r"\s+", " ", said), written
+
+
+def content(path: Path) -> object:
+    try:
+        return masked(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        return path.read_bytes()
+
+
+def rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """What a database holds, less its secret, times and random words."""
+    found = {}
+    with closing(sqlite3.connect(path)) as database:
+        tables = [name for (name,) in database.execute("select name from sqlite_master where type = 'table'")]
+        for table in set(tables) - {"migrations"}:
+            columns = [row[1] for row in database.execute(f"pragma table_info({table})") if row[1] not in RANDOM]
+            found[table] = database.execute(f"select {', '.join(columns)} from {table}").fetchall()
+        found["meta"] = database.execute("select key, value from meta where key != 'secret'").fetchall()
+    return found
+
+
+@cache
+def without(place: Path, folder: Path, command: str, words: tuple[str, ...]) -> Seen:
+    """What a call does that is the same every time."""
+    first, again = (seen(place, folder, command, list(words)) for _ in range(2))
+    assert first == again, f"{command} {' '.join(words)} is not the same every time"
+    assert any(first), f"{command} {' '.join(words)} does nothing"
+    return first
+
+
+# -- every option --------------------------------------------------------------------------------------------------
+
+
+def probe(command: str, option: str) -> Probe | None:
+    generic = EVERYWHERE | (ASKED if "--plot" in ALL[command] else {})
+    found = PROBES.get(command, {}).get(option, generic.get(option))
+    if option == "--lenient":
+        with_errors = (STUDY, SECOND, SMALL, SMALL_SECOND, TINY, BUILT, TABLE, LONG, "2008.jsonl")
+        return [f"broken-{word}" if word in with_errors else word for word in BASE[command]], ["--lenient"]
+    if found is None:
+        return None
+    return found if isinstance(found, tuple) else (BASE[command], found)
+
+
+def named(part: object) -> str:
+    """A part of a test's id; of a call its last words."""
+    return "beside-" + "-".join(part[-2:]) if isinstance(part, list) else str(part).replace(" ", "-").strip("-")
+
+
+CASES = [(command, option) for command, held in ALL.items() for option in held]
+
+
+@pytest.mark.parametrize(("command", "option"), CASES, ids=named)
+def test_every_option_changes_something_or_is_refused(command: str, option: str, place: Path, tmp_path: Path) -> None:
+    found = probe(command, option)
+    assert found is not None, f"{command} {option} has no probe: add one that shows what it changes"
+    call, added = found
+    plain = without(place, tmp_path.parent / "without", command, tuple(call))
+    assert seen(place, tmp_path / "with", command, [*call, *added]) != plain
+
+
+def test_there_is_no_probe_of_an_option_that_is_gone() -> None:
+    assert {(command, option) for command, held in PROBES.items() for option in held} <= set(CASES)
+    assert set(BASE) <= set(ALL)
+
+
+USELESS = [(command, call, option) for command, held in REFUSED.items() for call, option in held]
+
+
+@pytest.mark.parametrize(("command", "call", "option"), USELESS, ids=named)
+def test_an_option_of_no_use_beside_others_is_refused(
+    command: str, call: Words, option: str, place: Path, tmp_path: Path
+) -> None:
+    assert without(place, tmp_path.parent / "without", command, tuple(call))[0] == 0
+    code, said, _ = seen(place, tmp_path / "with", command, [*call, *option.split()])
+    assert code == 2
+    assert f"{option.split()[0]} has no use " in said
