@@ -107,7 +107,7 @@ def with_spans(spans: object) -> dict[str, Any]:
         ({}, f"type None is unknown; there are: {KINDS}"),
         ({"type": ["topic"]}, f"type ['topic'] is unknown; there are: {KINDS}"),
         ({"type": "topic"}, "field 'id' is missing"),
-        ({"type": "topic", "id": None}, "field 'id' is missing"),
+        ({"type": "topic", "id": None}, "field 'id' is null"),
         ({"type": "topic", "id": LONG}, "field 'id' must be text, not [\"a text that is longer than anybody wou"),
         ({"type": "topic", "id": "t", "documents": {}}, "field 'documents' must be a list"),
         ({"type": "topic", "id": "t", "documents": ["d"]}, "field 'documents' must be a list of objects"),
