@@ -24,6 +24,7 @@ QUESTIONS: dict[str, list[list[str]]] = {
     "stability": [[], ["--vary", "references"], ["--gold", "pyramid", "--drop", "0.2"]],
     "plan": [[]],
     "grid": [[]],
+    "pyramids": [[]],
 }
 LACKING = ("no pyramid", "no ratings", "no judgments", "no head-to-head votes", "no assessor", "three studies")
 

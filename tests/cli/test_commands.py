@@ -214,7 +214,7 @@ def test_show_ideal_content(study: Path) -> None:
     everything = run("show", study, "--ideal", "500", "--pyramid", "expert")
     assert "The pyramid has 33 units, so 500 cannot be said." in everything.stdout
     refused(run("show", study, "--ideal", "3", "-s", "lead"), 2, "--ideal is about a pyramid, not about a summary")
-    refused(run("show", study, "--ideal", "3", "--judges", "expert"), 2, "leave --system and --judges out")
+    refused(run("show", study, "--ideal", "3", "--judges", "expert"), 2, "--judges is about a summary")
     refused(run("show", study, "--ideal", "0"), 2, "--ideal")
 
 

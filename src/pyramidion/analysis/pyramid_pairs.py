@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from pyramidion.analysis.pairs_answer import (
 )
 from pyramidion.errors import Problem, UsageError
 from pyramidion.methods.annotate.compare import UnitPair, compare_pyramids, is_marked, unit_words
-from pyramidion.model import Pyramid, Signature, Study
+from pyramidion.model import Contributor, Pyramid, Signature, Span, Study
 from pyramidion.stats.correlation import correlation
 
 LEAST = 0.25
@@ -120,9 +121,15 @@ def _topics(
 
 
 def _pyramid(study: Study, topic: str, name: str) -> Pyramid:
+    """A pyramid with units and contributors by name: what is shown must not depend on their order."""
     found = study.pyramid(topic, name)
     assert found is not None
-    return found
+    units = (replace(unit, contributors=tuple(sorted(unit.contributors, key=_place))) for unit in found.units)
+    return replace(found, units=tuple(sorted(units, key=lambda unit: unit.id)))
+
+
+def _place(contributor: Contributor) -> tuple[str, tuple[Span, ...]]:
+    return contributor.reference, contributor.spans
 
 
 def _differing_references(mine: Pyramid, other: Pyramid) -> list[Problem]:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from pyramidion.analysis.answer import Answer, Table, count, listed
 from pyramidion.analysis.figures import Estimate, Heatmap, Intervals
 from pyramidion.analysis.inputs import Floats, Tables, choose_measures, column_means, grid, measures_of, restricted
+from pyramidion.analysis.pair_tests import RESAMPLES, Correction, PairTests
 from pyramidion.analysis.ratings import rated_aspects, ratings_of
 from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.methods.choice import choose
@@ -29,16 +30,12 @@ from pyramidion.methods.columns import present_names
 from pyramidion.methods.unit_vectors import unit_vectors
 from pyramidion.model import ScoreTable, Signature, Study
 from pyramidion.model.judgments import JudgeKind
-from pyramidion.stats import paired
-from pyramidion.stats.multiple import holm, letter_groups, rightmost_different
+from pyramidion.stats.multiple import letter_groups, rightmost_different
 from pyramidion.stats.tukey import Comparisons
 from pyramidion.stats.tukey import tukey as tukey_comparisons
 
 TopicTest = Literal["permutation", "bootstrap", "wilcoxon"]
 UnitTest = Literal["mcnemar", "permutation", "wilcoxon"]
-Correction = Literal["holm", "none"]
-RESAMPLES = {"permutation": paired.SAMPLES, "bootstrap": 10_000}
-"""How many draws a test needs for a p-value that is good to a few per cent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +98,7 @@ def significance(
     data = grid([chosen], systems=systems, topics=topics)
     cells = data.cells[chosen.name]
     _enough(data.systems, len(data.topics), "topics", chosen.name)
-    tests = _Tests(test, correction, level, resamples or RESAMPLES.get(test, 0), seed)
+    tests = PairTests(test, correction, level, resamples or RESAMPLES.get(test, 0), seed)
     result = _all_pairs(chosen.name, data.systems, cells.T, tests)
     made = Signature.of(
         "significance", measure=chosen.name, unit="topic", **tests.choices(), **_restriction(systems, topics)
@@ -132,7 +129,7 @@ def unit_significance(
     units = sorted(set().union(*(vectors[system] for system in chosen)))
     _enough(chosen, len(units), "units", "the study")
     values = np.array([[vectors[system].get(unit, np.nan) for unit in units] for system in chosen])
-    tests = _Tests(test, correction, level, resamples or RESAMPLES.get(test, 0), seed)
+    tests = PairTests(test, correction, level, resamples or RESAMPLES.get(test, 0), seed)
     result = _all_pairs("units expressed", chosen, values, tests)
     made = Signature.of(
         "significance",
@@ -220,64 +217,7 @@ def _enough(systems: Sequence[str], items: int, noun: str, where: str) -> None:
         raise UsageError(f"{where}: a test needs at least 2 {noun}; there are {items}")
 
 
-@dataclass(frozen=True)
-class _Tests:
-    """How pairs are tested, one by one."""
-
-    test: str
-    correction: str
-    level: float
-    resamples: int
-    seed: int
-
-    def __post_init__(self) -> None:
-        check_choice("correction", self.correction, get_args(Correction))
-        if self.drawn and self.resamples < 100:
-            raise UsageError(f"{self.resamples} resamples are too few to test with; give at least 100")
-
-    @property
-    def drawn(self) -> bool:
-        return self.test in {"permutation", "bootstrap"}
-
-    def choices(self) -> dict[str, object]:
-        """What the signature says; what is not drawn has no seed."""
-        drawn = {"resamples": self.resamples, "seed": self.seed} if self.drawn else {}
-        return {"test": self.test, "correction": self.correction, "level": self.level, **drawn}
-
-    def corrected(self, p: Floats) -> Floats:
-        return holm(p) if self.correction == "holm" else p
-
-    def p_values(self, gaps: Floats) -> Floats:
-        """The p-value of every row of differences, drawn precisely enough that drawing does not decide."""
-        found = self._tested(gaps, self.resamples)
-        p, error = found.p.copy(), found.error.copy()
-        for more in REFINEMENTS:
-            adjusted = self.corrected(p)
-            doubt = DOUBT * error * adjusted / p
-            near = (error > 0) & (np.abs(adjusted - self.level) <= doubt)
-            if not near.any():
-                break
-            again = self._tested(gaps[near], more * self.resamples)
-            p[near], error[near] = again.p, again.error
-        return p
-
-    def _tested(self, gaps: Floats, resamples: int) -> paired.RowTests:
-        rng = np.random.default_rng([self.seed, resamples])
-        if self.test == "permutation":
-            return paired.permutation_rows(gaps, rng=rng, samples=resamples)
-        if self.test == "bootstrap":
-            return paired.bootstrap_rows(gaps, rng=rng, samples=resamples)
-        exact = paired.wilcoxon_rows if self.test == "wilcoxon" else paired.mcnemar_rows
-        return paired.RowTests(exact(gaps), np.zeros(len(gaps)))
-
-
-REFINEMENTS = (8, 64)
-"""Times as many draws for pairs near the level."""
-DOUBT = 3.0
-"""So many standard errors of p from the level are near."""
-
-
-def _all_pairs(measure: str, systems: tuple[str, ...], values: Floats, tests: _Tests) -> Significance:
+def _all_pairs(measure: str, systems: tuple[str, ...], values: Floats, tests: PairTests) -> Significance:
     """``values`` is systems x items. A pair is tested on the items both have."""
     first, second = np.triu_indices(len(systems), 1)
     gaps = values[first] - values[second]

@@ -93,7 +93,8 @@ def _renamed(table: ScoreTable, label: str) -> ScoreTable:
     """Measures that have values, with a label in front."""
     held = {score.measure for score in table if score.value is not None}
     scores = (s._replace(measure=f"{label}:{s.measure}") for s in table if s.measure in held)
-    return replace(table, scores=tuple(scores))
+    order = tuple(f"{label}:{measure}" for measure in table.measures if measure in held)
+    return replace(table, scores=tuple(scores), order=order)
 
 
 def rouge_tables(studies: Mapping[str, Study]) -> dict[str, ScoreTable]:
