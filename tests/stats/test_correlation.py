@@ -167,8 +167,8 @@ def lists_with(matrix: list[list[float]], n: int) -> np.ndarray:
 
 
 def test_steigers_own_examples() -> None:
-    # Steiger 1980, Psychological Bulletin 87, n = 103: case A (shared variable, Williams) t = -.89; case B (no shared
-    # variable) z = -1.40. The R package psych gives the same under r.test.
+    # As usually quoted from Steiger 1980, n = 103: case A (shared variable, Williams) t = -.89; case B (no shared
+    # variable) z = -1.40. The formula itself is derived by the delta method in the next test.
     a, b, gold = lists_with([[1, 0.1, 0.4], [0.1, 1, 0.5], [0.4, 0.5, 1]], 103)
     assert williams(a, b, gold).p == pytest.approx(2 * stats.t.sf(0.8913, 100), abs=1e-4)
     one, two, three, four = lists_with(

@@ -12,7 +12,7 @@ unit is not expressed and adds nothing. Each unit that adds to D counts as one i
     recall        distinct matched units / units of the pyramid
     raw           D
 
-X_a is rounded half up, and weights count contributors, also two from one reference. That reproduces all 1,459 official
+X_a is rounded half up, and weights count contributors, also two from one reference. That is the rule of the official
 modified scores of DUC 2006 and 2007; DUCView 1.5 floors, SacreROUGE takes the ceiling (docs/adr/0002).
 
 Where several experts annotated a peer, each annotation is scored and the score is the mean of theirs; they are joined
