@@ -8,10 +8,8 @@ from itertools import combinations
 
 import numpy as np
 
-from pyramidion.analysis.answer import Table, count, listed
-from pyramidion.analysis.figures import Heatmap
-from pyramidion.analysis.inputs import Grid, Measure
-from pyramidion.analysis.provenance import by_numbers, by_signature
+from pyramidion.analysis.answer import Heatmap, Table, count, listed
+from pyramidion.analysis.inputs import Grid, Measure, by_numbers, by_signature
 from pyramidion.errors import Problem
 from pyramidion.stats.correlation import Kind, correlation, row_correlations
 
