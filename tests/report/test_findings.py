@@ -120,7 +120,7 @@ def words_said(study: pyr.Study) -> ScoreTable:
 
 
 def test_methods_of_plugins_take_part_wherever_a_study_is_scored_by_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    added = EntryPoint("words", f"{__name__}:words_said", "pyramidion.scoring")
+    added = EntryPoint("words", f"{__name__}:words_said", "pyramidion.methods")
     monkeypatch.setitem(plugins._registered("methods"), "words", added)
     tables = analyses.scored_by_all(pyr.example())
     assert list(tables) == ["pyramid", "lite", "responsiveness", "rouge", "words"]
