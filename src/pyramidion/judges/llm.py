@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pyramidion.errors import MissingExtraError, PyramidionError, UsageError
-from pyramidion.judges import Mention, Questions, Verdicts
+from pyramidion.judges import Questions, Verdicts
+from pyramidion.study.judgments import Mention
 from pyramidion.study.texts import Span
 
 # ----------------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 
 from pyramidion.errors import Problems, UsageError, check_choice
 from pyramidion.scoring.aggregate import majority, questions
-from pyramidion.scoring.choice import Choice, Weights, choose
+from pyramidion.scoring.choice import AUTO, Choice, Weights, choose
 from pyramidion.scoring.explain import (
     ByAnnotator,
     Explanation,
@@ -25,7 +25,7 @@ from pyramidion.scoring.explain import (
     Wording,
 )
 from pyramidion.scoring.lite import at_most_once
-from pyramidion.scoring.methods import AUTO, auto_pyramid, check_choices, fitting_method, score
+from pyramidion.scoring.methods import check_choices, fitting_method, score
 from pyramidion.scoring.pyramid import MEASURES, AnnotatedPeer, Annotators, PeerScore, peer_scores
 from pyramidion.scoring.screening import MINIMUM, Screening, screen
 from pyramidion.study import UNMATCHED, Judgments, Study, Summary
@@ -112,8 +112,6 @@ def chosen(
     study: Study, method: str, pyramid: str | None, judges: str | None, weights: Weights = "contributors"
 ) -> Choice:
     """The pyramid and the judges that a method looks at."""
-    if method == AUTO:
-        pyramid, judges = pyramid or auto_pyramid(study) or AUTO, judges or AUTO
     return choose(study, kind=KINDS.get(method, "expert"), pyramid=pyramid, judges=judges, weights=weights)
 
 
