@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from pathlib import Path
 
 import argon2
@@ -18,7 +20,8 @@ settings.load_profile("steady")
 REAL_COST = argon2.PasswordHasher.__init__.__defaults__
 argon2.PasswordHasher.__init__.__defaults__ = (1, 8, 1, *(REAL_COST or ())[3:])
 
-REAL_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+HERE = Path(__file__).resolve().parent
+REAL_DATA = HERE.parents[1] / "shared" / "data"
 
 
 @pytest.fixture(scope="session")
@@ -30,6 +33,21 @@ def example() -> pyr.Study:
 def real_password_cost(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passwords are hashed as for real people."""
     monkeypatch.setattr(argon2.PasswordHasher.__init__, "__defaults__", REAL_COST)
+
+
+@pytest.fixture(scope="session")
+def qapyramid(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The judgments of data/qapyramid in the layout in which they were released, with numbers for texts."""
+    path = tmp_path_factory.mktemp("qapyramid") / "judgments.jsonl"
+    with (HERE / "data" / "qapyramid" / "judgments.csv").open() as table, path.open("w") as file:
+        for row in csv.DictReader(table):
+            document, predicate, unit = (row.pop(name) for name in ("document", "predicate", "unit"))
+            place = {"document": document, "predicate": predicate, "unit": unit}
+            for system, answers in row.items():
+                for worker, present in zip(answers[::2], answers[1::2], strict=True):
+                    judgment = {"system": system, **place, "worker": worker, "present": int(present)}
+                    file.write(json.dumps(judgment) + "\n")
+    return path
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A study and a server process over it."""
+"""A study and a server over it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pyramidion.platforms.local import invite
 from pyramidion.store import Accounts, Database
 from pyramidion.workflows.campaign import Desk
 from pyramidion.workflows.planning import plan
-from tests.web.servers import PASSWORD, running_server
+from tests.web.servers import PASSWORD, running_server, served_here
 
 MANAGER = "mona"
 TOPIC = "drought-plan"
@@ -56,15 +56,15 @@ class Site:
 
 
 @contextmanager
-def serve(study: pyr.Study, folder: Path) -> Iterator[Site]:
-    """A new database with this study, a manager, and a server process that ends with the block."""
+def serve(study: pyr.Study, folder: Path, *, apart: bool = False) -> Iterator[Site]:
+    """A new database with this study, a manager, and a server, ``apart`` in a process, that ends with the block."""
     place = folder / "study.db"
     database = Database.create(place, title=study.title)
     try:
         Accounts(database).add(MANAGER, PASSWORD)
         desk = Desk(database)
         desk.import_study(study)
-        with running_server(place) as server:
+        with running_server(place) if apart else served_here(place) as server:
             yield Site(server.url, desk)
             assert "Traceback" not in server.printed(), server.printed()
     finally:
