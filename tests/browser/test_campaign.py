@@ -176,7 +176,7 @@ def exclude_the_contrary_one(manager: Page) -> None:
     dialog = manager.get_by_role("dialog")
     dialog.get_by_role("radio", name="Exclude from scores").check()
     dialog.get_by_role("button", name="Exclude worker").click()
-    expect(dialog.get_by_text("Say why. This cannot be empty.")).to_be_visible()
+    expect(dialog.get_by_text("Enter a reason.")).to_be_visible()
     dialog.get_by_label("Reason", exact=True).fill("says the opposite of everybody")
     dialog.get_by_role("button", name="Exclude worker").click()
     expect(dialog).to_have_count(0)

@@ -653,7 +653,7 @@ ANYTHING = [
     ("GET", "/"),
     ("GET", "/login"),
     ("GET", "/manage"),
-    ("GET", "/static/base.css"),
+    ("GET", "/static/shared/base.css"),
     ("GET", "/static/missing.css"),
     ("GET", "/static/../app.py"),
     ("GET", "/static/%2e%2e/app.py"),
