@@ -15,7 +15,6 @@ import typer.main
 
 from pyramidion.cli.main import main
 
-
 # Typer reads the signatures of all commands anew at every call, which takes longer than many a command.
 get_command = cache(typer.main.get_command)
 

@@ -32,6 +32,8 @@ from pyramidion.platforms.prolific.webhooks import SIGNATURE_HEADER, TIMESTAMP_H
 from pyramidion.web.context import SESSION_COOKIE, WORKER_COOKIE
 from pyramidion.web.security import CSP, HEADERS, MAX_BODY
 
+pytestmark = pytest.mark.server
+
 
 @pytest.fixture
 def fresh(tmp_path: Path) -> Iterator[str]:

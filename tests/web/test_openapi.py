@@ -25,6 +25,8 @@ from pyramidion.workflows.annotate import AnnotationDesk
 from pyramidion.workflows.campaign import Desk
 from pyramidion.workflows.tasks import task_page
 
+pytestmark = pytest.mark.server
+
 
 def described() -> Any:
     """The schema itself needs no study."""

@@ -17,6 +17,8 @@ from pyramidion.web.context import WORKER_COOKIE, WORKER_SECONDS
 from pyramidion.workflows.decisions import decide_worker
 from pyramidion.workflows.planning import ATTENTION
 
+pytestmark = pytest.mark.server
+
 # -- the way in ----------------------------------------------------------------------------------------------
 
 
