@@ -21,6 +21,8 @@ from pyramidion.campaigns.desk import Desk
 from pyramidion.server.security import MAX_BODY, MAX_IMPORT
 from pyramidion.store.accounts import Accounts
 
+pytestmark = pytest.mark.server
+
 TOPIC = "drought-plan"
 EVIL = "<script>alert(1)</script>\"'&{{7*7}}\u202e\u0007"
 JSON = dict[str, Any]

@@ -32,6 +32,8 @@ from pyramidion.campaigns.platforms.prolific import SIGNATURE_HEADER, TIMESTAMP_
 from pyramidion.server.context import SESSION_COOKIE, WORKER_COOKIE
 from pyramidion.server.security import CSP, HEADERS, MAX_BODY
 
+pytestmark = pytest.mark.server
+
 
 @pytest.fixture
 def fresh(tmp_path: Path) -> Iterator[str]:

@@ -30,6 +30,8 @@ from pyramidion.server.context import SESSION_COOKIE, WORKER_COOKIE
 from pyramidion.store.accounts import Accounts
 from pyramidion.study.tasks import KINDS, TaskKind
 
+pytestmark = pytest.mark.server
+
 
 def described() -> Any:
     """The schema itself needs no study."""
