@@ -17,7 +17,7 @@ from pyramidion.model.judgments import PRESENT
 from pyramidion.report.markup import Child, Markup, asset, document, element
 from pyramidion.report.names import file_name
 
-STYLE = ("base.css", "report.css", "feedback.css")
+STYLE = ("shared/base.css", "report.css", "feedback.css")
 MOST_MISSING = 8
 """So many missing ideas are spelled out; a longer list helps nobody."""
 

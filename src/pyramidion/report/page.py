@@ -7,8 +7,8 @@ from pyramidion.report import sections
 from pyramidion.report.markup import Markup, asset, document, element
 from pyramidion.report.packing import head, parcels
 
-STYLE = ("base.css", "report.css")
-SCRIPT = ("page.js", "tables.js", "topic.js", "summary.js", "start.js")
+STYLE = ("shared/base.css", "report.css")
+SCRIPT = ("shared/dom.js", "shared/format.js", "data.js", "tables.js", "main.js")
 
 
 def report_page(findings: Findings) -> str:
