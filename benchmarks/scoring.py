@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 import pandas
 
-from pyramidion.methods import lite
-from pyramidion.model import Column, ContentUnit, Contributor, Judge, Judgments, Pyramid, Study, Summary, Topic
+from pyramidion.scoring import lite
+from pyramidion.study import Column, ContentUnit, Contributor, Judge, Judgments, Pyramid, Study, Summary, Topic
 
 TARGET = Path(__file__).parent / "results" / "scoring.md"
 UNITS, JUDGES_PER_UNIT, TOPICS = 20, 5, 25

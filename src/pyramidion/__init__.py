@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from pyramidion.errors import InputError, Problem, PyramidionError, UsageError
-from pyramidion.model import (
+from pyramidion.study import (
     ContentUnit,
     Contributor,
     Judge,
@@ -30,13 +30,13 @@ from pyramidion.model import (
 )
 
 if TYPE_CHECKING:
+    from pyramidion.analysis.systems import compare_systems
+    from pyramidion.evaluation.automatic import evaluate
+    from pyramidion.evaluation.judging import judge
     from pyramidion.formats.score_tables import read_scores, write_scores
-    from pyramidion.methods.unit_vectors import compare_units
-    from pyramidion.workflows.automatic import evaluate
-    from pyramidion.workflows.comparing import compare_systems
-    from pyramidion.workflows.evaluate import score
-    from pyramidion.workflows.judging import judge
-    from pyramidion.workflows.studies import example, load, save
+    from pyramidion.formats.studies import example, load, save
+    from pyramidion.scoring.methods import score
+    from pyramidion.scoring.unit_vectors import compare_units
 
 try:
     __version__ = version("pyramidion")
@@ -45,15 +45,15 @@ except PackageNotFoundError:  # a source tree that was never installed
 
 # The verbs import numpy or readers; they are fetched when first used, so that importing this package stays quick.
 _LAZY = {
-    "compare_systems": "pyramidion.workflows.comparing",
-    "compare_units": "pyramidion.methods.unit_vectors",
-    "evaluate": "pyramidion.workflows.automatic",
-    "example": "pyramidion.workflows.studies",
-    "judge": "pyramidion.workflows.judging",
-    "load": "pyramidion.workflows.studies",
+    "compare_systems": "pyramidion.analysis.systems",
+    "compare_units": "pyramidion.scoring.unit_vectors",
+    "evaluate": "pyramidion.evaluation.automatic",
+    "example": "pyramidion.formats.studies",
+    "judge": "pyramidion.evaluation.judging",
+    "load": "pyramidion.formats.studies",
     "read_scores": "pyramidion.formats.score_tables",
-    "save": "pyramidion.workflows.studies",
-    "score": "pyramidion.workflows.evaluate",
+    "save": "pyramidion.formats.studies",
+    "score": "pyramidion.scoring.methods",
     "write_scores": "pyramidion.formats.score_tables",
 }
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import pyramidion as pyr
 from pyramidion.analysis import agreement
-from pyramidion.model import Aspect, Judge, Judgment, Judgments, Study
 from pyramidion.stats.alpha import alpha
 from pyramidion.stats.tukey import r_squared
+from pyramidion.study import Aspect, Judge, Judgment, Judgments, Study
 
 
 def rated(values: np.ndarray, aspect: str = "q") -> Study:

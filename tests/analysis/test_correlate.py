@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import pyramidion as pyr
 from pyramidion.analysis import correlate
-from pyramidion.analysis.figures import Heatmap
-from pyramidion.model import Score, ScoreTable, Signature
+from pyramidion.analysis.answer import Heatmap
+from pyramidion.study import Score, ScoreTable, Signature
 
 
 def table(cells: dict[str, np.ndarray], *, names: str = "s") -> ScoreTable:

@@ -14,8 +14,8 @@ from scipy import stats
 
 import pyramidion as pyr
 from pyramidion.analysis import ScoredSettings, correlate, grid_search
-from pyramidion.analysis.figures import Contour, Intervals, Lines
-from pyramidion.model import Score, ScoreTable, Signature
+from pyramidion.analysis.answer import Contour, Intervals, Lines
+from pyramidion.study import Score, ScoreTable, Signature
 
 
 def table(cells: np.ndarray, measure: str = "gold") -> ScoreTable:

@@ -10,7 +10,7 @@ from scipy import stats
 
 import pyramidion as pyr
 from pyramidion.analysis import metric_accuracy
-from pyramidion.model import Score, ScoreTable, Signature
+from pyramidion.study import Score, ScoreTable, Signature
 
 
 def table(**cells: np.ndarray) -> ScoreTable:

@@ -8,7 +8,7 @@ import pytest
 
 import pyramidion as pyr
 from pyramidion import analysis
-from pyramidion.model import Judge, Judgment, Judgments
+from pyramidion.study import Judge, Judgment, Judgments
 
 MODEL = Judge("machine", "model")
 

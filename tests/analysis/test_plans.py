@@ -14,7 +14,7 @@ import pyramidion as pyr
 from pyramidion.analysis import Answer, Assumptions, Prices, plan
 from pyramidion.analysis.planning import PAPER, Design, Plan, efficient
 from pyramidion.analysis.simulation import from_assumptions, outcome
-from pyramidion.workflows.analyses import as_study, read_source
+from pyramidion.analysis.sources import as_study, read_source
 
 
 def alike(**choices: float) -> Assumptions:

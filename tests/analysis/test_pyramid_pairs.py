@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import pyramidion as pyr
 from pyramidion.analysis import pyramid_pairs
-from pyramidion.analysis.figures import Lines
-from pyramidion.model import ContentUnit, Contributor, Pyramid, Span, Study, Summary, Topic
+from pyramidion.analysis.answer import Lines
+from pyramidion.study import ContentUnit, Contributor, Pyramid, Span, Study, Summary, Topic
 
 # Gao et al. 2019, figure 7. Where the figure leaves words out, so do we.
 FIGURE_7 = {

@@ -16,9 +16,9 @@ import pyramidion as pyr
 from pyramidion.analysis import drop_topics, pyramid_size, rerun, resampling
 from pyramidion.analysis.inputs import column_means
 from pyramidion.analysis.votes import unit_votes
-from pyramidion.methods import lite, pyramid
-from pyramidion.methods.columns import take
-from pyramidion.model import Score, ScoreTable, Signature
+from pyramidion.scoring import lite, pyramid
+from pyramidion.study import Score, ScoreTable, Signature
+from pyramidion.study.columns import take
 
 
 @pytest.mark.parametrize("measure", ["modified", "original"])

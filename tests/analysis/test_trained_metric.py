@@ -13,9 +13,9 @@ import pyramidion as pyr
 from pyramidion.analysis import trained_metric
 from pyramidion.analysis.features import BUILT_IN, features_of, summary_features
 from pyramidion.analysis.trained_metric import predicted_scores
-from pyramidion.model import Judgments, Score, ScoreTable, Study
 from pyramidion.stats.correlation import williams
 from pyramidion.stats.regression import non_negative, robust
+from pyramidion.study import Judgments, Score, ScoreTable, Study
 
 MADE = {year: annotated_year(seed, year=year[2:]) for seed, year in enumerate(("2008", "2009", "2010"))}
 YEARS = {year: study for year, (study, _) in MADE.items()}

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pyramidion as pyr
-from pyramidion.model import Settings
-from pyramidion.model.campaigns import TaskKind
-from pyramidion.platforms.local import invite
-from pyramidion.store import Accounts, Database
-from pyramidion.workflows.campaign import Desk
-from pyramidion.workflows.planning import plan
-from tests.web.servers import PASSWORD, running_server
+from pyramidion.campaigns.desk import Desk
+from pyramidion.campaigns.plan import plan
+from pyramidion.campaigns.platforms.local import invite
+from pyramidion.store.accounts import Accounts
+from pyramidion.store.database import Database
+from pyramidion.study import Settings
+from pyramidion.study.tasks import TaskKind
+from tests.server.servers import PASSWORD, running_server
 
 MANAGER = "mona"
 TOPIC = "drought-plan"

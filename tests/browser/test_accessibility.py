@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from pyramidion.workflows.rehearsal import rehearse_campaign
+from pyramidion.campaigns.rehearsal import rehearse_campaign
 from tests.browser.people import Visitors, counter, let_in, statements, submitted
 from tests.browser.site import Site, serve, small_study
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import pyramidion as pyr
-from pyramidion.methods.pyramid import PeerScore
+from pyramidion.scoring.pyramid import PeerScore
 from tests.browser.annotating import (
     JUDGE,
     Fingers,

@@ -15,13 +15,13 @@ from playwright.sync_api import Locator, Page, expect
 
 import pyramidion as pyr
 from pyramidion.formats.files import plain_cell
-from pyramidion.model import UNMATCHED
 from pyramidion.report import report_page, write_feedback
-from pyramidion.workflows.reporting import findings
+from pyramidion.report.collect import findings
+from pyramidion.study import UNMATCHED
 from tests.browser.people import Visitors
 from tests.browser.test_accessibility import PHONE, WIDE, grave
 from tests.browser.test_hostile import ALL, NAMES, SCRIPT, TEXTS
-from tests.methods.test_human_peers import study as humans
+from tests.scoring.test_human_peers import study as humans
 
 pytestmark = pytest.mark.browser
 

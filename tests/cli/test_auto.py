@@ -80,7 +80,7 @@ def test_build_writes_what_the_name_says(folder: Path, tmp_path: Path) -> None:
 
 
 def test_build_adds_to_a_study_database(folder: Path, tmp_path: Path) -> None:
-    from pyramidion.workflows.campaign import Database, Desk
+    from pyramidion.campaigns.desk import Database, Desk
 
     place = tmp_path / "study.db"
     refused = run("build", folder, "-o", place)

@@ -12,7 +12,7 @@ import pyramidion as pyr
 from pyramidion import formats, plugins
 from pyramidion.errors import Problems, PyramidionError
 from pyramidion.formats.base import losses, parts
-from pyramidion.workflows.studies import inspect, save
+from pyramidion.formats.studies import inspect, save
 
 NAMES = plugins.names("formats")
 ONE_FILE = {"jsonl", "sacrerouge"}

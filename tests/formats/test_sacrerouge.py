@@ -15,7 +15,7 @@ import pyramidion as pyr
 from pyramidion.errors import Problems
 from pyramidion.formats import jsonl, sacrerouge
 from pyramidion.formats.base import losses
-from pyramidion.model import Document, Study, Summary, Topic
+from pyramidion.study import Document, Study, Summary, Topic
 
 EXAMPLE = Path(jsonl.__file__).parents[1] / "data" / "example.jsonl"
 

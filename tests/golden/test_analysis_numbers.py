@@ -8,7 +8,7 @@ import pytest
 
 import pyramidion as pyr
 from pyramidion.analysis import agreement, correlate, significance, tukey
-from pyramidion.workflows.analyses import read_source
+from pyramidion.analysis.sources import read_source
 
 TOPICS = ("D407", "D632", "D654", "D393", "D391", "D400", "D366", "D422", "D683", "D376")
 """The DUC 2005 topics of Shapira et al. 2019."""

@@ -11,10 +11,10 @@ import pytest
 
 import pyramidion as pyr
 from pyramidion.analysis import correlate
-from pyramidion.methods.screening import screen
-from pyramidion.model import Judgment, Judgments
+from pyramidion.scoring.screening import screen
 from pyramidion.stats.alpha import alpha
 from pyramidion.stats.correlation import correlation
+from pyramidion.study import Judgment, Judgments
 
 
 def test_duc_2005_pyramid_against_responsiveness(real_data: Path) -> None:

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 import pyramidion as pyr
-from pyramidion.analysis.findings import Findings, ShownTopic, ShownUnit, Wording
 from pyramidion.report import write_feedback
+from pyramidion.report.collect import findings
 from pyramidion.report.feedback import Ideas, _idea, ideas
+from pyramidion.report.findings import Findings
 from pyramidion.report.names import file_name
-from pyramidion.workflows.reporting import findings
+from pyramidion.scoring.explain import ShownTopic, ShownUnit, Wording
 
 
 @pytest.fixture(scope="module")

@@ -16,12 +16,13 @@ from hypothesis import HealthCheck, given, settings
 from tests.strategies import crowds, studies
 
 import pyramidion as pyr
-from pyramidion.analysis.findings import Findings, Piece
 from pyramidion.report import report_page
+from pyramidion.report.collect import findings
 from pyramidion.report.drawing import Scale, heat_step, nice_scale
+from pyramidion.report.findings import Findings
 from pyramidion.report.markup import Markup, element, embedded_json, join
-from pyramidion.workflows.explaining import explain, pieces
-from pyramidion.workflows.reporting import findings
+from pyramidion.scoring.explain import Piece
+from pyramidion.scoring.explaining import explain, pieces
 
 NASTY = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&\x00\u2028"
 

@@ -8,7 +8,11 @@ import pytest
 from sqlalchemy import delete, select, text
 
 import pyramidion as pyr
-from pyramidion.store import Annotations, BehindError, Database, StoredEvent, Studies, migrations, schema
+from pyramidion.annotation.events import Annotations, BehindError, StoredEvent
+from pyramidion.store import database as migrations
+from pyramidion.store import schema
+from pyramidion.store.database import Database
+from pyramidion.store.studies import Studies
 
 
 def event(number: int, author: str = "anna") -> StoredEvent:
@@ -64,7 +68,7 @@ def test_a_number_taken_between_look_and_write_is_refused(database: Database, mo
     store = Annotations(database)
     id = store.add("t", "pyramid", name="both", owner="anna", shared=True).id
     store.append(id, event(0))
-    monkeypatch.setattr("pyramidion.store.annotations._version", lambda connection, id: 0)  # looked too early
+    monkeypatch.setattr("pyramidion.annotation.events._version", lambda connection, id: 0)  # looked too early
     with pytest.raises(BehindError) as caught:
         store.append(id, event(0, "ben"))
     assert caught.value.events == (event(0),)

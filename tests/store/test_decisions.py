@@ -17,17 +17,12 @@ from sqlalchemy import text
 from tests.databases import Postgres
 
 import pyramidion as pyr
-from pyramidion.model import Campaign, Settings, Task
-from pyramidion.store import (
-    Assignments,
-    Campaigns,
-    Database,
-    DecisionConflictError,
-    Decisions,
-    Lease,
-    Reviews,
-    Workers,
-)
+from pyramidion.campaigns.assignments import Assignments, Lease
+from pyramidion.campaigns.decisions import DecisionConflictError, Decisions, Reviews
+from pyramidion.campaigns.records import Campaigns
+from pyramidion.campaigns.workers import Workers
+from pyramidion.store.database import Database
+from pyramidion.study import Campaign, Settings, Task
 
 BOSS = {"actor": "boss", "reason": "read nothing"}
 THERE = {"actor": "prolific", "reason": "said there", "by_platform": True}

@@ -14,8 +14,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 from sqlalchemy import Select, select
 
-from pyramidion.model import Campaign, Settings, Task
-from pyramidion.store import Assignments, Campaigns, Database, Lease, SubmissionConflictError, Workers, schema
+from pyramidion.campaigns.assignments import Assignments, Lease, SubmissionConflictError
+from pyramidion.campaigns.records import Campaigns
+from pyramidion.campaigns.workers import Workers
+from pyramidion.store import schema
+from pyramidion.store.database import Database
+from pyramidion.study import Campaign, Settings, Task
 
 TASKS, WANTED, WORKERS = 3, 2, 5
 MINUTES = 10.0

@@ -10,19 +10,15 @@ import pytest
 from sqlalchemy import select, update
 
 import pyramidion as pyr
-from pyramidion.model import Campaign, Settings, Task
-from pyramidion.store import (
-    Accounts,
-    Assignments,
-    Campaigns,
-    Database,
-    Decisions,
-    Reviews,
-    Studies,
-    SubmissionConflictError,
-    Workers,
-    schema,
-)
+from pyramidion.campaigns.assignments import Assignments, SubmissionConflictError
+from pyramidion.campaigns.decisions import Decisions, Reviews
+from pyramidion.campaigns.records import Campaigns
+from pyramidion.campaigns.workers import Workers
+from pyramidion.store import schema
+from pyramidion.store.accounts import Accounts
+from pyramidion.store.database import Database
+from pyramidion.store.studies import Studies
+from pyramidion.study import Campaign, Settings, Task
 
 
 class Clock:

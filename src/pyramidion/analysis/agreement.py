@@ -17,15 +17,13 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from pyramidion.analysis.answer import Answer, Table, count, listed
-from pyramidion.analysis.figures import Estimate, Figure, Heatmap, Intervals
-from pyramidion.analysis.ratings import Ratings, rated_aspects, ratings_of, unit_answers
-from pyramidion.analysis.variance import Explained, explained_variance
+from pyramidion.analysis.answer import Answer, Estimate, Figure, Heatmap, Intervals, Table, count, listed
+from pyramidion.analysis.ratings import Explained, Ratings, explained_variance, rated_aspects, ratings_of, unit_answers
 from pyramidion.errors import Problem, UsageError, check_choice
-from pyramidion.model import Signature, Study
-from pyramidion.model.judgments import JudgeKind
 from pyramidion.stats.alpha import Alpha, Distance, alpha, alpha_interval, dice_distances
 from pyramidion.stats.intervals import Interval
+from pyramidion.study import Signature, Study
+from pyramidion.study.judgments import JudgeKind
 
 MOST_JUDGES = 60
 """With more judges, the matrix of every two of them is left out: nobody can read it."""

@@ -14,30 +14,34 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pyramidion.analysis.answer import Answer, Table, count
+from pyramidion.analysis.answer import Answer, Bars, Estimate, Figure, Table, count
 from pyramidion.analysis.assessors import (
+    AUTO,
+    DECIMALS,
     PYRAMID,
     Authors,
     Cells,
+    Exclusion,
     Given,
     Peers,
     Studies,
     annotators,
     by_year,
+    exclusion_tables,
+    exclusions,
     given_scores,
     kinds_of,
     peer_sets,
     topic_sets,
+    year_cell,
 )
-from pyramidion.analysis.exclusion import AUTO, DECIMALS, Exclusion, exclusion_tables, exclusions, year_cell
-from pyramidion.analysis.figures import Bars, Estimate, Figure
 from pyramidion.errors import Problem, Problems, UsageError
-from pyramidion.methods.autoannotate import autoannotate
-from pyramidion.methods.choice import Choice, choose
-from pyramidion.methods.pyramid import peer_scores
-from pyramidion.model import ScoreTable, Signature, Study
+from pyramidion.judges.autoannotate import autoannotate
+from pyramidion.scoring.choice import Choice, choose
+from pyramidion.scoring.pyramid import peer_scores
 from pyramidion.stats.alpha import Distance, alpha
 from pyramidion.stats.correlation import MOST_COMPARED, Kind
+from pyramidion.study import ScoreTable, Signature, Study
 
 KINDS: tuple[Kind, ...] = ("pearson", "spearman", "kendall")
 

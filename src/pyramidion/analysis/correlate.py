@@ -23,15 +23,31 @@ from itertools import groupby
 
 import numpy as np
 
-from pyramidion.analysis.answer import Answer, Cell, Table, count, listed, p_text
-from pyramidion.analysis.figures import Estimate, Figure, Intervals, Point, Scatter
-from pyramidion.analysis.inputs import Floats, Grid, Means, Measure, Tables, gold_and_metrics, grid
-from pyramidion.analysis.metric_differences import MetricDifference, metric_differences
-from pyramidion.analysis.metric_matrix import Matrix, at_level, dependent_pairs, matrix_figure, matrix_table
+from pyramidion.analysis.answer import (
+    Answer,
+    Cell,
+    Estimate,
+    Figure,
+    Intervals,
+    Point,
+    Scatter,
+    Table,
+    count,
+    listed,
+    p_text,
+)
+from pyramidion.analysis.inputs import DEPENDENT, Floats, Grid, Means, Measure, Tables, gold_and_metrics, grid
+from pyramidion.analysis.metric_matrix import (
+    Matrix,
+    MetricDifference,
+    at_level,
+    dependent_pairs,
+    matrix_figure,
+    matrix_table,
+    metric_differences,
+)
 from pyramidion.analysis.metric_matrix import matrix as matrix_of
-from pyramidion.analysis.provenance import DEPENDENT
 from pyramidion.errors import Problem, UsageError, check_choice
-from pyramidion.model import Signature
 from pyramidion.stats.correlation import Kind, row_correlations, weighted_correlations
 from pyramidion.stats.intervals import (
     Interval,
@@ -40,6 +56,7 @@ from pyramidion.stats.intervals import (
     resampling_weights,
     weighted_means,
 )
+from pyramidion.study import Signature
 
 LEVELS = ("system", "summary", "pooled")
 KINDS: tuple[Kind, ...] = ("pearson", "spearman", "kendall")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pyramidion.analysis.answer import Answer, Table, count
-from pyramidion.analysis.figures import Point, Scatter
+from pyramidion.analysis.answer import Answer, Point, Scatter, Table, count
 from pyramidion.analysis.inputs import Measure, choose_measures, measures_of
 from pyramidion.errors import Problem, UsageError
-from pyramidion.methods.aggregate import majority
-from pyramidion.model import ScoreTable, Signature, Study
+from pyramidion.scoring.aggregate import majority
+from pyramidion.study import ScoreTable, Signature, Study
 
 SAME = 1e-9
 """Scores that differ by less are the same: the order of a sum may not show as a change."""

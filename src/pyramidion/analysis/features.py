@@ -13,8 +13,8 @@ from itertools import combinations, pairwise
 
 from pyramidion.analysis.answer import count
 from pyramidion.errors import InputError, Problem, Severity, UsageError, check_choice
-from pyramidion.methods import rouge
-from pyramidion.model import Score, ScoreTable, Signature, Study, Summary
+from pyramidion.scoring import rouge
+from pyramidion.study import Score, ScoreTable, Signature, Study, Summary
 
 ROUGE = ("rouge-1-recall", "rouge-2-recall", "rouge-l-recall", "rouge-su4-recall")
 

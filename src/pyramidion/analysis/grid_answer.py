@@ -7,8 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pyramidion.analysis.answer import Cell, Table, count, p_text
-from pyramidion.analysis.figures import Contour, Estimate, Figure, Intervals, Lines, Point, Series
+from pyramidion.analysis.answer import (
+    Cell,
+    Contour,
+    Estimate,
+    Figure,
+    Intervals,
+    Lines,
+    Point,
+    Series,
+    Table,
+    count,
+    p_text,
+)
 from pyramidion.analysis.settings import ScoredSettings, Setting, Value
 from pyramidion.errors import Problem
 from pyramidion.stats.anova import OneWay

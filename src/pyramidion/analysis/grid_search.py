@@ -38,10 +38,10 @@ from pyramidion.analysis.grid_answer import (
 from pyramidion.analysis.inputs import Floats, column_means
 from pyramidion.analysis.settings import AgainstGold, ScoredSettings, Value, against
 from pyramidion.errors import UsageError, check_choice
-from pyramidion.model import ScoreTable, Signature
 from pyramidion.stats.anova import OneWay, one_way
 from pyramidion.stats.correlation import Kind, correlation, row_correlations
 from pyramidion.stats.intervals import Interval
+from pyramidion.study import ScoreTable, Signature
 
 KINDS: tuple[Kind, ...] = ("pearson", "spearman", "kendall")
 _EQUAL = 1e-9

@@ -13,13 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pyramidion.analysis.answer import Answer, Table, count, listed
-from pyramidion.analysis.figures import Estimate, Intervals
-from pyramidion.analysis.inputs import Compared, Floats, Measure, Tables, gold_and_metrics, grid
-from pyramidion.analysis.provenance import DEPENDENT
+from pyramidion.analysis.answer import Answer, Estimate, Intervals, Table, count, listed
+from pyramidion.analysis.inputs import DEPENDENT, Compared, Floats, Measure, Tables, gold_and_metrics, grid
 from pyramidion.errors import Problem, UsageError
-from pyramidion.model import Signature
 from pyramidion.stats.paired import verdict_rows
+from pyramidion.study import Signature
 
 SHARE = 41 / 46
 """The share of topics in a subset that the paper drew."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyramidion.analysis.answer import Cell, Table, count
-from pyramidion.analysis.figures import Lines, Series
-from pyramidion.model import ContentUnit
+from pyramidion.analysis.answer import Cell, Lines, Series, Table, count
+from pyramidion.study import ContentUnit
 
 EVERY = ""
 """Stands for all topics together."""

@@ -18,13 +18,12 @@ from statistics import median
 
 import numpy as np
 
-from pyramidion.analysis.answer import Answer, Cell, Table, count
-from pyramidion.analysis.figures import Figure, Lines, Series
+from pyramidion.analysis.answer import Answer, Cell, Figure, Lines, Series, Table, count
+from pyramidion.analysis.cost import Amount, amount, campaign_cost, money
 from pyramidion.analysis.simulation import Assumptions, PowerCurve, World, from_assumptions, from_pilot, outcome
 from pyramidion.analysis.votes import unit_votes
 from pyramidion.errors import Problem, UsageError
-from pyramidion.methods.cost import Amount, amount, campaign_cost, money
-from pyramidion.model import Signature, Study
+from pyramidion.study import Signature, Study
 
 PAPER = (20, 32, 5)
 """Topics, units and workers of Shapira et al. 2019, whose tasks have 16 units; two workers write 8 from a reference."""

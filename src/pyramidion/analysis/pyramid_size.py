@@ -33,8 +33,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from pyramidion.analysis.answer import Answer, Table, count
-from pyramidion.analysis.figures import Figure, Lines, Series
+from pyramidion.analysis.answer import Answer, Figure, Lines, Series, Table, count
 from pyramidion.analysis.inputs import Floats, column_means
 from pyramidion.analysis.size_verdicts import (
     CLEAR,
@@ -48,10 +47,10 @@ from pyramidion.analysis.size_verdicts import (
     size_row,
 )
 from pyramidion.errors import Problems, UsageError, check_choice
-from pyramidion.methods.choice import choose
-from pyramidion.methods.pyramid import peer_scores
-from pyramidion.model import Pyramid, Signature, Study
-from pyramidion.model.judgments import listed
+from pyramidion.scoring.choice import choose
+from pyramidion.scoring.pyramid import peer_scores
+from pyramidion.study import Pyramid, Signature, Study
+from pyramidion.study.judgments import listed
 
 HeldOut = Literal["peers", "references", "five"]
 Measure = Literal["modified", "original"]

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pyramidion.analysis.answer import Answer, Table, count
-from pyramidion.analysis.figures import Estimate, Heatmap, Intervals
+from pyramidion.analysis.answer import Answer, Estimate, Heatmap, Intervals, Table, count
 from pyramidion.analysis.inputs import choose_measures, grid, measures_of
 from pyramidion.analysis.significance import Significance
 from pyramidion.errors import Problem
-from pyramidion.model import ScoreTable, Signature
 from pyramidion.stats.intervals import Interval, percentile_interval, resampling_weights, weighted_means
+from pyramidion.study import ScoreTable, Signature
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,17 +17,16 @@ from itertools import combinations
 import numpy as np
 from scipy import stats
 
-from pyramidion.analysis.answer import Answer, Cell, Table, count
-from pyramidion.analysis.figures import Figure, Point, Scatter
+from pyramidion.analysis.answer import Answer, Cell, Figure, Point, Scatter, Table, count
 from pyramidion.errors import Problems, UsageError
-from pyramidion.methods.choice import choose
-from pyramidion.methods.columns import present_names
-from pyramidion.methods.pyramid import PeerScore, peer_scores
-from pyramidion.model import Signature, Study
+from pyramidion.scoring.choice import choose
+from pyramidion.scoring.pyramid import PeerScore, peer_scores
 from pyramidion.stats.alpha import Alpha, Distance, alpha, alpha_interval
 from pyramidion.stats.anova import FactorEffect, several_way
 from pyramidion.stats.correlation import correlation
 from pyramidion.stats.rounding import rounded_beside
+from pyramidion.study import Signature, Study
+from pyramidion.study.columns import present_names
 
 SAME = 0.06
 """Scores that differ by less are taken to be the same (section 3)."""

@@ -11,8 +11,8 @@ import numpy as np
 from pyramidion.analysis.answer import listed
 from pyramidion.analysis.inputs import Floats, Measure, choose_measures, column_means, measures_of
 from pyramidion.errors import Problem, UsageError
-from pyramidion.model import ScoreTable
 from pyramidion.stats.correlation import Kind, row_correlations
+from pyramidion.study import ScoreTable
 
 Value = float | str | None
 Setting = tuple[Value, ...]

@@ -19,20 +19,19 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from pyramidion.analysis.answer import Answer, Table, count, listed
-from pyramidion.analysis.figures import Estimate, Heatmap, Intervals
+from pyramidion.analysis.answer import Answer, Estimate, Heatmap, Intervals, Table, count, listed
 from pyramidion.analysis.inputs import Floats, Tables, choose_measures, column_means, grid, measures_of, restricted
 from pyramidion.analysis.pair_tests import RESAMPLES, Correction, PairTests
 from pyramidion.analysis.ratings import rated_aspects, ratings_of
 from pyramidion.errors import Problem, UsageError, check_choice
-from pyramidion.methods.choice import choose
-from pyramidion.methods.columns import present_names
-from pyramidion.methods.unit_vectors import unit_vectors
-from pyramidion.model import ScoreTable, Signature, Study
-from pyramidion.model.judgments import JudgeKind
+from pyramidion.scoring.choice import choose
+from pyramidion.scoring.unit_vectors import unit_vectors
 from pyramidion.stats.multiple import letter_groups, rightmost_different
 from pyramidion.stats.tukey import Comparisons
 from pyramidion.stats.tukey import tukey as tukey_comparisons
+from pyramidion.study import ScoreTable, Signature, Study
+from pyramidion.study.columns import present_names
+from pyramidion.study.judgments import JudgeKind
 
 TopicTest = Literal["permutation", "bootstrap", "wilcoxon"]
 UnitTest = Literal["mcnemar", "permutation", "wilcoxon"]

@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pyramidion.analysis.answer import Answer, Cell, Table, count, listed
+from pyramidion.analysis.answer import Answer, Cell, Point, Scatter, Table, count, listed
 from pyramidion.analysis.assessors import (
     ALL_PEERS,
+    AUTO,
     PYRAMID,
     Authors,
     Given,
@@ -29,14 +30,12 @@ from pyramidion.analysis.assessors import (
     topic_sets,
 )
 from pyramidion.analysis.consistency import consistency
-from pyramidion.analysis.exclusion import AUTO
 from pyramidion.analysis.features import Features, Key, features_of
-from pyramidion.analysis.figures import Point, Scatter
 from pyramidion.analysis.inputs import Floats
 from pyramidion.errors import Problem, UsageError, check_choice
-from pyramidion.model import Score, ScoreTable, Signature, Study
 from pyramidion.stats.correlation import Correlation, Kind, correlation, row_correlations, williams
 from pyramidion.stats.regression import Line, canonical, non_negative, robust
+from pyramidion.study import Score, ScoreTable, Signature, Study
 
 FITS = ("robust", "non-negative", "canonical")
 MOST_FEATURES = 10

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from pyramidion.analysis.inputs import column_means
 from pyramidion.errors import Problem, UsageError
-from pyramidion.methods.choice import choose
-from pyramidion.methods.columns import group, ranks, take, values
-from pyramidion.methods.screening import screen
-from pyramidion.model import Study
-from pyramidion.model.judgments import PRESENT
+from pyramidion.scoring.choice import choose
+from pyramidion.scoring.screening import screen
 from pyramidion.stats.intervals import divided
+from pyramidion.study import Study
+from pyramidion.study.columns import group, ranks, take, values
+from pyramidion.study.judgments import PRESENT
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]

@@ -27,7 +27,7 @@ Topic = Annotated[str | None, typer.Option("--topic", help="Only annotations of 
 def _open(place: str) -> tuple[Any, Any]:
     """The desk of the study and that of its annotations."""
     desk = open_desk(place)
-    from pyramidion.workflows.annotate import AnnotationDesk
+    from pyramidion.annotation.desk import AnnotationDesk
 
     study = desk.studies.load()
     return desk, AnnotationDesk(desk.database, lambda: study)
@@ -83,8 +83,8 @@ def export(
     quiet: Quiet = False,
 ) -> None:
     """Write annotations as a study of their own, in any format. A topic can have one pyramid here: --name chooses."""
-    from pyramidion.workflows.annotation_exports import study_for
-    from pyramidion.workflows.studies import guess_format, save
+    from pyramidion.annotation.exports import study_for
+    from pyramidion.formats.studies import guess_format, save
 
     output = Output(json, quiet)
     if target.is_file() and not force:
@@ -107,7 +107,7 @@ def store(
     """Put annotations into the study, where every command finds them; those stored before are replaced."""
     output = Output(json, quiet)
     desk, annotations = _open(place)
-    from pyramidion.workflows.annotation_storing import store_annotation
+    from pyramidion.annotation.exports import store_annotation
 
     chosen = _chosen(annotations, ids, name, topic)
     if not chosen:

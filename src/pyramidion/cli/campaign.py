@@ -16,8 +16,8 @@ from pyramidion.errors import UsageError
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from pyramidion.model.campaigns import CampaignState
-    from pyramidion.workflows.verdicts import Pending
+    from pyramidion.campaigns.reviewing import Pending
+    from pyramidion.study.tasks import CampaignState
 
 campaign = typer.Typer(
     no_args_is_help=True, rich_markup_mode="markdown", help="Run a crowd campaign: plan, watch, decide, collect."
@@ -57,10 +57,10 @@ def plan_(
     quiet: Quiet = False,
 ) -> None:
     """Make the tasks of a campaign: prints counts and cost, asks, then starts it."""
+    from pyramidion.campaigns.plan import plan
+    from pyramidion.campaigns.reviewing import platform_of
     from pyramidion.errors import check_choice
-    from pyramidion.model.campaigns import KINDS, Settings
-    from pyramidion.workflows.planning import plan
-    from pyramidion.workflows.platforms import platform_of
+    from pyramidion.study.tasks import KINDS, Settings
 
     output = Output(json, quiet)
     check_choice("kind of campaign", kind, KINDS)
@@ -97,7 +97,7 @@ def plan_(
 
 
 def _settings(chosen: list[str]) -> dict[str, Any]:
-    from pyramidion.model.campaigns import Settings
+    from pyramidion.study.tasks import Settings
 
     kinds = {part.name: type(getattr(Settings(), part.name)) for part in fields(Settings)}
     found: dict[str, Any] = {}
@@ -131,7 +131,7 @@ def status(
     """Progress, agreement, time, flagged workers and cost so far."""
     from rich.table import Table
 
-    from pyramidion.workflows.monitor import overview
+    from pyramidion.campaigns.monitor import overview
 
     output = Output(json)
     desk = open_desk(place)
@@ -220,7 +220,7 @@ def invite(
     if people is not None:
         refuse_unused(context, "with --people, which says how many there are", "count")
     desk = open_desk(place)
-    from pyramidion.workflows.inviting import invite_people, names_in
+    from pyramidion.campaigns.managing import invite_people, names_in
 
     made = invite_people(desk, name, names_in(people) if people else [""] * count, base_url)
     output = Output(json)
@@ -267,7 +267,7 @@ def export(
     quiet: Quiet = False,
 ) -> None:
     """Write the study with all answers in any format; workers are pseudonyms."""
-    from pyramidion.workflows.studies import guess_format, save
+    from pyramidion.formats.studies import guess_format, save
 
     output = Output(quiet=quiet)
     lost = save(open_desk(place).study(keep_excluded=True), target, format=to or guess_format(target))
@@ -288,7 +288,7 @@ def rehearse(
     quiet: Quiet = False,
 ) -> None:
     """Let simulated workers do a campaign to its end, to see how it would go. Use a copy of the study."""
-    from pyramidion.workflows.rehearsal import rehearse_campaign
+    from pyramidion.campaigns.rehearsal import rehearse_campaign
 
     output = Output(json, quiet)
     desk = open_desk(place)

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pyramidion.campaigns.serving import TOKEN
 from pyramidion.cli.campaign import Name, Worker, campaign
 from pyramidion.cli.inputs import open_desk
 from pyramidion.cli.options import Json, Place, Quiet
 from pyramidion.cli.output import Output, cell, counted, plain
 from pyramidion.errors import UsageError
-from pyramidion.workflows.serving import TOKEN
 
 if TYPE_CHECKING:
-    from pyramidion.store import Decided
-    from pyramidion.workflows.decisions import Decisions, OfAnswer, OfWorker
-    from pyramidion.workflows.platforms import Report
+    from pyramidion.campaigns.decisions import Decided
+    from pyramidion.campaigns.managing import Decisions, OfAnswer, OfWorker
+    from pyramidion.campaigns.reviewing import Report
 
 Answers = Annotated[
     list[int] | None,
@@ -44,7 +44,7 @@ def _decide(
     dry_run: bool,
     json: bool,
 ) -> None:
-    from pyramidion.workflows.decisions import decide_answers
+    from pyramidion.campaigns.managing import decide_answers
 
     desk, output = open_desk(place), Output(json)
     how = {"worker": worker, "actor": ACTOR, "reason": reason}
@@ -99,7 +99,7 @@ def approve(
         return _decide(place, "approve", name, answers, worker, reason, dry_run, json)
     if answers or worker:
         raise UsageError("--unflagged covers everybody without a flag; leave out ids and --worker")
-    from pyramidion.workflows.decisions import approve_unflagged
+    from pyramidion.campaigns.managing import approve_unflagged
 
     done = approve_unflagged(open_desk(place), name, actor=ACTOR, reason=reason, dry_run=dry_run)
     output = Output(json)
@@ -159,7 +159,7 @@ def restore(
 
 
 def _review(place: str, action: OfWorker, worker: str, reason: str, amount: float | None = None) -> None:
-    from pyramidion.workflows.decisions import decide_worker
+    from pyramidion.campaigns.managing import decide_worker
 
     decide_worker(open_desk(place), action, worker, actor=ACTOR, reason=reason, amount=amount)
     Output().show(f"{action}: {plain(worker)} ({plain(reason)})")
@@ -194,7 +194,7 @@ def block(
         raise UsageError("--remove-answers and --campaign go together; the block itself holds in all campaigns")
     output = Output(json)
     if remove_answers:
-        from pyramidion.workflows.decisions import block_and_remove
+        from pyramidion.campaigns.managing import block_and_remove
 
         done = block_and_remove(open_desk(place), worker, name, actor=ACTOR, reason=reason, dry_run=dry_run)
         output.result(
@@ -211,7 +211,7 @@ def block(
     elif dry_run:
         raise UsageError("--dry-run lists answers, so it goes with --remove-answers")
     else:
-        from pyramidion.workflows.decisions import decide_worker
+        from pyramidion.campaigns.managing import decide_worker
 
         decide_worker(open_desk(place), "block", worker, actor=ACTOR, reason=reason)
         output.result({"worker": worker})
@@ -244,7 +244,7 @@ def pay(place: Place, name: Name, token: Token, json: Json = False) -> None:
 
     What cannot be carried over stays pending and is tried again next time; the exit status is then 1.
     """
-    from pyramidion.workflows.platforms import pay_decisions, platform_of
+    from pyramidion.campaigns.reviewing import pay_decisions, platform_of
 
     desk = open_desk(place)
     platform = platform_of(desk.campaigns.get(name), desk.database.secret, token)
@@ -254,7 +254,7 @@ def pay(place: Place, name: Name, token: Token, json: Json = False) -> None:
 @campaign.command("follow")
 def follow_(place: Place, name: Name, token: Token, json: Json = False, quiet: Quiet = False) -> None:
     """Take over what happened on the platform: who withdrew, timed out, was approved or rejected. Nothing is told."""
-    from pyramidion.workflows.platforms import follow, platform_of
+    from pyramidion.campaigns.reviewing import follow, platform_of
 
     desk = open_desk(place)
     platform = platform_of(desk.campaigns.get(name), desk.database.secret, token)

@@ -9,8 +9,8 @@ from typing import Any
 from rich.text import Text
 
 from pyramidion.cli.output import Output, cell, counted, plain
-from pyramidion.methods.ideal import IdealContent, ideal_content
-from pyramidion.model import ContentUnit, Pyramid
+from pyramidion.scoring.ideal import IdealContent, ideal_content
+from pyramidion.study import ContentUnit, Pyramid
 
 SETS_SHOWN = 6
 

@@ -63,7 +63,7 @@ def demo(
 @app.command()
 def validate(path: StudyPath, format: From = None, json: Json = False, quiet: Quiet = False) -> None:
     """List every problem of a study or file, each with its address."""
-    from pyramidion.workflows.studies import inspect
+    from pyramidion.formats.studies import inspect
 
     output = Output(json, quiet)
     with output.busy(f"Reading {path}"):
@@ -97,7 +97,7 @@ def convert(
     quiet: Quiet = False,
 ) -> None:
     """Turn a study into another format and say what that format cannot hold."""
-    from pyramidion.workflows.studies import guess_format, save
+    from pyramidion.formats.studies import guess_format, save
 
     output = Output(json, quiet)
     refuse_same(source, target)

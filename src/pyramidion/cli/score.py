@@ -12,8 +12,8 @@ from pyramidion import plugins
 from pyramidion.cli.output import Output, cell, plain
 from pyramidion.errors import Problem, UsageError
 from pyramidion.formats.score_tables import SUFFIXES, as_json, need_parquet, write_scores
-from pyramidion.model import ScoreTable, Study
-from pyramidion.workflows.evaluate import fitting_method, score
+from pyramidion.scoring.methods import fitting_method, score
+from pyramidion.study import ScoreTable, Study
 
 
 def run(study: Study, named: str | None, choices: dict[str, Any], targets: list[Path], by: str, output: Output) -> None:

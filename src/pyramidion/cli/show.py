@@ -11,9 +11,9 @@ from rich.text import Text
 from pyramidion.cli.ideal import show_ideal
 from pyramidion.cli.output import Output, cell, plain
 from pyramidion.errors import UsageError
-from pyramidion.methods.explain import Explanation
-from pyramidion.model import ContentUnit, Pyramid, Study
-from pyramidion.workflows.explaining import explain, shown_pyramid
+from pyramidion.scoring.explain import Explanation
+from pyramidion.scoring.explaining import explain, shown_pyramid
+from pyramidion.study import ContentUnit, Pyramid, Study
 
 TIER_STYLES = ("bold magenta", "bold blue", "cyan", "green", "yellow")
 MISSES_SHOWN = 8

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from pyramidion import plugins
 from pyramidion.errors import UsageError
-from pyramidion.formats.base import Format, losses, parts
+from pyramidion.formats.base import Format, is_database, is_url, losses, parts
 
-__all__ = ["Format", "all_formats", "detect", "get", "losses", "parts"]
+__all__ = ["Format", "all_formats", "detect", "get", "is_database", "is_url", "losses", "parts"]
 
 
 def get(name: str) -> Format:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pyramidion.errors import Problem, Problems
-from pyramidion.model import UNMATCHED, Study
+from pyramidion.study import UNMATCHED, Study
 
-Reader = Callable[[Path, Problems], Study]
+_SQLITE = b"SQLite format 3\x00"
+
+Reader = Callable[[Any, Problems], Study]
 Writer = Callable[[Study, Path, Problems], None]
 
 
@@ -65,3 +68,18 @@ def losses(study: Study, target: Format) -> list[Problem]:
         for part, count in parts(study).items()
         if count and part not in target.holds
     ]
+
+
+def is_url(place: str | Path) -> bool:
+    return isinstance(place, str) and place.startswith(("postgresql:", "postgresql+", "postgres:", "sqlite:"))
+
+
+def is_database(place: str | Path) -> bool:
+    """Whether a study database is at this place: a URL, or a SQLite file."""
+    if is_url(place):
+        return True
+    path = Path(place)
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_SQLITE)) == _SQLITE

@@ -17,8 +17,8 @@ from typing import IO, Any
 
 from pyramidion.errors import InputError, Problems
 from pyramidion.formats.files import BadLineError, parse_object, read_header, read_lines, read_rows, write_rows
-from pyramidion.model import Aspect, ContentUnit, Judge, Judgment, Pyramid, Study, Topic
-from pyramidion.model.judgments import JudgmentsBuilder
+from pyramidion.study import Aspect, ContentUnit, Judge, Judgment, Pyramid, Study, Topic
+from pyramidion.study.judgments import JudgmentsBuilder
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "judge": ("judge", "annotator", "worker", "workerid", "worker_id", "rater", "assessor"),

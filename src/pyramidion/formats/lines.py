@@ -13,7 +13,7 @@ from pathlib import Path
 from pyramidion.errors import Problems
 from pyramidion.formats.base import Format
 from pyramidion.formats.files import files, from_file_name, read_every_line
-from pyramidion.model import Document, Study, Summary, Topic
+from pyramidion.study import Document, Study, Summary, Topic
 
 REFERENCES, DOCUMENTS, IDS = "references", "documents", "ids"
 ONLY_AUTHOR = "reference"

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pyramidion.analysis.figures import Scatter, Tiers
+from pyramidion.analysis.answer import Scatter, Tiers
 from pyramidion.report.markup import Markup, element
 
 STEPS = 10

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from pyramidion.analysis.agreement import Agreement
-from pyramidion.analysis.answer import Answer, Table
-from pyramidion.analysis.figures import Scatter
-from pyramidion.analysis.findings import Findings
-from pyramidion.methods.screening import MINIMUM, WorkerAgreement
+from pyramidion.analysis.answer import Answer, Scatter, Table
 from pyramidion.report import drawing
 from pyramidion.report.cells import NAMES, filtering, heading, method_name, number, table_of
+from pyramidion.report.findings import Findings
 from pyramidion.report.markup import Child, Markup, element
+from pyramidion.scoring.screening import MINIMUM, WorkerAgreement
 from pyramidion.stats.rounding import rounded_beside
 
 MOST_NOTES = 200

@@ -10,12 +10,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyramidion.analysis.findings import Findings, ShownSummary, ShownTopic, ShownUnit, compared
 from pyramidion.errors import UsageError
 from pyramidion.formats.files import new_folder, write_rows, write_text
-from pyramidion.model.judgments import PRESENT
+from pyramidion.report.findings import Findings
 from pyramidion.report.markup import Child, Markup, asset, document, element
 from pyramidion.report.names import file_name
+from pyramidion.scoring.explain import ShownSummary, ShownTopic, ShownUnit, compared
+from pyramidion.study.judgments import PRESENT
 
 STYLE = ("base.css", "report.css", "feedback.css")
 MOST_MISSING = 8

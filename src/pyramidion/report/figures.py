@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pyramidion.analysis.figures import Figure
-from pyramidion.analysis.findings import Findings
+from pyramidion.analysis.answer import Figure
+from pyramidion.report.findings import Findings
 from pyramidion.report.names import file_name
 from pyramidion.report.plots import need_plots, save
 

@@ -12,9 +12,10 @@ import io
 import json
 from typing import Any
 
-from pyramidion.analysis.findings import Findings, ShownSummary, ShownTopic
 from pyramidion.formats.files import write_rows
+from pyramidion.report.findings import Findings
 from pyramidion.report.markup import Markup, element, embedded_json
+from pyramidion.scoring.explain import ShownSummary, ShownTopic
 
 
 def head(findings: Findings) -> Markup:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pyramidion.analysis.findings import Findings
 from pyramidion.report import sections
+from pyramidion.report.findings import Findings
 from pyramidion.report.markup import Markup, asset, document, element
 from pyramidion.report.packing import head, parcels
 

@@ -8,8 +8,18 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyramidion.analysis.answer import Answer
-from pyramidion.analysis.figures import Bars, Contour, Estimate, Figure, Heatmap, Intervals, Lines, Scatter, Tiers
+from pyramidion.analysis.answer import (
+    Answer,
+    Bars,
+    Contour,
+    Estimate,
+    Figure,
+    Heatmap,
+    Intervals,
+    Lines,
+    Scatter,
+    Tiers,
+)
 from pyramidion.errors import MissingExtraError, UsageError
 from pyramidion.report.tables import numbered, printable
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pyramidion.analysis.findings import Findings
 from pyramidion.report import evidence, standings
+from pyramidion.report.findings import Findings
 from pyramidion.report.markup import Child, Markup, element
 
 

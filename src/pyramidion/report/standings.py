@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyramidion.analysis.figures import Heatmap
-from pyramidion.analysis.findings import Findings, Scored, ShownTopic
+from pyramidion.analysis.answer import Heatmap
 from pyramidion.report import drawing
 from pyramidion.report.cells import filtering, heading, link, method_name, number
+from pyramidion.report.findings import Findings, Scored
 from pyramidion.report.markup import Child, Markup, element
+from pyramidion.scoring.explain import ShownTopic
 
 NUMBERS_FIT = 14
 """So many topics have room for numbers in the heat map's cells."""

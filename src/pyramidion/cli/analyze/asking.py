@@ -82,13 +82,13 @@ class Asked:
         return self._read(path, self.format)
 
     def _read(self, path: str, format: str | None) -> Any:
-        from pyramidion.workflows.analyses import read_source
+        from pyramidion.analysis.sources import read_source
 
         with self.out.busy(f"Reading {path}"):
             return read_source(path, format=format, lenient=self.lenient)
 
     def study(self, path: str) -> Any:
-        from pyramidion.workflows.analyses import as_study
+        from pyramidion.analysis.sources import as_study
 
         return as_study(self.read(path), path)
 
@@ -101,7 +101,7 @@ class Asked:
         return found
 
     def tables(self, paths: list[str]) -> Any:
-        from pyramidion.workflows.analyses import score_tables
+        from pyramidion.analysis.sources import score_tables
 
         read = [(Path(path).stem, self.read(path)) for path in paths]
         with self.out.busy("Scoring"):
@@ -110,7 +110,7 @@ class Asked:
     def gold(self, name: str, study: Any) -> Any:
         """A score table from a file, or the study's own scores by a method."""
         from pyramidion import plugins
-        from pyramidion.workflows.evaluate import score
+        from pyramidion.scoring.methods import score
 
         if not Path(name).exists() and name in plugins.names("methods"):
             return score(study, name)
@@ -118,7 +118,7 @@ class Asked:
 
     def table(self, path: str, otherwise: str) -> Any:
         """A score table from a file of its own; whoever gives a study hears what is wanted."""
-        from pyramidion.model import ScoreTable
+        from pyramidion.study import ScoreTable
 
         found = self._read(path, None)
         if isinstance(found, ScoreTable):

@@ -6,15 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pyramidion.cli.analyze.asking import (
-    Asked,
-    Judges,
-    Level,
-    PyramidName,
-    Seed,
-    Source,
-    question,
-)
+from pyramidion.cli.analyze.asking import Asked, Judges, Level, PyramidName, Seed, Source, question
 from pyramidion.cli.options import refuse_unused
 from pyramidion.errors import UsageError
 

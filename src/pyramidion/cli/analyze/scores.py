@@ -100,7 +100,7 @@ def significance(
     asked: Asked,
 ) -> None:
     """Which systems differ? Every pair, on the same topics, the same units, or by Tukey's test."""
-    from pyramidion.workflows.comparing import compare_systems
+    from pyramidion.analysis.systems import compare_systems
 
     source = asked.read(path)
     factors = None if factor is None else tuple(name for name in factor if name != "none")
