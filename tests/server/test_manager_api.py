@@ -23,7 +23,7 @@ from tests.server.servers import (
     logged_in,
     make_study,
     only_texts,
-    running_server,
+    served_here,
     start_campaign,
 )
 
@@ -35,9 +35,9 @@ from pyramidion.server.security import CSP, HEADERS, MAX_BODY
 
 @pytest.fixture
 def fresh(tmp_path: Path) -> Iterator[str]:
-    """A server of its own: log-ins are counted by process."""
+    """A server of its own: each counts log-ins."""
     make_study(tmp_path / "study.db", pyr.Study()).database.close()
-    with running_server(tmp_path / "study.db") as server:
+    with served_here(tmp_path / "study.db") as server:
         yield server.url
 
 
@@ -503,7 +503,7 @@ def test_everybody_without_a_flag_is_approved_at_once(site: Site) -> None:
 def test_write_then_units_then_judge_then_scores(tmp_path: Path, example: pyr.Study) -> None:
     """The whole chain through the interface alone; nothing is judged or written beforehand."""
     desk = make_study(tmp_path / "study.db", only_texts(example))
-    with running_server(tmp_path / "study.db") as server:
+    with served_here(tmp_path / "study.db") as server:
         boss = logged_in(desk, server.url)
 
         def plan(kind: str, **settings: Any) -> dict[str, Any]:
@@ -576,7 +576,7 @@ def test_csv_exports_run_no_formulas(tmp_path: Path) -> None:
     )
     desk = make_study(tmp_path / "study.db", study)
     start_campaign(desk, study, "rate", "rate", check=False)
-    with running_server(tmp_path / "study.db") as server:
+    with served_here(tmp_path / "study.db") as server:
         person = Person(desk, server.url, "rate")
         person.join()
         while (found := person.work())["state"] == "task":
@@ -653,7 +653,7 @@ ANYTHING = [
     ("GET", "/"),
     ("GET", "/login"),
     ("GET", "/manage"),
-    ("GET", "/static/base.css"),
+    ("GET", "/static/shared/base.css"),
     ("GET", "/static/missing.css"),
     ("GET", "/static/../app.py"),
     ("GET", "/static/%2e%2e/app.py"),

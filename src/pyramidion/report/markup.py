@@ -71,7 +71,7 @@ def embedded_json(data: object) -> Markup:
 def asset(*names: str) -> str:
     """Files of this package's static folder, one after the other; base.css is the look all pages share."""
     root = files("pyramidion")
-    folders = {"base.css": root / "web" / "static"}
+    folders = {"base.css": root / "web" / "static" / "shared"}
     parts = [(folders.get(name, root / "report" / "static") / name).read_text(encoding="utf-8") for name in names]
     return "\n".join(parts)
 
