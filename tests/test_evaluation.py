@@ -14,7 +14,7 @@ from pyramidion.encoder.minilm import Encoder
 from pyramidion.evaluation import Evaluator, build_pyramids, evaluate_study, run, run_topics, topic_jobs
 from pyramidion.judges import contributors
 from pyramidion.pyramids.choices import Choices
-from pyramidion.scoring.explaining import explain
+from pyramidion.scoring.explain import explain
 from pyramidion.scoring.pyramid import mean_units_per_reference
 
 REFERENCES = [
