@@ -157,7 +157,7 @@ def test_one_topic_is_answered_with_a_warning(study: Path, tmp_path: Path) -> No
 
 
 def test_mistakes_are_explained(study: Path, tmp_path: Path) -> None:
-    refused(run("analyze", "grid", study, "--beta", "few"), 2, "--beta: 'few' is no list of numbers such as 1,1.5,2")
+    refused(run("analyze", "grid", study, "--beta", "few"), 2, "--beta: 'few' is not a list of numbers such as 1,1.5,2")
     refused(run("analyze", "grid", study, "--threshold", "0.4,0.5"), 2, "matcher align has no threshold")
     refused(run("analyze", "grid", study, "--partitioner", "edua-x", "--beta", "1,2"), 2, "edua-x has no beta")
     refused(run("analyze", "grid", study, "--measure", "beauty"), 2, "auto measure 'beauty' is unknown")

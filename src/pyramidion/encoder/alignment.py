@@ -5,7 +5,7 @@ in context or by its stem; the weakest word counts beside the mean, because a un
 number that the summary does not have speaks against it, and so does a negation.
 
 Texts are encoded once, sentence by sentence; a judgment is a small matrix product after that. The dozen learned numbers
-lie in data/judge.json; `models/train_judge.py` fits them and says how well they do.
+are in data/judge.json; `models/train_judge.py` fits them and says how well they do.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ _ASCII_TEXT = re.compile(r"[\t\n\r\x20-\x7e]*")
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words and signs of a text, where each stands, and its pieces' ids."""
+    """The words and signs of a text, where each is, and its pieces' ids."""
 
     spans: Sequence[Span]
     pieces: Sequence[tuple[int, ...]]

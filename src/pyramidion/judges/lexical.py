@@ -26,7 +26,7 @@ THRESHOLD = 0.36
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stems:
-    """The words of a text: their stems' codes, how much each counts, and where it stands."""
+    """The words of a text: their stems' codes, how much each counts, and where it is."""
 
     codes: NDArray[np.int64]
     weights: Doubles

@@ -152,7 +152,7 @@ def entailment_class(model: str, labels: dict[int, str]) -> int:
     for number, label in labels.items():
         if label.lower() in {"entailment", "entail", "entails", "entailed", "yes"}:
             return int(number)
-    raise UsageError(f"nli:{model} is no entailment model: its classes are {', '.join(labels.values())}")
+    raise UsageError(f"nli:{model} is not an entailment model: its classes are {', '.join(labels.values())}")
 
 
 class NliJudge:
@@ -195,7 +195,7 @@ class NliJudge:
             raise UsageError(f"{self.name} reads {self._entailment.longest} tokens, too few for units of {hypothesis}")
         spans = [piece for span in sentence_spans(text) for piece in self._fitting(text, span, room)]
         ends = [0, *(span.end for span in spans)]
-        # With what stands before it, since many tokenizers count spaces and line breaks.
+        # With what is before it, since many tokenizers count spaces and line breaks.
         sizes = [self._entailment.tokens(text[end : span.end]) for end, span in zip(ends, spans, strict=False)]
         return list(_joined(spans, sizes, room))
 

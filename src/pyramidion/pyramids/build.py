@@ -1,7 +1,7 @@
 """From references to a pyramid like a person's.
 
 A unit's label is its most central contributor, the one most similar to the others on average, of those that can be read
-without what stands before them. Units are numbered from the heaviest and most attractive down, and nothing depends on
+without what comes before them. Units are numbered from the heaviest and most attractive down, and nothing depends on
 the order of references, so ids are stable.
 """
 
@@ -115,7 +115,7 @@ class _Labels:
 
 
 def reads_alone(segment: Segment) -> bool:
-    """Whether it is a whole sentence, or at least does not lean on what stands before it."""
+    """Whether it is a whole sentence, or at least does not lean on what comes before it."""
     return segment.id.segmentation == 0 or not LEANING.match(segment.text)
 
 

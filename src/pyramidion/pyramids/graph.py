@@ -4,7 +4,7 @@ Two segments of *different* references are joined where their similarity reaches
 similarities, and is positive (where most are 0, so is the percentile). A clique has at most one segment of each
 reference and is a candidate unit; its attraction is the mean similarity of its edges, and 1 for a single segment.
 
-Nothing depends on the order in which references or segments come. Inside, they stand in an order that follows from what
+Nothing depends on the order in which references or segments come. Inside, they are in an order that follows from what
 the references say, so equally good solutions are told apart by content, and by name only where two references say the
 same. Similarities count to six decimals: the same sentence encoded in two batches differs in the seventh.
 
@@ -259,7 +259,7 @@ def _levels(percentile: float) -> list[float]:
 
 
 def _first(attempt: Callable[[float], _Edges | None], levels: Sequence[float]) -> _Edges | None:
-    """What the lowest level gives that gives anything, by halving: a higher level has fewer cliques."""
+    """The edges at the lowest level that has any, by halving: a higher level has fewer cliques."""
     found = None
     low, high = 0, len(levels)
     while low < high:

@@ -107,7 +107,7 @@ class WtmfModel:
                     tuple(data["losses"].tolist()),
                 )
         except (OSError, ValueError, KeyError, EOFError) as error:
-            raise InputError(Problem(str(path), f"is no WTMF model: {error}")) from error
+            raise InputError(Problem(str(path), f"is not a WTMF model: {error}")) from error
 
 
 def train(

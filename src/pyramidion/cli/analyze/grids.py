@@ -110,5 +110,5 @@ def _numbers(name: str, text: str) -> tuple[float, ...]:
     except ValueError:
         found = ()
     if not found:
-        raise UsageError(f"--{name.replace('_', '-')}: {text!r} is no list of numbers such as 1,1.5,2")
+        raise UsageError(f"--{name.replace('_', '-')}: {text!r} is not a list of numbers such as 1,1.5,2")
     return found
