@@ -29,7 +29,6 @@ from pyramidion.scoring.methods import AUTO, auto_pyramid, check_choices, fittin
 from pyramidion.scoring.pyramid import MEASURES, AnnotatedPeer, Annotators, PeerScore, peer_scores
 from pyramidion.scoring.screening import MINIMUM, Screening, screen
 from pyramidion.study import UNMATCHED, Judgments, Study, Summary
-from pyramidion.study.columns import is_in, take, values
 from pyramidion.study.judgments import PRESENT, JudgeKind, Mention, listed, times
 from pyramidion.study.units import ContentUnit, Pyramid
 
@@ -93,7 +92,7 @@ def units_found(
         expressed, unmatched = _by_majority(held), {}
     else:
         return UnitsFound(choice)
-    outside = take(choice.on_aspects, is_in(choice.on_aspects.aspect, {UNMATCHED}))
+    outside = choice.on_aspects.take(choice.on_aspects.aspect.is_in({UNMATCHED}))
     return UnitsFound(
         choice,
         expressed,
@@ -207,7 +206,7 @@ def _by_majority(judgments: Judgments) -> dict[Key, dict[str, int]]:
 def _votes(judgments: Judgments) -> dict[Key, dict[str, tuple[int, int]]]:
     """Where several judges answered."""
     asked = questions(judgments)
-    value = values(judgments)
+    value = judgments.value
     answered = ~np.isnan(value)
     of = np.bincount(asked.of_row[answered], minlength=len(asked))
     yes = np.bincount(asked.of_row[answered & (value >= PRESENT)], minlength=len(asked))
