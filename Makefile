@@ -2,14 +2,18 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test lint unit bench docs site example clean
+.PHONY: demo check test lint library unit bench docs site example clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/pyramidion demo
 
-test: lint unit
+check: $(VENV)/.test-installed   # what to run while working: all but servers, browsers and what takes long
+	@$(MAKE) --no-print-directory --jobs 2 lint library
+
+test: lint unit   # everything
 
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff check .
@@ -17,8 +21,11 @@ lint: $(VENV)/.test-installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+library: $(VENV)/.test-installed
+	$(PYTEST) -m 'not browser and not server and not load and not slow'
+
 unit: $(VENV)/.test-installed
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+	$(PYTEST)
 
 bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/scoring.py

@@ -63,7 +63,7 @@ def decision(page: Page, site: Site) -> None:
     page.get_by_role("button", name="Decide").first.click()
     page.get_by_role("radio", name="Pay a bonus").check()
     page.get_by_role("button", name="Record bonus").click()
-    expect(page.get_by_text("Say why.")).to_be_visible()
+    expect(page.get_by_text("Enter a reason.")).to_be_visible()
 
 
 def units(page: Page, site: Site) -> None:

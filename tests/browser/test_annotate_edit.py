@@ -286,7 +286,7 @@ def test_page_and_server_edit_alike(page: Page) -> None:
     start = state(page, number(page))
     made = page.evaluate(
         """async ([state, commands]) => {
-          const { apply } = await import("/static/annotate-edit.js");
+          const { apply } = await import("/static/annotation/commands.js");
           return commands.reduce(apply, state).pyramid.units;
         }""",
         [start, given],

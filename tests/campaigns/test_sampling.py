@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyramidion.campaigns.sampling import sample_units, split_into_groups
+from pyramidion.campaigns.statements import sample_units, split_into_groups
 from pyramidion.errors import InputError, UsageError
 from pyramidion.study import ContentUnit, Contributor
 

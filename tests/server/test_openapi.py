@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from hypothesis import HealthCheck, settings
 from schemathesis.checks import not_a_server_error
 from tests.databases import Postgres
-from tests.server.servers import PASSWORD, Server, answer_to, browser, make_study, running_server, start_campaign
+from tests.server.servers import PASSWORD, ServerThread, answer_to, browser, make_study, served_here, start_campaign
 
 import pyramidion as pyr
 from pyramidion.annotation.api import routes as annotate_api
@@ -29,6 +29,8 @@ from pyramidion.campaigns.workers import Workers
 from pyramidion.server.context import SESSION_COOKIE, WORKER_COOKIE
 from pyramidion.store.accounts import Accounts
 from pyramidion.study.tasks import KINDS, TaskKind
+
+pytestmark = pytest.mark.server
 
 
 def described() -> Any:
@@ -48,7 +50,7 @@ A_FEW = settings(
 class Visit:
     """A server with a campaign and an annotation of every kind under way; its visitor is worker and manager in one."""
 
-    def __init__(self, desk: Desk, server: Server, study: pyr.Study) -> None:
+    def __init__(self, desk: Desk, server: ServerThread, study: pyr.Study) -> None:
         self.server = server
         self.worker = worker = Workers(desk.database).join("local", "ann").id
         for kind in KINDS:
@@ -80,7 +82,7 @@ def visit(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         running: Postgres = request.getfixturevalue("postgres_server")
         place = running.new_database()
     desk = make_study(place, example)
-    with running_server(place, webhook_secret="whsec") as server:
+    with served_here(place, webhook_secret="whsec") as server:
         yield Visit(desk, server, example)
     desk.database.close()
 

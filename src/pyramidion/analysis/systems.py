@@ -10,7 +10,7 @@ from pyramidion.analysis.answer import Answer
 from pyramidion.analysis.inputs import restricted
 from pyramidion.analysis.significance import Significance
 from pyramidion.errors import InputError, UsageError, check_choice
-from pyramidion.scoring.explaining import KINDS
+from pyramidion.scoring.explain import KINDS
 from pyramidion.scoring.methods import AUTO, auto_pyramid, fitting_methods, score
 from pyramidion.study import ScoreTable, Study
 

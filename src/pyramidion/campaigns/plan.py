@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pyramidion.analysis.cost import Cost, campaign_cost
-from pyramidion.campaigns.sampling import sample_units, split_into_groups
+from pyramidion.campaigns.statements import sample_units, split_into_groups
 from pyramidion.encoder.sentences import sentence_spans
 from pyramidion.errors import InputError, Problem, Problems, UnknownError, UsageError, check_choice
 from pyramidion.scoring.choice import TO_BE_JUDGED, named_pyramid
