@@ -71,7 +71,7 @@ CASES = {
         "pyramids": (replace(SOUND.pyramids[0], references=("A", "A")),)
     },
     "judge ann: has judgments but is not declared": {"judges": ()},
-    "aspect overall: scale 5 to 1 is not a scale": {"aspects": (Aspect("overall", 5, 1),)},
+    "aspect overall: its scale runs from 5 to 1; low must be below high": {"aspects": (Aspect("overall", 5, 1),)},
     "task k: no peer 'y' in topic 't'": {"tasks": (Task("k", "t", "y"),)},
     "task k: no reference 'B' in topic 't'": {"tasks": (Task("k", "t", references=("A", "B")),)},
     "task k: topic 't' has no unit 'v'": {"tasks": (Task("k", "t", "x", ("v",)),)},

@@ -1,4 +1,4 @@
-"""JSON Lines: the native format, which holds everything. One object a line; its ``type`` says what it is.
+"""JSON Lines: the native format, which holds everything. One object per line; its ``type`` says what it is.
 
 The schema of a line is published in study.schema.json next to this file.
 """
@@ -49,7 +49,7 @@ def write(study: Study, path: Path, problems: Problems) -> None:
 
 FORMAT = Format(
     name="jsonl",
-    title="one JSON object a line; holds everything",
+    title="one JSON object per line; holds everything",
     recognises=recognises,
     read=read,
     write=write,

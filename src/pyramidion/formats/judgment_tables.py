@@ -1,4 +1,4 @@
-"""Judgments as a plain long table: CSV or JSON Lines, one answer a row, columns under the names people use.
+"""Judgments as a plain long table: CSV or JSON Lines, one answer per row, columns under the names people use.
 
     judge (annotator, worker, rater, assessor), topic (document, ...), system, value (score, rating, present, answer),
     and a unit or an aspect where there is one; without either, the values rate one aspect named after their column.
@@ -95,8 +95,8 @@ def read_judgments(path: str | Path, *, lenient: bool = False) -> Study:
     return Study(
         topics=tuple(Topic(name) for name in judgments.topic.names),
         pyramids=tuple(
-            Pyramid(topic, (), tuple(ContentUnit(unit, unit) for unit in found), "crowd")
-            for topic, found in units.items()
+            Pyramid(topic, (), tuple(ContentUnit(unit, unit) for unit in judged), "crowd")
+            for topic, judged in units.items()
         ),
         judges=tuple(Judge(name) for name in judgments.judge.names),
         judgments=judgments,
@@ -106,7 +106,7 @@ def read_judgments(path: str | Path, *, lenient: bool = False) -> Study:
 
 
 def write_judgments(study: Study, file: IO[str], *, campaign: str = "") -> None:
-    """The judgments of a campaign, one a row, each with the times of its assignment. Safe to open in a spreadsheet."""
+    """The judgments of a campaign, one per row, with the times of its assignment. Safe to open in a spreadsheet."""
     work = {(done.task, done.judge): done for done in study.assignments}
     rows = []
     for j in study.judgments:
