@@ -40,7 +40,7 @@ def contributor(reference: str, *spans: tuple[int, int]) -> pyr.Contributor:
 
 CASES = {
     "topic t: appears 2 times": {"topics": (pyr.Topic("t"), pyr.Topic("t"))},
-    "topic ' t': an id is not empty": {"topics": (pyr.Topic("t"), pyr.Topic(" t"))},
+    "topic ' t': an id must not be empty": {"topics": (pyr.Topic("t"), pyr.Topic(" t"))},
     "topic 'a\\nb': an id": {"topics": (pyr.Topic("t"), pyr.Topic("a\nb"))},
     "topic t, document d: appears 2 times": {"topics": (pyr.Topic("t", documents=(Document("d", ""),) * 2),)},
     "topic t, peer x: appears 2 times": {"summaries": (*SOUND.summaries, SOUND.summaries[1])},
