@@ -1,4 +1,4 @@
-"""Crowd judgments as one array: smaller designs are then re-aggregated from it, and nothing is scored again."""
+"""Crowd judgments as one array, from which smaller designs are re-aggregated without scoring again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Codes = NDArray[np.int64]
 class Votes:
     """``answers`` is topics x systems x units x workers, NaN where there is no answer; units and workers are padded.
 
-    A worker's place is that within one task; ``task`` says which of a summary's tasks each unit was judged in. A
+    A worker's position is within one task; ``task`` says which of a summary's tasks each unit was judged in. A
     summary's score is the share of judged units that most workers found; ties count as absent (Shapira et al. 2019).
     """
 
@@ -92,15 +92,14 @@ def _majority(yes: Floats, asked: NDArray[np.int64]) -> tuple[Floats, Floats]:
 def unit_votes(
     study: Study, *, pyramid: str | None = None, judges: str | None = None, min_agreement: float | None = 0.5
 ) -> Votes:
-    """The judgments on units, after leaving out workers who disagree with everybody. A worker who answered a question
-    twice, yes and no, counts as having said no, as ties do.
-    """
+    """The judgments on units, without workers who disagree with everybody. A worker who answered a question twice,
+    yes and no, counts as no, like a tie."""
     choice = choose(study, kind="crowd", pyramid=pyramid, judges=judges)
     kept = choice.on_units if min_agreement is None else screen(choice.on_units, minimum=min_agreement).kept
     kept = choice.counted(kept)
     kept = take(kept, ~np.isnan(values(kept)))
     if not len(kept):
-        raise UsageError(f"pyramid {choice.pyramid}: no judgments on units, so nothing can be drawn from them")
+        raise UsageError(f"pyramid {choice.pyramid}: no judgments on units to draw from")
     topic, topics = _numbered(ranks(kept.topic), sorted(kept.topic.names))
     system, systems = _numbered(ranks(kept.system), sorted(kept.system.names))
     unit = _within(topic, ranks(kept.unit))
