@@ -23,7 +23,6 @@ from pyramidion.scoring.pyramid import peer_scores
 from pyramidion.stats.correlation import Kind, clustered_correlations, correlation, steiger, weighted_correlations
 from pyramidion.stats.intervals import Interval, bootstrap_p, percentile_interval, resampling_weights
 from pyramidion.study import Study
-from pyramidion.study.columns import is_in, present_names, take
 
 PYRAMID = "pyramid"
 ALL_PEERS, NO_MODELS = "AllPeers", "NoModels"
@@ -66,9 +65,9 @@ def _of_study(year: str, study: Study, pyramid: str | None) -> Iterator[Given]:
             if (value := peer.value("modified")) is not None:
                 yield Given(PYRAMID, year, assessor, peer.topic, peer.system, value)
     judgments = study.judgments
-    by_people = ~is_in(judgments.judge, study.judges_of("model"))
+    by_people = ~judgments.judge.is_in(study.judges_of("model"))
     for aspect in rated_aspects(study):
-        rated = take(judgments, is_in(judgments.aspect, {aspect}) & is_in(judgments.other, {""}) & by_people)
+        rated = judgments.take(judgments.aspect.is_in({aspect}) & judgments.other.is_in({""}) & by_people)
         for j in sorted(rated, key=lambda j: (j.judge, j.topic, j.system, j.value or 0.0)):
             if j.value is not None:
                 yield Given(aspect, year, j.judge, j.topic, j.system, j.value)
@@ -81,7 +80,7 @@ def annotators(study: Study, pyramid: str | None = None) -> Sequence[str]:
     choice = choose(study, kind="expert", pyramid=pyramid, judges="all")
     models = study.judges_of("model")
     experts = study.judges_of("expert")
-    people = [name for name in present_names(choice.on_units.judge) if name not in models]
+    people = [name for name in choice.on_units.judge.present_names() if name not in models]
     return [name for name in people if name in experts] or people
 
 
@@ -136,7 +135,7 @@ def topic_set(study: Study, which: str | None, *, year: str = "") -> Study:
         topics=tuple(topic for topic in study.topics if topic.id in kept),
         summaries=tuple(summary for summary in study.summaries if summary.topic in kept),
         pyramids=tuple(pyramid for pyramid in study.pyramids if pyramid.topic in kept),
-        judgments=take(judgments, is_in(judgments.topic, kept)),
+        judgments=judgments.take(judgments.topic.is_in(kept)),
         tasks=tuple(task for task in study.tasks if task.topic in kept),
         assignments=(),
     )

@@ -26,7 +26,6 @@ from pyramidion.scoring.choice import choose, judge_ids
 from pyramidion.scoring.screening import screen
 from pyramidion.stats.correlation import correlation
 from pyramidion.study import Judgments, Score, ScoreTable, Signature, Study
-from pyramidion.study.columns import present_names
 
 Adjust = Literal["line", "shift"]
 MIN_ITEMS = 5
@@ -261,7 +260,7 @@ def check_workers(study: Study, judge: str, *, pyramid: str) -> tuple[WorkerChec
     middle, spread = _middle([found.mean for found in excesses.values()])
     agreements = {worker.judge: worker for worker in screen(crowd, minimum=0.0).workers}
     found = []
-    for worker in present_names(crowd.judge):
+    for worker in crowd.judge.present_names():
         excess, known = excesses.get(worker), agreements[worker]
         found.append(
             WorkerCheck(

@@ -33,7 +33,6 @@ from pyramidion.formats.files import new_file, to_file_name
 from pyramidion.pyramids.build import NAME
 from pyramidion.scoring.methods import score
 from pyramidion.study import ScoreTable, Study
-from pyramidion.study.columns import is_in, take
 
 PERCENTILES = (60.0, 62.0, 65.0, 67.0, 70.0, 72.0, 75.0, 77.0, 80.0, 83.0, 85.0, 87.0)
 ALPHAS = (10.0, 20.0, 30.0, 40.0, 50.0)
@@ -56,7 +55,7 @@ def human_gold(study: Study) -> ScoreTable:
     """The study's scores by people: its pyramid, otherwise its crowd's units, otherwise its ratings. Models'
     judgments are not used."""
     models = study.judges_of("model")
-    people = replace(study, judgments=take(study.judgments, ~is_in(study.judgments.judge, models)))
+    people = replace(study, judgments=study.judgments.take(~study.judgments.judge.is_in(models)))
     reasons = []
     for method in HUMAN:
         try:

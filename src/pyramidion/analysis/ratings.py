@@ -15,7 +15,6 @@ from pyramidion.scoring.choice import PEOPLE, choose, default_raters, judge_ids
 from pyramidion.stats.intervals import Interval, percentile_interval
 from pyramidion.stats.tukey import r_squared
 from pyramidion.study import UNMATCHED, Judgments, ScoreTable, Study
-from pyramidion.study.columns import is_in, present_names, ranks, take, values
 from pyramidion.study.judgments import JudgeKind
 
 Codes = NDArray[np.int64]
@@ -63,24 +62,24 @@ def ratings_of(
     aspect = measure or held[0]
     check_choice("rated aspect", aspect, held)
     judgments = source.judgments
-    kept = is_in(judgments.aspect, {aspect}) & is_in(judgments.other, {""})
-    who = judges or default_raters(source, take(judgments, kept))
-    by_them = is_in(judgments.judge, judge_ids(source, who))
+    kept = judgments.aspect.is_in({aspect}) & judgments.other.is_in({""})
+    who = judges or default_raters(source, judgments.take(kept))
+    by_them = judgments.judge.is_in(judge_ids(source, who))
     notes: tuple[Problem, ...] = ()
     if judges is None and who == PEOPLE:
         what = f"{(kept & ~by_them).sum():,} by models are left out; name judges to include them"
         notes = (Problem(f"ratings of {aspect}", what, "warning"),)
     kept &= by_them
-    rated = take(judgments, kept)
-    kept &= is_in(judgments.system, set(restricted("system", present_names(rated.system), systems)))
-    kept &= is_in(judgments.topic, set(restricted("topic", present_names(rated.topic), topics)))
-    return replace(of_judgments(aspect, take(judgments, kept)), notes=notes)
+    rated = judgments.take(kept)
+    kept &= judgments.system.is_in(set(restricted("system", rated.system.present_names(), systems)))
+    kept &= judgments.topic.is_in(set(restricted("topic", rated.topic.present_names(), topics)))
+    return replace(of_judgments(aspect, judgments.take(kept)), notes=notes)
 
 
 def rated_aspects(study: Study) -> list[str]:
     """Aspects with ratings, as the study declares them first."""
-    single = take(study.judgments, is_in(study.judgments.other, {""}))
-    present = [name for name in present_names(single.aspect) if name not in {"", UNMATCHED}]
+    single = study.judgments.take(study.judgments.other.is_in({""}))
+    present = [name for name in single.aspect.present_names() if name not in {"", UNMATCHED}]
     declared = [aspect.id for aspect in study.aspects if aspect.id in present]
     return declared + [name for name in present if name not in declared]
 
@@ -96,10 +95,10 @@ def unit_answers(
 
 def of_judgments(measure: str, judgments: Judgments) -> Ratings:
     """Answered judgments as columns."""
-    answered = take(judgments, ~np.isnan(values(judgments)))
-    answered = take(answered, np.lexsort((values(answered), *_by_name(answered))))
+    answered = judgments.take(~np.isnan(judgments.value))
+    answered = answered.take(np.lexsort((answered.value, *_by_name(answered))))
     judge, topic, system, unit = (
-        ranks(part) for part in (answered.judge, answered.topic, answered.system, answered.unit)
+        part.ranks() for part in (answered.judge, answered.topic, answered.system, answered.unit)
     )
     (judge, judges), (topic, topics), (system, systems) = (
         _packed(code, column.names)
@@ -108,12 +107,12 @@ def of_judgments(measure: str, judgments: Judgments) -> Ratings:
     width = int(unit.max()) + 1 if len(unit) else 1
     key = (topic * max(len(systems), 1) + system) * width + unit
     item = np.unique(key, return_inverse=True)[1].astype(np.int64)
-    return Ratings(measure, values(answered), judge, topic, system, item, judges, topics, systems)
+    return Ratings(measure, answered.value, judge, topic, system, item, judges, topics, systems)
 
 
 def _by_name(judgments: Judgments) -> list[Codes]:
     """Keys for sorting, the last one first."""
-    return [ranks(part) for part in (judgments.judge, judgments.unit, judgments.system, judgments.topic)]
+    return [part.ranks() for part in (judgments.judge, judgments.unit, judgments.system, judgments.topic)]
 
 
 def _packed(code: Codes, names: Sequence[str]) -> tuple[Codes, tuple[str, ...]]:

@@ -25,7 +25,6 @@ from pyramidion.stats.anova import FactorEffect, several_way
 from pyramidion.stats.correlation import correlation
 from pyramidion.stats.rounding import rounded_beside
 from pyramidion.study import Signature, Study
-from pyramidion.study.columns import present_names
 
 SAME = 0.06
 """Scores that differ by less are taken to be the same (section 3)."""
@@ -182,7 +181,7 @@ def _annotations(
             "second": _annotation(other, pyramid, None, problems),
         }, problems
     choice = choose(study, kind="expert", pyramid=pyramid, judges="all")
-    names = list(judges) if judges else present_names(choice.on_units.judge)
+    names = list(judges) if judges else choice.on_units.judge.present_names()
     experts = [name for name in names if judges or name in study.judges_of("expert")]
     named = experts if len(experts) > 1 else names
     if len(named) < 2:

@@ -29,7 +29,6 @@ from pyramidion.stats.multiple import letter_groups, rightmost_different
 from pyramidion.stats.tukey import Comparisons
 from pyramidion.stats.tukey import tukey as tukey_comparisons
 from pyramidion.study import ScoreTable, Signature, Study
-from pyramidion.study.columns import present_names
 from pyramidion.study.judgments import JudgeKind
 
 TopicTest = Literal["permutation", "bootstrap", "wilcoxon"]
@@ -121,7 +120,7 @@ def unit_significance(
     """Test every pair of systems on the content units both were judged on: each unit is an observation."""
     check_choice("test", test, get_args(UnitTest))
     choice = choose(study, kind=kind, pyramid=pyramid, judges=judges)
-    judged = restricted("judged topic", present_names(choice.on_units.topic), topics)
+    judged = restricted("judged topic", choice.on_units.topic.present_names(), topics)
     vectors = unit_vectors(choice, judged)
     chosen = restricted("judged system", vectors, systems)
     units = sorted(set().union(*(vectors[system] for system in chosen)))

@@ -18,7 +18,6 @@ from pyramidion.formats.studies import load
 from pyramidion.scoring.choice import judged_units
 from pyramidion.scoring.methods import fitting_methods, score
 from pyramidion.study import ScoreTable, Study
-from pyramidion.study.columns import is_in, take
 
 Source = Study | ScoreTable
 
@@ -70,7 +69,7 @@ def scored_by_models(study: Study, known: Mapping[str, ScoreTable]) -> dict[str,
     are left out: they are not separate metrics."""
     found: dict[str, ScoreTable] = {}
     for judge in sorted(study.judges_of("model")):
-        mine = take(study.judgments, is_in(study.judgments.judge, {judge}))
+        mine = study.judgments.take(study.judgments.judge.is_in({judge}))
         named = {name: {p.topic: p for p in study.pyramids if p.name == name} for name in study.pyramid_names}
         judged = [name for name, pyramids in named.items() if len(judged_units(mine, pyramids))]
         for pyramid in judged:

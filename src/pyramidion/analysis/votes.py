@@ -13,8 +13,7 @@ from pyramidion.scoring.choice import choose
 from pyramidion.scoring.screening import screen
 from pyramidion.stats.intervals import divided
 from pyramidion.study import Study
-from pyramidion.study.columns import group, ranks, take, values
-from pyramidion.study.judgments import PRESENT
+from pyramidion.study.judgments import PRESENT, group
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -97,18 +96,18 @@ def unit_votes(
     choice = choose(study, kind="crowd", pyramid=pyramid, judges=judges)
     kept = choice.on_units if min_agreement is None else screen(choice.on_units, minimum=min_agreement).kept
     kept = choice.counted(kept)
-    kept = take(kept, ~np.isnan(values(kept)))
+    kept = kept.take(~np.isnan(kept.value))
     if not len(kept):
         raise UsageError(f"pyramid {choice.pyramid}: no judgments on units to draw from")
-    topic, topics = _numbered(ranks(kept.topic), sorted(kept.topic.names))
-    system, systems = _numbered(ranks(kept.system), sorted(kept.system.names))
-    unit = _within(topic, ranks(kept.unit))
+    topic, topics = _numbered(kept.topic.ranks(), sorted(kept.topic.names))
+    system, systems = _numbered(kept.system.ranks(), sorted(kept.system.names))
+    unit = _within(topic, kept.unit.ranks())
     summary = topic * len(systems) + system
-    task = _within(summary, _apart(summary, unit, ranks(kept.task)))
-    worker = _within(group(summary, task).of_row, ranks(kept.judge))
+    task = _within(summary, _apart(summary, unit, kept.task.ranks()))
+    worker = _within(group(summary, task).of_row, kept.judge.ranks())
     shape = (len(topics), len(systems), int(unit.max()) + 1, int(worker.max()) + 1)
     answers = np.full(shape, np.inf)
-    np.minimum.at(answers, (topic, system, unit, worker), (values(kept) >= PRESENT).astype(np.float64))
+    np.minimum.at(answers, (topic, system, unit, worker), (kept.value >= PRESENT).astype(np.float64))
     answers[np.isinf(answers)] = np.nan
     tasks = np.zeros(shape[:3], dtype=np.int64)
     tasks[topic, system, unit] = task

@@ -27,7 +27,7 @@ from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.formats.judgment_tables import write_judgments
 from pyramidion.store.database import Database
 from pyramidion.store.studies import Studies
-from pyramidion.study import Aspect, Assignment, Column, Judge, Judgment, Judgments, Pyramid, Study
+from pyramidion.study import Aspect, Assignment, Judge, Judgment, Judgments, Pyramid, Study
 
 # ----------------------------------------------------------------------
 # Imported crowd workers get pseudonyms like those who come to the server: a vendor's worker ids are ids of people.
@@ -47,14 +47,10 @@ def with_pseudonyms(study: Study, pseudonym: Callable[[str], str]) -> Study:
     return replace(
         study,
         judges=tuple(replace(judge, id=name(judge.id)) for judge in study.judges),
-        judgments=_renamed(study.judgments, name),
+        judgments=study.judgments.with_columns(judge=study.judgments.judge.rename(name)),
         assignments=tuple(replace(work, judge=name(work.judge)) for work in study.assignments),
         pyramids=tuple(_with_authors(pyramid, name) for pyramid in study.pyramids),
     )
-
-
-def _renamed(judgments: Judgments, name: Callable[[str], str]) -> Judgments:
-    return judgments.with_columns(judge=Column([name(id) for id in judgments.judge.names], judgments.judge.codes))
 
 
 def _with_authors(pyramid: Pyramid, name: Callable[[str], str]) -> Pyramid:
