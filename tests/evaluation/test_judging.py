@@ -10,7 +10,7 @@ import pytest
 
 import pyramidion as pyr
 from pyramidion.analysis.calibrate import check_workers
-from pyramidion.campaigns.platforms.simulated_workers import SimulatedWorker, answer
+from pyramidion.campaigns.platforms.simulated import SimulatedWorker, answer
 from pyramidion.errors import InputError, UsageError
 from pyramidion.evaluation.judging import Job, judge_study, judgments, with_judgments
 from pyramidion.judges import Verdicts

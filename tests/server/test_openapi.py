@@ -22,9 +22,9 @@ from pyramidion.campaigns.api import manager as manager_api
 from pyramidion.campaigns.api import webhooks
 from pyramidion.campaigns.api import worker as worker_api
 from pyramidion.campaigns.assignments import Assignments
-from pyramidion.campaigns.desk import Desk
+from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.platforms.local import sign_worker
-from pyramidion.campaigns.tasks import task_page
+from pyramidion.campaigns.tasks import check_answer, task_page
 from pyramidion.campaigns.workers import Workers
 from pyramidion.server.context import SESSION_COOKIE, WORKER_COOKIE
 from pyramidion.store.accounts import Accounts
@@ -50,7 +50,7 @@ A_FEW = settings(
 class Visit:
     """A server with a campaign and an annotation of every kind under way; its visitor is worker and manager in one."""
 
-    def __init__(self, desk: Desk, server: ServerThread, study: pyr.Study) -> None:
+    def __init__(self, desk: CampaignDesk, server: ServerThread, study: pyr.Study) -> None:
         self.server = server
         self.worker = worker = Workers(desk.database).join("local", "ann").id
         for kind in KINDS:
@@ -67,11 +67,11 @@ class Visit:
         self.cookies = {SESSION_COOKIE: session, WORKER_COOKIE: signed}
         self.headers = {"X-CSRF-Token": account.csrf, "X-Requested-With": "pyramidion"}
 
-    def _submit_one(self, desk: Desk, study: pyr.Study, kind: TaskKind, worker: str) -> None:
+    def _submit_one(self, desk: CampaignDesk, study: pyr.Study, kind: TaskKind, worker: str) -> None:
         assignments = Assignments(desk.database)
         if lease := assignments.lease(kind, worker):
             page = task_page(study, desk.campaigns.get(kind), lease.task)
-            assignments.submit(lease.id, worker, "a key of mine", answer_to(page))
+            assignments.submit(lease.id, worker, "a key of mine", check_answer(page, answer_to(page)))
             assignments.lease(kind, worker)
 
 

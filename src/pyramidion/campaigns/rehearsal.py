@@ -11,16 +11,16 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 
 from pyramidion.campaigns.assignments import Assignments
-from pyramidion.campaigns.desk import Desk
-from pyramidion.campaigns.platforms.simulated_workers import SimulatedWorker, Truth, answer, crowd
+from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.campaigns.platforms.simulated import SimulatedWorker, Truth, answer, crowd
 from pyramidion.campaigns.tasks import check_answer, task_page
 from pyramidion.errors import UsageError, check_choice
 
 
-class _InProcess:
+class InProcess:
     """The simulator's view of a database: what the server does for a real worker's page."""
 
-    def __init__(self, desk: Desk, campaign: str) -> None:
+    def __init__(self, desk: CampaignDesk, campaign: str) -> None:
         self.now = time.time()
         self._desk = desk
         self._campaign = desk.campaigns.get(campaign)
@@ -40,8 +40,8 @@ class _InProcess:
         return lease.id, page
 
     def submit(self, worker: str, assignment: int, key: str, answer: dict[str, Any], /) -> object:
-        clean = check_answer(self._pages[assignment], answer)
-        return self._assignments.submit(assignment, self._id(worker), key, clean)
+        checked = check_answer(self._pages[assignment], answer)
+        return self._assignments.submit(assignment, self._id(worker), key, checked)
 
     def give_back(self, worker: str, assignment: int, /) -> object:
         self._assignments.give_back(assignment, self._id(worker))
@@ -52,7 +52,7 @@ class _InProcess:
 
 
 def rehearse_campaign(
-    desk: Desk,
+    desk: CampaignDesk,
     campaign: str,
     *,
     workers: int = 30,
@@ -65,7 +65,7 @@ def rehearse_campaign(
     if (state := desk.campaigns.get(campaign).state) != "running":
         raise UsageError(f"campaign {campaign} is {state}, so it gives out no tasks")
     rng = np.random.default_rng(seed)
-    stage = _InProcess(desk, campaign)
+    stage = InProcess(desk, campaign)
     people = crowd(workers, rng, careless=careless, adversarial=adversarial, abandon=abandon)
     return rehearse(stage, people, rng, wait=stage.wait)
 
@@ -77,7 +77,7 @@ Leaving = Literal["return", "vanish"]
 
 
 class Api(Protocol):
-    """What a worker can do: the store in process and a server over HTTP both offer it."""
+    """What a worker can do."""
 
     def next_task(self, worker: str, /) -> tuple[int, dict[str, Any]] | None:
         """The task this worker is on or the next one; None: nothing for this worker now."""
@@ -114,8 +114,8 @@ def rehearse(
     """Rounds in random order, one task a turn, until a whole round finds nothing to do.
 
     ``truth`` gives the right answers to a page, as ``answer`` takes them. ``wait`` is called with the seconds a worker
-    takes: to sleep, or to move a clock. Who leaves a task gives it back, or vanishes for good and keeps its place until
-    the lease expires; to go on after that, rehearse again.
+    takes: to sleep, or to move a clock. A worker who leaves a task gives it back, or vanishes for good and keeps its
+    place until the lease expires; to go on after that, rehearse again.
     """
     check_choice("leaving", leaving, get_args(Leaving))
     stage = _Stage(api, rng, truth, wait, leaving)
@@ -144,10 +144,10 @@ class _Stage:
 
     def turn(self, worker: SimulatedWorker) -> bool:
         """One task, done or left; False where there was none."""
-        found = self._api.next_task(worker.name)
-        if found is None:
+        next_task = self._api.next_task(worker.name)
+        if next_task is None:
             return False
-        assignment, page = found
+        assignment, page = next_task
         self._spend(worker.working_time(self._rng))
         if self._rng.random() < worker.abandon:
             self._leave(worker, assignment)

@@ -16,7 +16,7 @@ from pyramidion.errors import UsageError
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from pyramidion.campaigns.reviewing import Pending
+    from pyramidion.campaigns.sync import Notice
     from pyramidion.study.tasks import CampaignState
 
 campaign = typer.Typer(
@@ -58,7 +58,7 @@ def plan_(
 ) -> None:
     """Make the tasks of a campaign: prints counts and cost, asks, then starts it."""
     from pyramidion.campaigns.plan import plan
-    from pyramidion.campaigns.reviewing import platform_of
+    from pyramidion.campaigns.sync import platform_of
     from pyramidion.errors import check_choice
     from pyramidion.study.tasks import KINDS, Settings
 
@@ -154,7 +154,7 @@ def status(
                 f"{p['open']} places open"
             )
         for late in one.pending:
-            what = f"{late.decision} of {late.answers} answers" if late.decision else "no decision"
+            what = f"{late.decision} of {len(late.answers)} answers" if late.decision else "no decision"
             output.show(f"  pending on {one.campaign.settings.platform}: {plain(late.worker)}, {what}", _because(late))
         table = Table("worker", "done", "median s", "agreement", "flags", "excluded", "blocked")
         for worker in one.workers:
@@ -171,7 +171,7 @@ def status(
             output.show(table)
 
 
-def _because(late: Pending) -> Text:
+def _because(late: Notice) -> Text:
     return cell(f"({late.problem})" if late.problem else "(not told yet; `campaign pay` tells it)")
 
 
@@ -220,7 +220,7 @@ def invite(
     if people is not None:
         refuse_unused(context, "with --people, which says how many there are", "count")
     desk = open_desk(place)
-    from pyramidion.campaigns.managing import invite_people, names_in
+    from pyramidion.campaigns.management import invite_people, names_in
 
     made = invite_people(desk, name, names_in(people) if people else [""] * count, base_url)
     output = Output(json)

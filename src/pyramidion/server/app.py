@@ -19,11 +19,10 @@ from starlette.staticfiles import StaticFiles
 from pyramidion.annotation.api import pages as annotate_pages
 from pyramidion.annotation.api import routes as annotate_api
 from pyramidion.annotation.commands import RefusedError
+from pyramidion.campaigns import BASE_URL, PLACE, TOKEN, WEBHOOK
 from pyramidion.campaigns.api import manager as manager_api
-from pyramidion.campaigns.api import webhooks
 from pyramidion.campaigns.api import worker as worker_api
-from pyramidion.campaigns.desk import Desk
-from pyramidion.campaigns.serving import BASE_URL, PLACE, TOKEN, WEBHOOK
+from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.errors import InputError, Problem, PyramidionError, UnknownError
 from pyramidion.server import pages
 from pyramidion.server.context import PAGES, Context
@@ -36,14 +35,14 @@ def create_app(place: str | Path, *, base_url: str = "", webhook_secret: str = "
         title="pyramidion", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json", lifespan=_warmed_up
     )
     app.state.context = Context(
-        Desk.open(place),
+        CampaignDesk.open(place),
         base_url=base_url,
         secure_cookies=base_url.startswith("https:"),
         webhook_secret=webhook_secret,
         api_token=api_token,
     )
     app.mount("/static", StaticFiles(directory=PAGES / "static"), name="static")
-    for module in (worker_api, manager_api, annotate_api, webhooks, pages, annotate_pages):
+    for module in (worker_api, manager_api, annotate_api, pages, annotate_pages):
         app.include_router(module.router)
     _explain_errors(app)
     app.add_middleware(Guard)

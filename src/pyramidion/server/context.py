@@ -16,10 +16,10 @@ from jinja2 import Environment, FileSystemLoader, select_autoescape
 
 from pyramidion.annotation.desk import AnnotationDesk
 from pyramidion.annotation.suggestions import Suggester
-from pyramidion.campaigns.desk import Desk
+from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.platforms.local import read_worker
 from pyramidion.campaigns.platforms.prolific import Webhooks
-from pyramidion.campaigns.tasks import live_checks
+from pyramidion.campaigns.statements import live_checks
 from pyramidion.campaigns.workers import Worker
 from pyramidion.errors import InputError
 from pyramidion.server.security import Throttle
@@ -44,7 +44,7 @@ def render(name: str, status: int = 200, **values: Any) -> HTMLResponse:
 class Context:
     def __init__(
         self,
-        desk: Desk,
+        desk: CampaignDesk,
         *,
         base_url: str = "",
         secure_cookies: bool = False,

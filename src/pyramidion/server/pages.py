@@ -10,7 +10,7 @@ from fastapi import APIRouter, Form, HTTPException, Request
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 
 from pyramidion.campaigns.platforms.local import open_token, sign_worker
-from pyramidion.campaigns.reviewing import confirm_arrival, platform_of
+from pyramidion.campaigns.sync import confirm_arrival, platform_of
 from pyramidion.campaigns.workers import Worker
 from pyramidion.errors import InputError, UsageError
 from pyramidion.server.context import (
