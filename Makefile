@@ -31,7 +31,7 @@ lint-js: $(JS_TOOLS)   # the pages' JavaScript: style, common mistakes, types
 	$(JS)/node_modules/.bin/tsc --project $(JS)
 
 unit-js:
-	node --test $(JS)
+	node --test --test-reporter=dot $(JS)/*.test.js
 else
 lint-js unit-js: no-node
 no-node:   # only Python is needed to go on; CI must not skip anything
