@@ -28,7 +28,11 @@ SUBJECTS = {
     "peer": Subject.of_peer("t", "s", PEER, UNITS),
 }
 # As a file may have them: spans in any order that touch, and contributors and matches without a place.
-LOOSE = ({"reference": "A", "spans": [[9, 12], [4, 9]]}, {"reference": "B"}, {"reference": "C", "spans": [[0, 3], [2, 5]]})
+LOOSE = (
+    {"reference": "A", "spans": [[9, 12], [4, 9]]},
+    {"reference": "B"},
+    {"reference": "C", "spans": [[0, 3], [2, 5]]},
+)
 IMPORTS = {
     "pyramid": {
         "type": "import_pyramid",
@@ -204,7 +208,9 @@ def random_edit(rng: random.Random, content: dict[str, Any]) -> dict[str, Any]:
     label = rng.choice(("", "a label", "another", "half \ud83d", "👍"))
     spans = random_spans(rng, TEXTS.get(reference, "no such text"))
     held = next((each["spans"] for each in words if each["reference"] == reference), [])
-    contributors = [{"reference": r, "spans": random_spans(rng, TEXTS[r])} for r in rng.choices(list(TEXTS), k=rng.randrange(4))]
+    contributors = [
+        {"reference": r, "spans": random_spans(rng, TEXTS[r])} for r in rng.choices(list(TEXTS), k=rng.randrange(4))
+    ]
     commands = [
         {"type": "add_unit", "label": label, "contributors": contributors},
         {"type": "add_unit", "label": label, "unit": rng.choice((*ids, " ", "x y", "a\nb", "n" * 101, "\u200b"))},
@@ -217,7 +223,12 @@ def random_edit(rng: random.Random, content: dict[str, Any]) -> dict[str, Any]:
         {"type": "remove_contributor", "unit": unit, "reference": reference, "spans": spans},
         {"type": "move_contributor", "unit": unit, "reference": reference, "to": rng.choice([*ids, "gone"])},
         {"type": "merge_units", "units": rng.choices([*ids, "gone"], k=rng.randrange(4)), "label": label},
-        {"type": "split_unit", "unit": unit, "references": rng.choices([*own, "A"], k=rng.randrange(3)), "label": label},
+        {
+            "type": "split_unit",
+            "unit": unit,
+            "references": rng.choices([*own, "A"], k=rng.randrange(3)),
+            "label": label,
+        },
         {"type": "reorder_unit", "unit": unit, "before": rng.choice([*ids, "", "gone"])},
     ]
     return rng.choice([commands[0], *commands])
@@ -247,7 +258,10 @@ MAKES = {"add_unit": "unit", "split_unit": "new", "match_unit": "id", "mark_unma
 
 
 def without_lost(content: dict[str, Any]) -> dict[str, Any]:
-    return {"pyramid": content["pyramid"], "peer": content["peer"] and {k: content["peer"][k] for k in ("matches", "marks")}}
+    return {
+        "pyramid": content["pyramid"],
+        "peer": content["peer"] and {k: content["peer"][k] for k in ("matches", "marks")},
+    }
 
 
 # -- tests ---------------------------------------------------------------------------------------------------
@@ -338,7 +352,9 @@ def test_two_annotators_come_to_the_same(node: subprocess.Popen[str], kind: str,
             if rng.random() < 0.4:
                 page.deliver()
         page.deliver()
-        page.command({"type": "add_unit"} if kind == "pyramid" else {"type": "mark_unmatched", "spans": [[0, len(PEER)]]})
+        page.command(
+            {"type": "add_unit"} if kind == "pyramid" else {"type": "mark_unmatched", "spans": [[0, len(PEER)]]}
+        )
         page.deliver()
         assert without_lost(page.now) == server.content(), f"{kind}, sequence {seed}"
 
