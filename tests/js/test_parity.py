@@ -135,7 +135,7 @@ def shown_unit(unit: ContentUnit) -> dict[str, Any]:
 
 
 class Page:
-    """The page under node; ``names`` are what it calls new things, by what a server that hears all at once calls them."""
+    """The page under node; ``names`` maps the names it gives to new things to those that the server gives them."""
 
     def __init__(self, node: subprocess.Popen[str], server: Server) -> None:
         self.node, self.server = node, server
@@ -144,7 +144,8 @@ class Page:
         self.ask("start", state=server.state())
 
     def ask(self, op: str, **given: Any) -> Any:
-        assert self.node.stdin and self.node.stdout
+        assert self.node.stdin
+        assert self.node.stdout
         self.node.stdin.write(json.dumps({"op": op, **given}) + "\n")
         self.node.stdin.flush()
         reply = json.loads(self.node.stdout.readline())
