@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pyramidion.analysis.systems import compare_systems
     from pyramidion.evaluation.automatic import evaluate
     from pyramidion.evaluation.judging import judge
+    from pyramidion.formats import example, load, save
     from pyramidion.formats.score_tables import read_scores, write_scores
-    from pyramidion.formats.studies import example, load, save
     from pyramidion.scoring.methods import score
     from pyramidion.scoring.unit_vectors import compare_units
     from pyramidion.study import (
@@ -49,11 +49,11 @@ _LAZY = {
     "compare_systems": "pyramidion.analysis.systems",
     "compare_units": "pyramidion.scoring.unit_vectors",
     "evaluate": "pyramidion.evaluation.automatic",
-    "example": "pyramidion.formats.studies",
+    "example": "pyramidion.formats",
     "judge": "pyramidion.evaluation.judging",
-    "load": "pyramidion.formats.studies",
+    "load": "pyramidion.formats",
     "read_scores": "pyramidion.formats.score_tables",
-    "save": "pyramidion.formats.studies",
+    "save": "pyramidion.formats",
     "score": "pyramidion.scoring.methods",
     "write_scores": "pyramidion.formats.score_tables",
 }

@@ -26,9 +26,9 @@ from pyramidion.evaluation.automatic import (
 )
 from pyramidion.evaluation.choices import Choices
 from pyramidion.evaluation.jobs import TopicJob, topic_jobs
+from pyramidion.formats import guess_format, save
 from pyramidion.formats.files import new_file, to_file_name
 from pyramidion.formats.score_tables import write_scores
-from pyramidion.formats.studies import guess_format, save
 from pyramidion.pyramids.build import NAME
 from pyramidion.study import Score, Study, Topic
 from pyramidion.study.records import Collector, to_records
