@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 import pyramidion as pyr
 from pyramidion.annotation import commands as do
 from pyramidion.annotation.editing import apply
-from pyramidion.annotation.log import command_object
+from pyramidion.annotation.events import command_object
 from pyramidion.study import Contributor, Span
 from tests.browser.annotating import (
     account,
