@@ -11,7 +11,6 @@ import argparse
 import platform
 import time
 import tracemalloc
-from array import array
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -39,7 +38,7 @@ def make_study(judgment_count: int) -> Study:
     topics = [f"topic{i:02}" for i in range(TOPICS)]
     names = [f"system{i:03}" for i in range(systems)]
     units = [f"u{i:02}" for i in range(UNITS)]
-    nothing = array("i", bytes(4 * len(topic)))
+    nothing = Column.repeat("", len(topic))
     return Study(
         topics=tuple(map(Topic, topics)),
         summaries=tuple(Summary(t, s, "text") for t in topics for s in names),
@@ -48,13 +47,13 @@ def make_study(judgment_count: int) -> Study:
         ),
         judges=tuple(Judge(f"worker{i:02}") for i in range(50)),
         judgments=Judgments.of_columns(
-            topic=Column(topics, array("i", topic.tobytes())),
-            system=Column(names, array("i", system.tobytes())),
-            unit=Column(units, array("i", unit.tobytes())),
-            aspect=Column([""], nothing),
-            judge=Column([f"worker{i:02}" for i in range(50)], array("i", judge.tobytes())),
-            task=Column([""], nothing),
-            value=array("d", value.tobytes()),
+            topic=Column(topics, topic),
+            system=Column(names, system),
+            unit=Column(units, unit),
+            aspect=nothing,
+            judge=Column([f"worker{i:02}" for i in range(50)], judge),
+            task=nothing,
+            value=value,
         ),
     )
 
@@ -63,7 +62,7 @@ def as_frame(study: Study) -> pandas.DataFrame:
     judgments = study.judgments
     names = ("topic", "system", "unit", "judge")
     columns: dict[str, object] = {name: list(getattr(judgments, name)) for name in names}
-    return pandas.DataFrame({**columns, "value": np.asarray(judgments.value)})
+    return pandas.DataFrame({**columns, "value": judgments.value})
 
 
 def pandas_majority(frame: pandas.DataFrame) -> pandas.Series:

@@ -184,7 +184,7 @@ def test_the_limit_that_forbids_is_named() -> None:
     assert fixed.result.limit == "5 or 8 topics (given), 16, 32, 48 or 64 units (searched), 3 workers (given)"
     with pytest.raises(pyr.UsageError, match=r"budget of \$10.00 does not pay for the smallest design, 6 topics x 16"):
         plan(hard, budget=10)
-    with pytest.raises(pyr.UsageError, match="budget must be a number from 0 on, not 'much'"):
+    with pytest.raises(pyr.UsageError, match="budget must be 0 or more, not 'much'"):
         plan(hard, budget="much")
 
 
@@ -296,9 +296,16 @@ def test_impossible_wishes_are_refused(example: pyr.Study) -> None:
     assert "undefined power" in one.sentence
 
 
-@pytest.mark.parametrize("data", ["realsumm-half", "qapyramid-presence/judgments.jsonl"])
-def test_pilots_of_real_size_have_an_answer(real_data: Path, data: str) -> None:
-    answer = plan(as_study(read_source(real_data / data), data), campaigns=200)
+def test_a_pilot_of_real_size_has_an_answer(qapyramid: Path) -> None:
+    has_an_answer(qapyramid)
+
+
+def test_another_pilot_of_real_size_has_an_answer(real_data: Path) -> None:
+    has_an_answer(real_data / "realsumm-half")
+
+
+def has_an_answer(data: Path) -> None:
+    answer = plan(as_study(read_source(data), str(data)), campaigns=200)
     best = answer.result.recommended
     assert best is not None
     assert best.topics > 40  # where the search once stopped

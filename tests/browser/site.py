@@ -1,4 +1,4 @@
-"""A study and a server process over it."""
+"""A study and a server over it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pyramidion.store.accounts import Accounts
 from pyramidion.store.database import Database
 from pyramidion.study import Settings
 from pyramidion.study.tasks import TaskKind
-from tests.server.servers import PASSWORD, running_server
+from tests.server.servers import PASSWORD, running_server, served_here
 
 MANAGER = "mona"
 TOPIC = "drought-plan"
@@ -58,15 +58,15 @@ class Site:
 
 
 @contextmanager
-def serve(study: pyr.Study, folder: Path) -> Iterator[Site]:
-    """A new database with this study, a manager, and a server process that ends with the block."""
+def serve(study: pyr.Study, folder: Path, *, apart: bool = False) -> Iterator[Site]:
+    """A new database with this study, a manager, and a server, ``apart`` in a process, that ends with the block."""
     place = folder / "study.db"
     database = Database.create(place, title=study.title)
     try:
         Accounts(database).add(MANAGER, PASSWORD)
         desk = CampaignDesk(database)
         desk.import_study(study)
-        with running_server(place) as server:
+        with running_server(place) if apart else served_here(place) as server:
             yield Site(server.url, desk)
             assert "Traceback" not in server.printed(), server.printed()
     finally:

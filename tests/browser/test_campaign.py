@@ -48,8 +48,8 @@ SAYS = {
 
 @pytest.fixture(scope="module")
 def beginning(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """Texts, no units, no campaigns."""
-    with serve(small_study(list(SAYS), ["A"]), tmp_path_factory.mktemp("beginning")) as site:
+    """Texts, no units, no campaigns; and the server as people start it."""
+    with serve(small_study(list(SAYS), ["A"]), tmp_path_factory.mktemp("beginning"), apart=True) as site:
         yield site
 
 
@@ -176,7 +176,7 @@ def exclude_the_contrary_one(manager: Page) -> None:
     dialog = manager.get_by_role("dialog")
     dialog.get_by_role("radio", name="Exclude from scores").check()
     dialog.get_by_role("button", name="Exclude worker").click()
-    expect(dialog.get_by_text("Say why. This cannot be empty.")).to_be_visible()
+    expect(dialog.get_by_text("Enter a reason.")).to_be_visible()
     dialog.get_by_label("Reason", exact=True).fill("says the opposite of everybody")
     dialog.get_by_role("button", name="Exclude worker").click()
     expect(dialog).to_have_count(0)

@@ -17,7 +17,7 @@ from pyramidion.evaluation.choices import Choices
 from pyramidion.evaluation.evaluator import Evaluator
 from pyramidion.evaluation.jobs import topic_jobs
 from pyramidion.evaluation.run import run
-from pyramidion.scoring.explaining import explain
+from pyramidion.scoring.explain import explain
 from pyramidion.scoring.pyramid import mean_units_per_reference
 
 REFERENCES = [

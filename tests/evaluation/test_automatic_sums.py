@@ -17,7 +17,6 @@ import pyramidion as pyr
 from pyramidion.evaluation.automatic import evaluate_study
 from pyramidion.evaluation.evaluator import Evaluator
 from pyramidion.report.collect import findings
-from pyramidion.scoring.explain import compared
 from pyramidion.stats.correlation import correlation
 
 TOPIC = "museum-theft"
@@ -89,13 +88,12 @@ def test_show_adds_up_to_the_scores(ran: Ran) -> None:
 
 def test_report_and_feedback_add_up_to_the_scores(ran: Ran, tmp_path: Path) -> None:
     found = findings(pyr.load(ran.study), resamples=20)
-    topics = {topic.id: topic for topic in found.topics}
-    for shown in found.summaries:
-        topic, summary = compared(topics[shown.topic], shown)
-        raw = sum(topic.units[each.unit].weight * each.degree for each in summary.expressed)
-        assert raw == pytest.approx(ran.values[shown.system, "raw"], abs=1e-9)
-        assert found.main_scores[TOPIC, shown.system] == pytest.approx(ran.values[shown.system, "coverage"], abs=1e-9)
-        assert len(summary.unmatched_quotes) == summary.unmatched
+    for summary in found.summaries:
+        raw = sum(unit.weight * summary.degree(unit.id) for unit in summary.expressed)
+        system = summary.peer.system
+        assert raw == pytest.approx(ran.values[system, "raw"], abs=1e-9)
+        assert found.main_scores[TOPIC, system] == pytest.approx(ran.values[system, "coverage"], abs=1e-9)
+        assert len(summary.quotes) == summary.unmatched
     assert running.run("feedback", ran.study, "-o", tmp_path / "pages").returncode == 0
     with (tmp_path / "pages" / "grades.csv").open(newline="") as file:
         weights = {row["writer"]: float(row["weight"]) for row in csv.DictReader(file)}

@@ -1,4 +1,7 @@
-"""What the analyses must find in published data. Skipped, and said so, where the data is not beside the checkout."""
+"""What the analyses must find in published data.
+
+Skipped, and said so, where the data may not be part of this repository and is not beside the checkout.
+"""
 
 from __future__ import annotations
 
@@ -75,8 +78,8 @@ def test_likert_coherence_tukey(likert: pyr.Study) -> None:
     assert any("rank-deficient" in str(note) for note in answer.notes)
 
 
-def test_qapyramid_alpha(real_data: Path) -> None:
-    study = read_source(real_data / "qapyramid-presence" / "judgments.jsonl")
+def test_qapyramid_alpha(qapyramid: Path) -> None:
+    study = read_source(qapyramid)
     assert isinstance(study, pyr.Study)
     found = agreement(study, resamples=200).result
     assert found.alpha.value == pytest.approx(0.648, abs=5e-4)

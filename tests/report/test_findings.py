@@ -56,7 +56,7 @@ def test_automatic_pyramids_are_explained_by_their_own_judge() -> None:
     found = findings(judged, method="auto", resamples=20)
     assert (found.main.method, found.main.measure) == ("auto", "coverage")
     assert found.main_scores["museum-theft", "extract"] == found.main.table.value("extract", "coverage", "museum-theft")
-    assert len([s for s in found.summaries if s.judged and s.marked]) > 12
+    assert len([s for s in found.summaries if s.judged and s.evidence]) > 12
 
 
 def test_the_test_fits_the_number_of_topics() -> None:
@@ -80,7 +80,7 @@ def test_the_test_fits_the_number_of_topics() -> None:
 def test_choices_of_judges_reach_the_scores() -> None:
     found = findings(pyr.example(), method="lite", judges="worker1", resamples=20)
     assert dict(found.main.table.signature.choices)["judges"] == "worker1"
-    assert not [v for s in found.summaries for v in s.votes]  # one judge gives no votes to count
+    assert not any(s.votes for s in found.summaries)  # one judge gives no votes to count
 
 
 def test_further_score_tables_are_correlated() -> None:

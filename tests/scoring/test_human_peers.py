@@ -14,7 +14,7 @@ from pyramidion.analysis import pyramid_size
 from pyramidion.report.collect import findings
 from pyramidion.report.feedback import grade_rows, writer_page
 from pyramidion.scoring.choice import choose
-from pyramidion.scoring.explaining import explain
+from pyramidion.scoring.explain import explain
 from pyramidion.scoring.unit_vectors import unit_vectors
 from pyramidion.study import UNMATCHED, ContentUnit, Contributor, Judge, Judgment, Judgments, Pyramid, Span
 
@@ -126,13 +126,12 @@ def test_show_says_it(tmp_path: Path) -> None:
 
 def test_report_and_feedback_show_what_it_is_compared_with() -> None:
     found = findings(study(), resamples=20)
-    [human] = [s for s in found.summaries if s.system == "A"]
+    [human] = [s for s in found.summaries if s.peer.system == "A"]
     assert human.own == "A"
     [topic] = found.topics
-    weights = {topic.units[place].id: weight for place, weight in enumerate(human.weights)}
-    assert weights == {"u1": 2, "u2": 1, "u3": None, "u4": 1, "u5": 2}
-    assert {topic.units[each.unit].id for each in human.expressed} == {"u1", "u2"}
-    assert human.unmatched_quotes == ("three",)
+    assert {unit.id: unit.weight for unit in human.pyramid.units} == {"u1": 2, "u2": 1, "u4": 1, "u5": 2}
+    assert {unit.id for unit in human.expressed} == {"u1", "u2"}
+    assert human.quotes == ["three"]
     page = writer_page(found, topic, human)
     assert "Your summary has 2 of the 4 ideas" in page
     assert "itself one of the reference summaries" in page

@@ -9,7 +9,7 @@ import pytest
 import pyramidion as pyr
 from pyramidion.evaluation.judging import judge_study
 from pyramidion.scoring.methods import fitting_method, fitting_methods
-from pyramidion.study import Judge, Judgment, Judgments, Study
+from pyramidion.study import UNMATCHED, Judge, Judgment, Judgments, Study
 
 
 def judged_by(*kinds: str) -> Study:
@@ -32,7 +32,7 @@ def test_units_are_for_the_method_of_those_who_judged_them(kinds: tuple[str, ...
 
 def test_ratings_go_before_words_but_votes_are_no_ratings() -> None:
     whole = pyr.example()
-    rated = Judgments(j for j in whole.judgments if j.aspect and j.aspect != pyr.model.UNMATCHED)
+    rated = Judgments(j for j in whole.judgments if j.aspect and j.aspect != UNMATCHED)
     assert fitting_methods(replace(whole, judgments=rated))[0] == "responsiveness"
     vote = Judgment("museum-theft", "lead", "v", 1.0, aspect="preference", other="vague")
     voted = replace(whole, judges=(Judge("v", "crowd"),), judgments=Judgments([vote]))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import pyramidion as pyr
-from pyramidion.scoring.explaining import explain
+from pyramidion.scoring.explain import Explanation, Piece, explain
 from pyramidion.scoring.pyramid import mean_units_per_reference
 from pyramidion.study import ContentUnit, Contributor, Judge, Judgment, Judgments, Pyramid, Span, Study, Summary, Topic
 
@@ -43,11 +43,32 @@ def test_an_explanation_adds_up(example: pyr.Study) -> None:
     assert len(found.expressed) + len(found.missed) == len(found.pyramid.units)
     weights = [unit.weight for unit in found.missed]
     assert weights == sorted(weights, reverse=True)
-    marked = {i for i, weight in enumerate(found.weight_at()) if weight}
+    marked = {i for i, weight in enumerate(weights_of(found)) if weight}
     assert marked == {
         i for mentions in found.evidence.values() for mention in mentions for span in mention for i in range(*span)
     }
     assert set(found.evidence) == {unit.id for unit in found.expressed}
+
+
+def weights_of(explanation: Explanation) -> list[int]:
+    """The weight of each character."""
+    return [weight for text, weight in explanation.weighted_text() for _ in text]
+
+
+def test_pieces_are_cut_where_mentions_begin_and_end() -> None:
+    marked = {"u": ((Span(1, 4),),), "v": ((Span(3, 5),), (Span(3, 5),)), "elsewhere": ((Span(0, 6),),)}
+    units = tuple(ContentUnit(id, id, BOTH) for id in "uv")
+    empty = Explanation(Summary("t", "x", ""), Pyramid("t", ("A", "B"), units), {})
+    assert empty.pieces == ()
+    whole = replace(empty, peer=Summary("t", "x", "abcdef"), evidence=marked, outside=((Span(3, 4),),))
+    assert whole.pieces == (
+        Piece("a"),
+        Piece("bc", ("u",)),
+        Piece("d", ("u", "v"), True),
+        Piece("e", ("v",)),
+        Piece("f"),
+    )
+    assert whole.quotes == ["d"]
 
 
 def test_what_a_crowd_found_is_explained_as_it_is_scored(example: pyr.Study) -> None:
@@ -93,14 +114,14 @@ def test_only_mentions_of_expressed_units_are_shown_each_once() -> None:
     assert [unit.id for unit in found.expressed] == ["2", "1"]
     assert [unit.id for unit in found.missed] == ["3"]
     assert found.evidence == {"1": (THE,), "2": (CLOSED,)}
-    assert found.weight_at() == [1] * 3 + [0] + [2] * 13 + [0]
+    assert weights_of(found) == [1] * 3 + [0] + [2] * 13 + [0]
 
 
 def test_a_character_of_two_units_weighs_as_the_heavier() -> None:
     over = Judgment("t", "y", "ann", 1, unit="2", evidence=((Span(1, 3),),))
     under = replace(over, unit="1", evidence=((Span(0, 4),),))
     study = replace(SMALL, summaries=(Summary("t", "y", "abcd"),), judgments=Judgments([over, under]))
-    assert explain(study, "t", "y").weight_at() == [1, 2, 2, 1]
+    assert weights_of(explain(study, "t", "y")) == [1, 2, 2, 1]
 
 
 def test_a_notebook_shows_the_text_with_what_it_expresses() -> None:

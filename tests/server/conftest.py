@@ -1,4 +1,4 @@
-"""A study that a real server serves, and people who work on it."""
+"""A study that a server serves, and people who work on it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.databases import Postgres, postgres
-from tests.server.servers import Person, Server, logged_in, make_study, running_server, start_campaign
+from tests.server.servers import Person, ServerThread, logged_in, make_study, served_here, start_campaign
 
 import pyramidion as pyr
 from pyramidion.campaigns.desk import CampaignDesk
@@ -26,7 +26,7 @@ class Site:
 
     desk: CampaignDesk
     study: pyr.Study
-    server: Server
+    server: ServerThread
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     @property
@@ -51,7 +51,7 @@ class Site:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     place = tmp_path_factory.mktemp("site") / "study.db"
     desk = make_study(place)
-    with running_server(place, webhook_secret=WEBHOOK_SECRET) as server:
+    with served_here(place, webhook_secret=WEBHOOK_SECRET) as server:
         yield Site(desk, desk.studies.load(), server)
         assert "Traceback" not in server.printed(), server.printed()
     desk.database.close()

@@ -1,16 +1,20 @@
-"""Studies and real server processes for the tests of the web; benchmarks use them too.
+"""Studies and servers for the tests of the web; benchmarks use them too.
 
-A server is a process of its own with a process group of its own, so that ending it ends its children and nothing else.
+`running_server` starts `pyramidion serve`: a process of its own with a process group of its own, so that ending it ends
+its children and nothing else. `served_here` runs the same application in a thread of this process; it answers on a real
+port, too, and is there at once. Tests use it unless the process itself is what they are about.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,12 +23,14 @@ from pathlib import Path
 from typing import IO, Any
 
 import httpx
+import uvicorn
 
 import pyramidion as pyr
 from pyramidion.campaigns.api.instructions import right_answers
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.plan import plan
 from pyramidion.campaigns.platforms.local import invite
+from pyramidion.server.app import create_app
 from pyramidion.server.context import SESSION_COOKIE
 from pyramidion.store.accounts import Accounts
 from pyramidion.store.database import Database
@@ -159,6 +165,49 @@ def running_server(place: str | Path, *, processes: int = 1, webhook_secret: str
     finally:
         server.end()
         server.output.close()
+
+
+class ServerThread(logging.Handler):
+    """A server in a thread of this process. Like a process it keeps what it would have printed."""
+
+    def __init__(self, place: str | Path, webhook_secret: str = "") -> None:
+        super().__init__()
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        self._app = create_app(place, base_url=self.url, webhook_secret=webhook_secret)
+        config = uvicorn.Config(
+            self._app, log_config=None, access_log=False, timeout_graceful_shutdown=5, timeout_keep_alive=75
+        )
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
+        self._lines: list[str] = []
+
+    def start(self) -> None:
+        logging.getLogger("uvicorn.error").addHandler(self)
+        self._thread.start()
+
+    def end(self) -> None:
+        self._server.should_exit = True
+        self._thread.join(ENDS_WITHIN)
+        logging.getLogger("uvicorn.error").removeHandler(self)
+        self._app.state.context.desk.database.close()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.thread == self._thread.ident:
+            self._lines.append(self.format(record))
+
+    def printed(self) -> str:
+        return "\n".join(self._lines)
+
+
+@contextmanager
+def served_here(place: str | Path, *, webhook_secret: str = "") -> Iterator[ServerThread]:
+    server = ServerThread(place, webhook_secret)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.end()
 
 
 # -- people --------------------------------------------------------------------------------------------------

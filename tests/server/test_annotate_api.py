@@ -14,12 +14,14 @@ from typing import Any
 import httpx
 import pytest
 from tests.databases import Postgres
-from tests.server.servers import PASSWORD, browser, logged_in, make_study, running_server
+from tests.server.servers import PASSWORD, browser, logged_in, make_study, served_here
 
 import pyramidion as pyr
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.server.security import MAX_BODY, MAX_IMPORT
 from pyramidion.store.accounts import Accounts
+
+pytestmark = pytest.mark.server
 
 TOPIC = "drought-plan"
 EVIL = "<script>alert(1)</script>\"'&{{7*7}}\u202e\u0007"
@@ -93,7 +95,7 @@ def office(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         place = running.new_database()
     desk = make_study(place, example)
     Accounts(desk.database).add("emil", PASSWORD, "expert")
-    with running_server(place) as server:
+    with served_here(place) as server:
         yield Office(desk, place, server.url, example)
         assert "Traceback" not in server.printed(), server.printed()
     desk.database.close()
@@ -335,7 +337,7 @@ def test_spans_count_characters_of_any_script(tmp_path: Path) -> None:
     text = "👩‍👩‍👧 ate. Cafe\u0301 closed. المطعم مغلق."
     study = pyr.Study(topics=(pyr.Topic("t"),), summaries=(pyr.Summary("t", "A", text, "reference"),))
     desk = make_study(tmp_path / "study.db", study)
-    with running_server(tmp_path / "study.db") as server:
+    with served_here(tmp_path / "study.db") as server:
         erin = Expert(logged_in(desk, server.url, "erin"), Office(desk, "", server.url, study))
         id = erin.begin(topic="t")
         for words in ("👩‍👩‍👧", "Cafe\u0301", "المطعم"):

@@ -6,6 +6,8 @@ import pytest
 from tests.server.kills import Kills
 from tests.server.servers import make_study, start_many
 
+pytestmark = pytest.mark.server
+
 TIMES = {"sqlite": 10, "postgresql": 3}  # benchmarks/server.py does it a hundred times
 
 

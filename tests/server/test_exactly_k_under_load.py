@@ -19,6 +19,8 @@ from tests.server.servers import Person, answer_to, make_study, running_server, 
 from pyramidion.campaigns.api.instructions import right_answers
 from pyramidion.campaigns.desk import CampaignDesk
 
+pytestmark = pytest.mark.server
+
 TASKS, WANTED, PEOPLE = 120, 5, 60
 LEASE_MINUTES = 0.05
 GIVE_UP = 240.0  # seconds; only a crowd that never finishes gets there

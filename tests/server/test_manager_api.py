@@ -23,7 +23,7 @@ from tests.server.servers import (
     logged_in,
     make_study,
     only_texts,
-    running_server,
+    served_here,
     start_campaign,
 )
 
@@ -32,12 +32,14 @@ from pyramidion.campaigns.platforms.prolific import SIGNATURE_HEADER, TIMESTAMP_
 from pyramidion.server.context import SESSION_COOKIE, WORKER_COOKIE
 from pyramidion.server.security import CSP, HEADERS, MAX_BODY
 
+pytestmark = pytest.mark.server
+
 
 @pytest.fixture
 def fresh(tmp_path: Path) -> Iterator[str]:
-    """A server of its own: log-ins are counted by process."""
+    """A server of its own: each counts log-ins."""
     make_study(tmp_path / "study.db", pyr.Study()).database.close()
-    with running_server(tmp_path / "study.db") as server:
+    with served_here(tmp_path / "study.db") as server:
         yield server.url
 
 
@@ -503,7 +505,7 @@ def test_everybody_without_a_flag_is_approved_at_once(site: Site) -> None:
 def test_write_then_units_then_judge_then_scores(tmp_path: Path, example: pyr.Study) -> None:
     """The whole chain through the interface alone; nothing is judged or written beforehand."""
     desk = make_study(tmp_path / "study.db", only_texts(example))
-    with running_server(tmp_path / "study.db") as server:
+    with served_here(tmp_path / "study.db") as server:
         boss = logged_in(desk, server.url)
 
         def plan(kind: str, **settings: Any) -> dict[str, Any]:
@@ -576,7 +578,7 @@ def test_csv_exports_run_no_formulas(tmp_path: Path) -> None:
     )
     desk = make_study(tmp_path / "study.db", study)
     start_campaign(desk, study, "rate", "rate", check=False)
-    with running_server(tmp_path / "study.db") as server:
+    with served_here(tmp_path / "study.db") as server:
         person = Person(desk, server.url, "rate")
         person.join()
         while (found := person.work())["state"] == "task":
@@ -653,7 +655,7 @@ ANYTHING = [
     ("GET", "/"),
     ("GET", "/login"),
     ("GET", "/manage"),
-    ("GET", "/static/base.css"),
+    ("GET", "/static/shared/base.css"),
     ("GET", "/static/missing.css"),
     ("GET", "/static/../app.py"),
     ("GET", "/static/%2e%2e/app.py"),

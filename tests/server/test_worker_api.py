@@ -17,6 +17,8 @@ from pyramidion.campaigns.tasks import ATTENTION, to_object
 from pyramidion.server.context import WORKER_COOKIE, WORKER_SECONDS
 from pyramidion.study.tasks import KINDS, TaskKind
 
+pytestmark = pytest.mark.server
+
 # -- the way in ----------------------------------------------------------------------------------------------
 
 

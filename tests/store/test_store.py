@@ -394,3 +394,14 @@ def test_accounts_log_in_and_out(database: Database) -> None:
     assert accounts.of_session(token + "x") is None
     accounts.log_out(token)
     assert accounts.of_session(token) is None
+
+
+@pytest.mark.usefixtures("real_password_cost")
+def test_a_password_is_dear_to_guess(database: Database) -> None:
+    accounts = Accounts(database)
+    accounts.add("ann", "correct horse battery")
+    with database.read() as connection:
+        stored = connection.execute(select(schema.accounts.c.password)).scalar_one()
+    # RFC 9106, 4: argon2id, and its second recommended choice of memory, passes and lanes.
+    assert stored.startswith("$argon2id$v=19$m=65536,t=3,p=4$")
+    assert accounts.log_in("ann", "correct horse battery")

@@ -1,25 +1,23 @@
 """Does a metric rank systems and summaries as the gold does?
 
-Shapira et al. 2019, Table 1; Nenkova et al. 2007, Table VI. Three levels:
-
-    system    of system means
-    summary   the mean over topics of the correlation over systems within a topic
-    pooled    of all summaries together, whatever their topic
+Shapira et al. 2019, Table 1; Nenkova et al. 2007, Table VI. Three levels: system correlation of system means summary
+mean over topics of the correlation over systems within a topic pooled correlation over all summaries, whatever their
+topic
 
 Intervals are percentile bootstraps over topics ("would other topics give the same?") and over systems and topics
 ("would other systems, too?"), as Deutsch, Dror and Roth 2021 recommend. Two metrics on the same gold are compared by
 Williams' test and by a permutation test that swaps the two metrics' standardised scores of single
 summaries (their PERM-BOTH).
 
-A topic on which one side does not vary has no correlation: it is counted and left out of the mean, never taken as 0.
-A metric that comes from the gold's own judgments or numbers is left out, or marked where it is named.
+A topic on which one side does not vary has no correlation: it is counted and left out of the mean, never treated as 0.
+A metric that comes from the gold's own judgments or numbers is left out, or marked if it was asked for by name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import combinations, groupby
+from itertools import groupby
 
 import numpy as np
 
@@ -36,105 +34,27 @@ from pyramidion.analysis.answer import (
     listed,
     p_text,
 )
-from pyramidion.analysis.inputs import (
-    DEPENDENT,
-    Floats,
-    Grid,
-    Means,
-    Measure,
-    Tables,
-    column_means,
-    gold_and_metrics,
-    grid,
+from pyramidion.analysis.inputs import DEPENDENT, Floats, Grid, Means, Measure, Tables, gold_and_metrics, grid
+from pyramidion.analysis.metric_matrix import (
+    Matrix,
+    MetricDifference,
+    at_level,
+    dependent_pairs,
+    matrix_figure,
+    matrix_table,
+    metric_differences,
 )
-from pyramidion.analysis.metric_matrix import Matrix, at_level, dependent_pairs, matrix_figure, matrix_table
 from pyramidion.analysis.metric_matrix import matrix as matrix_of
 from pyramidion.errors import Problem, UsageError, check_choice
-from pyramidion.stats.correlation import Kind, correlation, row_correlations, weighted_correlations, williams
+from pyramidion.stats.correlation import Kind, row_correlations, weighted_correlations
 from pyramidion.stats.intervals import (
     Interval,
-    blocks,
     divided,
     percentile_interval,
     resampling_weights,
     weighted_means,
 )
 from pyramidion.study import Signature
-
-# ----------------------------------------------------------------------
-# Do two metrics differ in how they correlate with a gold? System level: Deutsch, Dror and Roth 2021, and Williams.
-#
-# The permutation test swaps the two metrics' standardised scores of single summaries at random (their PERM-BOTH).
-
-
-@dataclass(frozen=True, slots=True)
-class MetricDifference:
-    """Two metrics on one gold at system level: the difference of their correlations, and two tests of it."""
-
-    first: str
-    second: str
-    kind: str
-    difference: float | None
-    williams: float | None
-    permutation: float | None
-
-
-def metric_differences(
-    data: Grid,
-    gold: str,
-    metrics: Sequence[Measure],
-    kinds: Sequence[Kind],
-    own_means: bool,
-    permutations: int,
-    seed: int,
-) -> tuple[MetricDifference, ...]:
-    """Every two metrics against the same gold, on system means."""
-    found = []
-    for first, second in combinations([m.name for m in metrics], 2):
-        exact = williams(data.means[first], data.means[second], data.means[gold])
-        for kind in kinds:
-            a, b = (correlation(data.means[m], data.means[gold], kind).r for m in (first, second))
-            gap = None if a is None or b is None else a - b
-            p = None
-            if gap is not None and permutations:
-                rng = np.random.default_rng([seed, 9])
-                p = _swapped(data, gold, first, second, kind, own_means, permutations, rng)
-            t = exact.p if kind == "pearson" else None
-            found.append(MetricDifference(first, second, kind, gap, t, p))
-    return tuple(found)
-
-
-def _swapped(
-    data: Grid,
-    gold: str,
-    first: str,
-    second: str,
-    kind: Kind,
-    own_means: bool,
-    permutations: int,
-    rng: np.random.Generator,
-) -> float:
-    """Swap the two metrics' standardised scores at random: how often is the difference at least as large?"""
-    cells = {m: data.cells[m] if own_means else data.means[m][None, :] for m in (first, second)}
-    a, b = (_standardised(cells[m]) for m in (first, second))
-    target = data.means[gold]
-
-    def gap(one: Floats, other: Floats) -> Floats:
-        return np.asarray(row_correlations(one, target, kind) - row_correlations(other, target, kind))
-
-    observed = abs(float(gap(column_means(a), column_means(b))))
-    extreme = 0
-    for many in blocks(permutations, max(1, 4_000_000 // a.size)):
-        swap = rng.random((many, *a.shape)) < 0.5
-        drawn = gap(column_means(np.where(swap, b, a)), column_means(np.where(swap, a, b)))
-        extreme += int((np.abs(np.nan_to_num(drawn)) >= observed - 1e-12).sum())
-    return (extreme + 1) / (permutations + 1)
-
-
-def _standardised(cells: Floats) -> Floats:
-    spread = np.nanstd(cells)
-    return np.asarray((cells - np.nanmean(cells)) / (spread if spread > 0 else 1.0))
-
 
 LEVELS = ("system", "summary", "pooled")
 KINDS: tuple[Kind, ...] = ("pearson", "spearman", "kendall")
@@ -190,8 +110,8 @@ def correlate(
 ) -> Answer[Correlations]:
     """Correlate every metric with the gold, and with ``matrix`` all measures with each other as well.
 
-    Metrics from the gold's own judgments or numbers are left out unless ``metrics`` names them. ``means="given"`` takes
-    system means as the tables give them.
+    Metrics from the gold's own judgments or numbers are left out unless ``metrics`` names them. ``means="given"`` uses
+    the system means in the tables.
     """
     for level in levels:
         check_choice("level", level, LEVELS)
@@ -202,7 +122,7 @@ def correlate(
     chosen, others = compared.gold, compared.metrics
     data = grid([chosen, *others], systems=systems, topics=topics, means=means)
     if len(data.systems) < 2:
-        raise UsageError(f"a correlation needs at least 2 systems; the tables share {data.systems[0]} only")
+        raise UsageError(f"a correlation needs at least 2 systems; the tables share only {data.systems[0]}")
     own_means = means == "shared" and not np.isnan(data.cells[chosen.name]).all()
     found = [
         _correlated(
@@ -271,7 +191,8 @@ def _correlated(
 def interval(
     x: Floats, y: Floats, level: str, kind: Kind, both: bool, resamples: int, seed: int, confidence: float = 0.95
 ) -> Interval | None:
-    """Of the correlation of two tables, topics x systems: over other topics, or other topics and systems."""
+    """The interval of the correlation of two tables (topics x systems): over other topics, or over other topics and
+    systems."""
     rng = np.random.default_rng([seed, LEVELS.index(level), int(both)])
     return percentile_interval(_drawn(x, y, level, kind, both, resamples, rng), confidence)
 
@@ -334,7 +255,7 @@ def _tables(result: Correlations) -> tuple[Table, ...]:
         )
     intervals = ["low", "high", "low, both", "high, both"] if drawn else []
     columns = ["metric", "level", "kind", "r", "p", "n", *intervals, "undefined", *(["dependent"] if marked else [])]
-    note = "n: systems, topics or summaries that count. "
+    note = "n: number of systems, topics or summaries used. "
     note += "low and high: interval over other topics; both: over other systems as well. " if drawn else ""
     note += "undefined: topics on which a side does not vary." + (DEPENDENT if marked else "")
     tables = [Table(f"Correlation with {result.gold}", tuple(columns), tuple(rows), note)]
@@ -353,7 +274,7 @@ _WHERE = {"system": "on systems", "summary": "on the summaries of a topic", "poo
 
 
 def _sentence(result: Correlations) -> str:
-    """The best metric at the first level asked for that has a correlation; one that is independent of the gold."""
+    """The best metric that is independent of the gold, at the first requested level with a correlation."""
     about = f"{count(result.systems, 'system')}, {count(result.topics, 'topic')}"
     defined = [c for c in result.correlations if c.r is not None]
     defined = [c for c in defined if not c.dependent] or defined
@@ -383,7 +304,7 @@ def _sentence(result: Correlations) -> str:
 
 
 def _bare(data: Grid, gold: str, metrics: Sequence[Measure], levels: Sequence[str]) -> list[Problem]:
-    """Measures that have means of systems only have nothing to show at other levels."""
+    """Note measures that have only system means and so no correlation at other levels."""
     bare = [name for name in (gold, *(m.name for m in metrics)) if not _by_topic(data, name)]
     lost = [level for level in levels if level != "system"]
     if not bare or not lost:
@@ -393,7 +314,9 @@ def _bare(data: Grid, gold: str, metrics: Sequence[Measure], levels: Sequence[st
 
 
 def _too_few(systems: Sequence[str]) -> list[Problem]:
-    what = "a correlation over two systems is 1 or -1 and says only whether both put them in the same order"
+    what = (
+        "a correlation over two systems is always 1 or -1: it says only whether both sides rank them in the same order"
+    )
     return [Problem(" and ".join(systems), what, "warning")] if len(systems) == 2 else []
 
 
@@ -401,16 +324,20 @@ def _undefined(found: Sequence[Correlated]) -> list[Problem]:
     notes = []
     for c in found:
         if c.r is None:
-            what = f"{c.kind} at {c.level} level is undefined: one side does not vary, or fewer than two pairs count"
+            what = (
+                f"{c.kind} at {c.level} level is undefined: one side does not vary, or there are fewer than two pairs"
+            )
             notes.append(Problem(c.metric, what, "warning"))
         elif c.undefined:
-            what = f"{c.kind}: {count(c.undefined, 'topic')} without a correlation left out of the mean"
+            what = f"{c.kind}: {count(c.undefined, 'topic')} without a correlation, left out of the mean"
             notes.append(Problem(c.metric, what, "warning"))
     for metric, group in groupby(found, key=lambda c: c.metric):
         drawn = [i for c in group for i in (c.over_topics, c.over_both) if i and i.undefined]
         if drawn:
             worst = max(drawn, key=lambda interval: interval.undefined)
-            what = f"in up to {worst.undefined} of {worst.resamples} resamples a side does not vary; they are left out"
+            what = (
+                f"one side does not vary in up to {worst.undefined} of {worst.resamples} resamples, which are left out"
+            )
             notes.append(Problem(f"{metric}: intervals", what, "warning"))
     return notes
 
@@ -436,4 +363,4 @@ def _scatter(data: Grid, gold: str, metric: str) -> Scatter:
         for system, x, y in zip(data.systems, data.means[metric], data.means[gold], strict=True)
         if np.isfinite(x) and np.isfinite(y)
     )
-    return Scatter(f"{metric} and {gold}, one point a system", metric, gold, points)
+    return Scatter(f"{metric} and {gold}, one point per system", metric, gold, points)

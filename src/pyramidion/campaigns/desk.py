@@ -28,7 +28,7 @@ from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.formats.judgment_tables import write_judgments
 from pyramidion.store.database import Database
 from pyramidion.store.studies import Studies
-from pyramidion.study import Aspect, Assignment, Column, Judge, Judgments, Pyramid, Study
+from pyramidion.study import Aspect, Assignment, Judge, Judgments, Pyramid, Study
 
 # ----------------------------------------------------------------------
 # Imported crowd workers get pseudonyms like those who come to the server: a vendor's worker ids are ids of people.
@@ -45,11 +45,10 @@ def with_pseudonyms(study: Study, pseudonym: Callable[[str], str]) -> Study:
     def name(id: str) -> str:
         return id if not id or id in others or PSEUDONYM.fullmatch(id) else pseudonym(id)
 
-    judge = study.judgments.judge
     return replace(
         study,
         judges=tuple(replace(judge, id=name(judge.id)) for judge in study.judges),
-        judgments=study.judgments.with_columns(judge=Column([name(id) for id in judge.names], judge.codes)),
+        judgments=study.judgments.with_columns(judge=study.judgments.judge.rename(name)),
         assignments=tuple(replace(work, judge=name(work.judge)) for work in study.assignments),
         pyramids=tuple(_with_authors(pyramid, name) for pyramid in study.pyramids),
     )

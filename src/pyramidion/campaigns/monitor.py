@@ -128,12 +128,12 @@ def _tally(wanted: list[tuple[str, int]], done: list[str]) -> dict[str, dict[str
 
 
 def _alpha(judgments: Judgments) -> float | None:
-    from pyramidion.stats.alpha import alpha
+    from pyramidion.stats.alpha import Distance, alpha
 
     items = [(j.topic, j.system, j.unit, j.aspect) for j in judgments]
     numbers = {item: number for number, item in enumerate(dict.fromkeys(items))}
-    distance = "nominal" if any(judgments.unit) else "interval"
-    return alpha([numbers[item] for item in items], judgments.value, distance=distance).value  # type: ignore[arg-type]
+    distance: Distance = "nominal" if any(judgments.unit) else "interval"
+    return alpha([numbers[item] for item in items], judgments.value, distance=distance).value
 
 
 def _record(study: Study, work: StoredAnswer) -> WorkRecord:

@@ -9,7 +9,6 @@ from pyramidion.evaluation.judging import with_judgments
 from pyramidion.judges.autoannotate import JUDGE, Evidence
 from pyramidion.scoring.choice import Choice, choose
 from pyramidion.study import Judgments, Study, Summary
-from pyramidion.study.columns import is_in, present_names, take
 from pyramidion.study.judgments import JudgmentsBuilder
 
 
@@ -43,7 +42,7 @@ def autoannotate_study(
         raise UsageError(f"{judge!r} is not a name for a judge; it is not empty and has no spaces around it")
     choice = choose(study, kind="expert", pyramid=pyramid, judges=judges)
     before = {judge} & study.judges_of("model")  # what it said itself teaches nothing
-    manual = take(choice.on_units, ~is_in(choice.on_units.judge, before))
+    manual = choice.on_units.take(~choice.on_units.judge.is_in(before))
     evidence = Evidence.of(study, manual)
     if not evidence.known:
         raise UsageError(_nothing(choice, manual))
@@ -60,7 +59,7 @@ def autoannotate_study(
     whole = with_judgments(study, judge, new)
     notes = (*choice.notes, *_untaught([p for p in wanted if not evidence.can_teach(p)]))
     found = sum(value > 0 for value in new.value)
-    return AutoAnnotated(whole, judge, tuple(present_names(manual.judge)), len(taught), len(new), found, notes)
+    return AutoAnnotated(whole, judge, tuple(manual.judge.present_names()), len(taught), len(new), found, notes)
 
 
 def _annotations(summaries: list[Summary], evidence: Evidence, choice: Choice, judge: str) -> Judgments:
@@ -73,7 +72,7 @@ def _annotations(summaries: list[Summary], evidence: Evidence, choice: Choice, j
 
 
 def _nothing(choice: Choice, manual: Judgments) -> str:
-    who = ", ".join(present_names(manual.judge)[:5]) or "nobody"
+    who = ", ".join(manual.judge.present_names()[:5]) or "nobody"
     return (
         f"there is nothing to learn from: no evidence is marked in any summary for the units of pyramid "
         f"{choice.pyramid!r} (it was annotated by {who}); autoannotate needs summaries with marked words, as DUCView's "

@@ -100,12 +100,11 @@ def _write(evaluation: Evaluation, folder: Path, pyramid: str) -> tuple[Problem,
 
 def only_automatic(study: Study, name: str = NAME) -> Study:
     """The study with its automatic pyramids alone, for formats that hold one pyramid a topic."""
-    mine = [row for row, judge in enumerate(study.judgments.judge) if judge == JUDGE.id]
     return replace(
         study,
         pyramids=tuple(pyramid for pyramid in study.pyramids if pyramid.name == name),
         judges=tuple(judge for judge in study.judges if judge == JUDGE),
-        judgments=study.judgments.take(mine),
+        judgments=study.judgments.take(study.judgments.judge.is_in({JUDGE.id})),
         aspects=(),
         tasks=(),
         assignments=(),

@@ -36,10 +36,8 @@ def parts(study: Study) -> dict[str, int]:
     """How much of each kind of content a study has, in the vocabulary of ``Format.holds``."""
     units = [unit for pyramid in study.pyramids for unit in pyramid.units]
     judgments = study.judgments
-    unmatched = {code for code, name in enumerate(judgments.aspect.names) if name == UNMATCHED}
-    blank = {code for code, name in enumerate(judgments.unit.names) if not name}
-    on_units = sum(code not in blank for code in judgments.unit.codes)
-    on_unmatched = sum(code in unmatched for code in judgments.aspect.codes)
+    on_units = int((~judgments.unit.is_in({""})).sum())
+    on_unmatched = int(judgments.aspect.is_in({UNMATCHED}).sum())
     return {
         "study title": int(bool(study.title)),
         "topic titles": sum(bool(topic.title or topic.description) for topic in study.topics),

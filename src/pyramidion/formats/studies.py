@@ -55,8 +55,7 @@ def with_judge_called(study: Study, name: str) -> Study:
     if len(study.judges) != 1:
         held = ", ".join(judge.id for judge in study.judges) or "none"
         raise UsageError(f"only a study with one judge can have it renamed; judges here: {held}")
-    judge = study.judgments.judge
-    judgments = study.judgments.with_columns(judge=Column([name for _ in judge.names], judge.codes))
+    judgments = study.judgments.with_columns(judge=Column.repeat(name, len(study.judgments)))
     return replace(study, judges=(replace(study.judges[0], id=name),), judgments=judgments)
 
 

@@ -14,7 +14,8 @@ from pyramidion.errors import MissingExtraError, Problem
 
 if TYPE_CHECKING:
     import pandas
-    from rich.table import Table
+
+    from pyramidion.study.terminal import TerminalTable
 
 
 class Score(NamedTuple):
@@ -182,20 +183,11 @@ class ScoreTable:
         ]
         return "\n".join([*lines, str(self.signature), *_noted(self.notes)])
 
-    def __rich__(self) -> Table:
-        from rich.box import SIMPLE_HEAD
-        from rich.table import Table
-        from rich.text import Text
+    def __rich__(self) -> TerminalTable:
+        from pyramidion.study.terminal import TerminalTable
 
         header, rows = self._grid()
-        table = Table(caption=Text(str(self.signature)), caption_justify="left", box=SIMPLE_HEAD)
-        for i, name in enumerate(header):
-            # A long measure's name goes over two lines, so that the table fits a terminal.
-            title = "\n".join(name.rsplit("-", 1)) if i and len(name) > 12 else name
-            table.add_column(Text(title), justify="left" if i == 0 else "right", no_wrap=i > 0, overflow="fold")
-        for row in rows:
-            table.add_row(*map(Text, row))
-        return table
+        return TerminalTable(header, rows, caption=str(self.signature))
 
     def _repr_html_(self) -> str:
         header, rows = self._grid()

@@ -31,9 +31,8 @@ def may_edit(stored: StoredAnnotation, account: Account) -> bool:
 def topics(study: Study) -> list[dict[str, Any]]:
     """What there is to annotate, and whose judgments of units an annotation can start from."""
     judgments, experts = study.judgments, study.judges_of("expert")
-    codes = set(zip(judgments.topic.codes, judgments.judge.codes, judgments.unit.codes, strict=True))
-    names = judgments.topic.names, judgments.judge.names, judgments.unit.names
-    judged = {(names[0][topic], names[1][judge]) for topic, judge, unit in codes if names[2][unit]}
+    on_units = judgments.take(~judgments.unit.is_in({""}))
+    judged = set(zip(on_units.topic, on_units.judge, strict=True))
     return [
         {
             "id": topic.id,

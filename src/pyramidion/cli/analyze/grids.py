@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from pyramidion.cli.analyze.asking import Asked, Resamples, Seed, question
+from pyramidion.cli.analyze.asking import Asked, Resamples, question
 from pyramidion.cli.auto import EMBEDDER, MATCHER, PARTITIONER, SEGMENTER, SIMILARITY, Jobs
-from pyramidion.cli.options import StudyPath, refuse_unused
+from pyramidion.cli.options import Seed, StudyPath, refuse_unused
 from pyramidion.errors import UsageError
 
 

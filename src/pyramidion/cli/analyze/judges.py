@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pyramidion.cli.analyze.asking import Asked, Judges, PyramidName, Resamples, Seed, Source, question
-from pyramidion.cli.options import refuse_unused
+from pyramidion.cli.analyze.asking import Asked, Resamples, Source, question
+from pyramidion.cli.options import Judges, PyramidName, Seed, refuse_unused
 
 
 @question()

@@ -1,0 +1,240 @@
+// @ts-check
+// The desk: what there is to annotate, what has been begun, two to put side by side.
+
+import { get, path, post } from "../shared/api.js";
+import { openForm } from "../shared/dialog.js";
+import { button, byId, el, name, put, uniqueId } from "../shared/dom.js";
+import { count, plural, when } from "../shared/format.js";
+import { errorBox } from "../shared/messages.js";
+import { column, DataTable } from "../shared/table.js";
+
+/** @import { Field } from "../shared/dialog.js" */
+/** @import { Column } from "../shared/table.js" */
+/**
+ * @typedef {{ name: string, may_edit: boolean }} Me
+ * @typedef {{ id: string, title: string, references: string[], systems: string[], pyramids: string[], judges?: string[] }} Topic
+ * @typedef {{ me: Me, annotations: Row[], topics: Topic[] }} Desk what /api/annotate says
+ *
+ * @typedef {{ id: number, name: string, kind: string, topic: string, system: string, owner: string, shared: boolean,
+ *   pyramid: string, pyramid_id: number | null }} Row an annotation
+ */
+
+/** The annotations to put side by side. @type {Set<number>} */
+const ticked = new Set();
+
+export async function openDesk() {
+  try {
+    /** @type {Desk} */
+    const desk = await get("/api/annotate");
+    showBegun(desk);
+    const cards = desk.topics.map((topic) => topicCard(topic, desk));
+    put(byId("topics"), cards.length ? cards : el("p.m-empty", "The study has no topics yet: import texts first."));
+  } catch (error) {
+    put(byId("notices"), errorBox(error, "The desk cannot be shown"));
+  }
+}
+
+// -- what has been begun -------------------------------------------------------------------------------------
+
+/** @param {Desk} desk */
+function showBegun({ annotations, me }) {
+  const compare = button("Put two side by side", () => {
+    const [first, second] = [...ticked];
+    if (compare.getAttribute("aria-disabled") === "true") return;
+    location.assign(path`/annotate/compare?first=${first}&second=${second}`);
+  });
+  const help = el("span.m-help", { role: "status" });
+  const update = () => {
+    const problem = whyNot(annotations.filter(({ id }) => ticked.has(id)));
+    compare.setAttribute("aria-disabled", String(problem !== ""));
+    help.textContent = problem;
+  };
+  const table = new DataTable({
+    caption: "Annotations",
+    noun: "annotation",
+    key: (row) => row.id,
+    sort: { by: "Last change", direction: "descending" },
+    filter: (row) => `${row.name} ${row.topic} ${row.system} ${row.owner}`,
+    columns: columns(me, update),
+    empty: [el("p", el("strong", "Nothing begun yet.")), el("p", "Begin with the pyramid of a topic, below.")],
+  });
+  table.update(annotations);
+  put(byId("begun"), table.node, annotations.length > 1 && el("div.actions.a-compare-line", compare, help));
+  update();
+}
+
+/** @param {Me} me @param {() => void} update @returns {Column[]} */
+function columns(me, update) {
+  /** @param {Row} row */
+  const tick = (row) => {
+    const label = `Compare ${row.name}, ${row.topic} ${row.system}`;
+    const box = el("input", { type: "checkbox", "aria-label": label, checked: ticked.has(row.id) });
+    box.addEventListener("change", () => {
+      ticked[box.checked ? "add" : "delete"](row.id);
+      update();
+    });
+    return box;
+  };
+  /** @param {Row} row */
+  const tools = ({ id, kind }) => {
+    const format = kind === "pyramid" ? "pyr" : "pan";
+    return el(
+      "span.m-tools",
+      el("a", { href: `/api/annotate/${id}/export?format=${format}`, download: true }, `.${format}`),
+      el("a", { href: `/annotate/${id}/print` }, "Print"),
+    );
+  };
+  return [
+    column("Compare", (row) => row.id, { hideTitle: true, kind: "rank", sortable: false, cell: tick }),
+    column("Annotation", (row) => row.name, {
+      header: true,
+      cell: (row) => el("a", { href: row.url, class: "m-strong" }, name(row.name)),
+    }),
+    column("Topic", (row) => row.topic, { cell: (row) => name(row.topic) }),
+    column("Of", (row) => `${row.kind} ${row.system}`, {
+      cell: (row) => (row.kind === "pyramid" ? "pyramid" : name(row.system)),
+    }),
+    column("Whose", (row) => row.owner, {
+      cell: (row) =>
+        el("span.a-whose", name(row.owner === me.name ? "you" : row.owner), row.shared && el("span.m-help", "shared")),
+    }),
+    column("Changes", (row) => row.changes, { kind: "number", cell: (row) => count(row.changes) }),
+    column("Last change", (row) => row.last, { kind: "when", first: "descending", cell: (row) => when(row.last) }),
+    column("Export", () => "", { kind: "tools", sortable: false, cell: tools }),
+  ];
+}
+
+/** Why these cannot be put side by side; "" if they can. @param {Row[]} chosen */
+export function whyNot(chosen) {
+  if (chosen.length !== 2) return "Tick two annotations of the same text.";
+  const [one, other] = chosen;
+  const same = one.kind === other.kind && one.topic === other.topic && one.system === other.system;
+  if (!same) return "These two annotations are of different texts.";
+  const pyramids = one.pyramid === other.pyramid && one.pyramid_id === other.pyramid_id;
+  return one.kind === "peer" && !pyramids ? "These two annotations use different pyramids." : "";
+}
+
+// -- topics --------------------------------------------------------------------------------------------------
+
+/** @param {Topic} topic @param {Desk} desk */
+function topicCard(topic, desk) {
+  const pyramids = desk.annotations.filter((each) => each.kind === "pyramid" && each.topic === topic.id);
+  const begun = desk.annotations.filter((each) => each.topic === topic.id).length;
+  const noPyramid = !topic.pyramids.length && !pyramids.length;
+  const facts = [
+    plural(topic.references.length, "reference"),
+    plural(topic.systems.length, "summary", "summaries"),
+    plural(topic.pyramids.length, "pyramid"),
+    begun && plural(begun, "annotation"),
+  ];
+  const pyramid = button("Begin a pyramid …", () => beginPyramid(topic, desk), "small");
+  const summary = button("Annotate a summary …", () => beginPeer(topic, desk, pyramids), "small");
+  pyramid.disabled = !topic.references.length;
+  summary.disabled = noPyramid || !topic.systems.length;
+  return el(
+    "section.card.a-topic",
+    { "aria-label": topic.id },
+    el("h3", name(topic.title || topic.id)),
+    el("p.m-help", el("bdi", topic.id), ` · ${facts.filter(Boolean).join(" · ")}`),
+    desk.me.may_edit && el("div.actions", pyramid, summary),
+  );
+}
+
+// -- beginning an annotation: empty, from what the study has, or from a file ---------------------------------
+
+/** @param {Topic} topic @param {Desk} desk */
+function beginPyramid(topic, desk) {
+  const start = choice("Begin with", [
+    ["", "nothing"],
+    ...topic.pyramids.map((each) => [each, `the pyramid “${each}”`]),
+  ]);
+  begin(topic, desk, { title: `A pyramid of ${topic.id}`, fields: [start], file: fileField(".pyr") }, () => ({
+    kind: "pyramid",
+    start: start.value(),
+  }));
+}
+
+/** @param {Topic} topic @param {Desk} desk @param {Row[]} pyramids that are being annotated */
+function beginPeer(topic, desk, pyramids) {
+  const options = [
+    ...pyramids.map(({ id, name, owner }) => ({ value: id, shown: `“${name}” of ${owner}, being annotated` })),
+    ...topic.pyramids.map((each) => ({ value: each, shown: `“${each}” of the study` })),
+  ];
+  const judges = (topic.judges ?? []).map((each) => [each, `what ${each} found`]);
+  const system = choice(
+    "Summary",
+    topic.systems.map((each) => [each, each]),
+  );
+  const pyramid = choice(
+    "Pyramid",
+    options.map(({ shown }, i) => [String(i), shown]),
+  );
+  const start = choice("Begin with", [["", "nothing"], ...judges]);
+  const form = { title: `A summary of ${topic.id}`, fields: [system, pyramid, start], file: fileField(".pan") };
+  begin(topic, desk, form, () => ({
+    kind: "peer",
+    system: system.value(),
+    pyramid: options[Number(pyramid.value())].value,
+    start: start.value(),
+  }));
+}
+
+/**
+ * @param {Topic} topic
+ * @param {Desk} desk
+ * @param {{ title: string, fields: Field[], file: Field }} form
+ * @param {() => object} about what is annotated, and what it begins with
+ */
+function begin(topic, { me, annotations }, { title, fields, file }, about) {
+  const named = nameField(me, annotations, topic);
+  const shared = sharedField();
+  const run = async () => {
+    const body = { ...about(), topic: topic.id, name: named.value(), shared: shared.value() };
+    const [made, given] = [await post("/api/annotate", body), file.value()];
+    if (given) await post(path`/api/annotate/${made.id}/import`, { file_name: given.name, text: await given.text() });
+    location.assign(made.url);
+  };
+  const nodes = [named, ...fields, file, shared].map((field) => field.node);
+  openForm({ title, confirm: "Begin", fields: nodes, run });
+  named.focus?.();
+}
+
+/**
+ * The name offered is one's own, with a number where one has used it for this topic already.
+ * @param {Me} me
+ * @param {Row[]} annotations
+ * @param {Topic} topic
+ * @returns {Field}
+ */
+function nameField(me, annotations, topic) {
+  const id = uniqueId("begin");
+  const taken = new Set(annotations.filter((each) => each.topic === topic.id).map((each) => each.name));
+  let value = me.name;
+  for (let next = 2; taken.has(value); next += 1) value = `${me.name} ${next}`;
+  const input = el("input", { id, type: "text", maxlength: "100", value, required: true });
+  const help = el("p.m-help", "Scores and exports show this name.");
+  const node = el("div.field", el("label", { for: id }, "Name of the annotation"), input, help);
+  return { node, value: () => input.value.trim(), focus: () => input.select() };
+}
+
+/** @returns {Field} */
+function sharedField() {
+  const input = el("input", { type: "checkbox" });
+  const help = el("span", "Shared: other experts may change it too, at the same time");
+  return { node: el("label.choice", input, help), value: () => input.checked };
+}
+
+/** @param {string} title @param {string[][]} options values and what is shown for them @returns {Field} */
+function choice(title, options) {
+  const id = uniqueId("begin");
+  const select = el("select", { id }, ...options.map(([value, shown]) => el("option", { value }, shown)));
+  return { node: el("div.field", el("label", { for: id }, title), select), value: () => select.value };
+}
+
+/** @param {string} kind @returns {Field} */
+function fileField(kind) {
+  const id = uniqueId("begin");
+  const input = el("input", { id, type: "file", accept: kind });
+  const label = el("label", { for: id }, `Or with a ${kind} file`);
+  return { node: el("div.field", label, input), value: () => input.files?.[0] ?? null };
+}

@@ -1,0 +1,248 @@
+// @ts-check
+// What a program suggests: for a unit of a pyramid, words that may belong to it and units that may say the same; for a
+// summary, units that it may express. Nothing is ever applied by itself, and nothing suggested looks like a decision.
+
+import { get, path } from "../shared/api.js";
+import { el, put } from "../shared/dom.js";
+import { fixed } from "../shared/format.js";
+import { isProvisional } from "./commands.js";
+import { paint } from "./text.js";
+
+/** @import { Child } from "../shared/dom.js" */
+/** @import { Editor } from "./editor.js" */
+/** @import { PeerEditor } from "./peer.js" */
+/** @import { Unit } from "./commands.js" */
+/** @import { Span } from "./spans.js" */
+/**
+ * @typedef {{ unit: string, spans: Span[], similarity?: number }} Proposal
+ * @typedef {{ reference: string, spans: Span[], text: string, similarity: number }} SuggestedWords
+ * @typedef {{ unit: string, label: string, similarity: number }} SuggestedUnit
+ *
+ * @typedef {object} Item
+ * @property {Child} shown
+ * @property {number | undefined} similarity
+ * @property {string} verb
+ * @property {() => unknown} accept
+ * @property {() => void} dismiss
+ * @property {() => void} hint shows what it is about, for as long as it is looked at
+ */
+
+const PAUSE = 250;
+
+/** A button that opens a list of suggestions. */
+class Suggesting {
+  on = false;
+
+  /** @param {Editor} editor @param {{ title: string, label: string, noun: string }} words */
+  constructor(editor, { title, label, noun }) {
+    this.editor = editor;
+    this.noun = noun;
+    const about = { type: "button", "data-act": "suggest", "aria-expanded": "false", title: `${title} (S)` };
+    this.button = el("button.a-tool", about, label);
+    this.list = el("div.a-suggestions", { "aria-live": "polite" });
+    this.node = el("section.a-suggest", { "aria-label": title }, this.button, this.list);
+  }
+
+  toggle() {
+    this.on = !this.on;
+    this.button.setAttribute("aria-expanded", String(this.on));
+    if (this.on) this.load();
+    else this.clear();
+  }
+
+  load() {}
+
+  clear() {
+    paint.clear("hint");
+    put(this.list);
+  }
+
+  /** @param {string} text @param {string} [kind] */
+  say(text, kind = "p.muted.small") {
+    put(this.list, el(kind, text));
+  }
+
+  /** @param {[title: string, items: Item[]][]} groups @param {string} none */
+  show(groups, none) {
+    const full = groups.filter(([, items]) => items.length > 0);
+    if (!full.length) return this.say(none);
+    put(
+      this.list,
+      full.map(([title, items]) => [el("h3", title), el("ul", ...items.map((item) => this.#item(item)))]),
+    );
+  }
+
+  /** @param {Item} item */
+  #item({ shown, similarity, verb, accept, dismiss, hint }) {
+    const leave = () => {
+      paint.clear("hint");
+      this.editor.light([]);
+    };
+    /** @param {() => unknown} act */
+    const settle = (act) => () => {
+      const at = [...this.list.querySelectorAll("li")].indexOf(node);
+      leave();
+      if (act() === false) return;
+      if (node.isConnected) node.remove();
+      const left = this.list.querySelectorAll("li");
+      (left[Math.min(at, left.length - 1)]?.querySelector("button") ?? this.button).focus();
+    };
+    const cross = { type: "button", "aria-label": `Dismiss the ${this.noun}`, onclick: settle(dismiss) };
+    const node = el(
+      "li.a-suggestion",
+      { onpointerenter: hint, onpointerleave: leave, onfocusin: hint, onfocusout: leave },
+      shown,
+      similarity !== undefined && el("span.muted.small", { title: "Similarity" }, fixed(similarity)),
+      this.editor.mayEdit && el("button.a-tool", { type: "button", onclick: settle(accept) }, verb),
+      el("button.a-cross", cross, "×"),
+    );
+    return node;
+  }
+}
+
+/** Suggestions for the current unit of a pyramid. */
+export class UnitSuggestions extends Suggesting {
+  /** @type {Unit | null} */
+  #unit = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+  #asking = new AbortController();
+
+  /** @param {Editor} editor */
+  constructor(editor) {
+    super(editor, { title: "Suggestions", label: "Suggest", noun: "suggestion" });
+  }
+
+  /** The unit that is current now; another one is asked about only after a moment's rest. @param {Unit | null} unit @param {boolean} changed */
+  about(unit, changed) {
+    this.#unit = unit;
+    if (changed) this.clear();
+    if (this.on && changed && unit) this.load(PAUSE);
+  }
+
+  clear() {
+    clearTimeout(this.#timer);
+    this.#asking.abort();
+    super.clear();
+  }
+
+  load(wait = 0) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#ask(), wait);
+  }
+
+  async #ask() {
+    const unit = this.#unit;
+    if (!unit || isProvisional(unit.id)) return;
+    this.#asking.abort();
+    this.#asking = new AbortController();
+    const { signal } = this.#asking;
+    try {
+      const { contributors, same } = await get(path`/api/annotate/${this.editor.work.id}/suggestions?unit=${unit.id}`, {
+        signal,
+      });
+      this.#show(unit, contributors, same);
+    } catch (/** @type {any} */ error) {
+      if (!signal.aborted) this.say(error.message, "p.small");
+    }
+  }
+
+  /** @param {Unit} unit @param {SuggestedWords[]} words @param {SuggestedUnit[]} units */
+  #show({ id: unit }, words, units) {
+    const { work, texts } = this.editor;
+    const dismiss = () => {};
+    const belonging = words.map(({ reference, spans, text, similarity }) => ({
+      shown: [el("bdi.a-from", reference), el("bdi.a-suggested", text)],
+      similarity,
+      verb: "Add",
+      accept: () => work.do({ type: "add_contributor", unit, reference, spans }),
+      dismiss,
+      hint: () => texts.get(reference)?.paint("hint", spans),
+    }));
+    const same = units.map(({ unit: other, label, similarity }) => ({
+      shown: [el("bdi.a-from", "unit"), el("bdi.a-suggested", label || "no label")],
+      similarity,
+      verb: "Merge",
+      accept: () => work.do({ type: "merge_units", units: [unit, other] }),
+      dismiss,
+      hint: () => this.editor.light([other]),
+    }));
+    this.show(
+      [
+        ["Suggestion: may belong here", belonging],
+        ["Suggestion: may say the same", same],
+      ],
+      "No suggestions for this unit.",
+    );
+  }
+}
+
+/** Proposals for a summary: units whose words occur in it too (as found in other annotated summaries), and similar ones. */
+export class Proposals extends Suggesting {
+  /** @type {{ proposals: Proposal[], likely: Proposal[] } | null} */
+  #offered = null;
+  /** @type {Set<string>} */
+  #dismissed = new Set();
+
+  /** @param {PeerEditor} editor */
+  constructor(editor) {
+    super(editor, { title: "Proposals", label: "Proposals", noun: "proposal" });
+    this.taken = () => editor.peer.matches.map(key);
+  }
+
+  async load() {
+    this.node.scrollIntoView({ block: "nearest" });
+    this.say("Looking …");
+    try {
+      this.#offered = await get(path`/api/annotate/${this.editor.work.id}/suggestions`);
+      this.refresh();
+    } catch (/** @type {any} */ error) {
+      this.say(error.message, "p.small");
+    }
+  }
+
+  /** Those that are still open: neither accepted nor dismissed. */
+  refresh() {
+    if (!this.on || !this.#offered) return;
+    const taken = new Set(this.taken());
+    /** @param {Proposal[]} proposals */
+    const open = (proposals) => proposals.filter((each) => !taken.has(key(each)) && !this.#dismissed.has(key(each)));
+    const { proposals, likely } = this.#offered;
+    this.show(
+      [
+        ["Proposal: marked so in other summaries", open(proposals).map((each) => this.#itemOf(each))],
+        ["Proposal: similar words", open(likely).map((each) => this.#itemOf(each))],
+      ],
+      "No proposals.",
+    );
+  }
+
+  /** @param {Proposal} proposal @returns {Item} */
+  #itemOf(proposal) {
+    const { editor } = this;
+    const { unit: id, spans, similarity } = proposal;
+    const [text] = editor.texts.all;
+    const unit = editor.unit(id);
+    const words = el("bdi.a-suggested-words", text.quote(text.places.toUnits(spans)));
+    return {
+      shown: [
+        el("span.a-weight", String(unit?.weight ?? "")),
+        el("span.a-suggested", el("bdi", unit?.label || id), words),
+      ],
+      similarity,
+      verb: "Accept",
+      accept: () => editor.work.do({ type: "match_unit", unit: id, spans }) && this.refresh(),
+      dismiss: () => {
+        this.#dismissed.add(key(proposal));
+        this.refresh();
+      },
+      hint: () => {
+        text.paint("hint", spans);
+        editor.light([id]);
+      },
+    };
+  }
+}
+
+/** @param {{ unit: string, spans: Span[] }} mention */
+const key = ({ unit, spans }) => JSON.stringify([unit, spans]);

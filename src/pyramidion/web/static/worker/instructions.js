@@ -1,0 +1,189 @@
+// @ts-check
+// What people read before they start, and the questions that show whether it was clear.
+
+import { ApiError, call, path } from "../shared/api.js";
+import { button, el, focusOn, put, setText, submitButton, uniqueId, written } from "../shared/dom.js";
+import { plural } from "../shared/format.js";
+import { announce } from "../shared/messages.js";
+
+/** @import { Child } from "../shared/dom.js" */
+/** @import { Shell } from "./main.js" */
+/**
+ * @typedef {{ text: string, answer: unknown, why?: string }} ExampleItem
+ * @typedef {{ summary?: string, reference?: string, items?: ExampleItem[] }} Example
+ * @typedef {{ id: string, text: string, options: { value: string, label: string }[] }} Question
+ * @typedef {{ title: string, intro?: string[], steps?: string[], example?: Example, questions?: Question[] }} Instructions
+ */
+
+/**
+ * The instructions, headed from `level` on: on their own page, and in the help panel of a task.
+ * @param {Instructions} content
+ * @param {number} level
+ * @returns {Child[]}
+ */
+export function guide(content, level) {
+  const steps = (content.steps ?? []).map((text) => el("li", { dir: "auto" }, text));
+  return [
+    (content.intro ?? []).map((text) => el("p.lead", { dir: "auto" }, text)),
+    steps.length > 0 && [el(`h${level}`, "How to do it"), el("ol.steps", steps)],
+    content.example && [el(`h${level}`, "An example"), example(content.example)],
+  ];
+}
+
+/** @param {Example} shown */
+function example({ summary, reference, items }) {
+  const text = summary ?? reference;
+  return el(
+    "div.example.card",
+    text && [el("p.label", summary === undefined ? "The text" : "The summary"), written(text)],
+    el("ul.example-items", (items ?? []).map(exampleItem)),
+  );
+}
+
+/** @param {ExampleItem} item */
+function exampleItem({ text, answer, why }) {
+  return el(
+    "li",
+    el("p", { dir: "auto", class: "example-text" }, text),
+    el("p", el("span.badge", { dir: "auto" }, String(answer)), " ", el("span.muted", { dir: "auto" }, why ?? "")),
+  );
+}
+
+/** @param {Shell} shell @param {{ content: Instructions, tries_left: number }} state */
+export function showInstructions(shell, { content, tries_left: triesLeft }) {
+  const questions = (content.questions ?? []).map(question);
+  const result = el("div.check-result", { tabindex: "-1", hidden: true });
+  const tries = el("p.muted");
+  const action = questions.length ? "Check my answers" : "Start";
+  const send = submitButton(action);
+  const form = el(
+    "form.check.card",
+    { novalidate: true, onsubmit: check },
+    questions.length > 0 && [el("h2", "Is it clear?"), tries],
+    result,
+    questions.map((each) => each.node),
+    el("div.actions", send),
+  );
+  showTries(triesLeft);
+  const heading = el("h1", { tabindex: "-1", dir: "auto" }, content.title);
+  shell.show(content.title, [heading, guide(content, 2), form], { page: "narrow" });
+
+  /** @param {number} left */
+  function showTries(left) {
+    const times =
+      left === 1 ? "This is your last try, so take your time." : `You have ${plural(left, "try", "tries")}.`;
+    setText(tries, `${plural(questions.length, "question")}, to be sure that the instructions are clear. ${times}`);
+  }
+
+  /** @param {SubmitEvent} event */
+  async function check(event) {
+    event.preventDefault();
+    const open = questions.filter((each) => !each.value());
+    if (open.length) {
+      tell("warn", el("p", `${plural(open.length, "question is", "questions are")} not answered yet.`));
+      open[0].focus();
+      return;
+    }
+    send.disabled = true;
+    setText(send, "Checking ...");
+    try {
+      const answers = Object.fromEntries(questions.map((each) => [each.id, each.value()]));
+      const outcome = await shell.patiently(
+        () => call("POST", path`/api/work/${shell.campaign}/check`, { answers }),
+        send,
+      );
+      if (outcome.passed) passed();
+      else if (outcome.tries_left <= 0) await shell.next();
+      else failed(outcome);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status === 401) shell.fail(error);
+      // Answered in another tab, or the campaign has changed: the server knows where this person stands.
+      else await shell.next();
+    } finally {
+      send.disabled = false;
+      setText(send, action);
+    }
+  }
+
+  // Tasks are held for a limited time, so the first one is only asked for when the person is ready.
+  function passed() {
+    const start = button("Start with the first task", () => shell.next(), "primary");
+    shell.show(
+      "Ready",
+      [
+        el("h1", { tabindex: "-1" }, questions.length ? "All correct" : "Ready"),
+        el("p.lead", "Thank you for reading carefully. The instructions stay within reach while you work."),
+        el("div.actions", start),
+      ],
+      { page: "message", focus: start },
+    );
+    announce("All answers are correct.");
+  }
+
+  /** @param {{ wrong: string[], why?: Record<string, string>, tries_left: number }} outcome */
+  function failed(outcome) {
+    const wrong = questions.filter((each) => outcome.wrong.includes(each.id));
+    const reasons = new Map(wrong.map((each) => [each, outcome.why?.[each.id] ?? reason(content, each.text)]));
+    for (const each of questions) each.mark(wrong.includes(each), reasons.get(each));
+    showTries(outcome.tries_left);
+    const reread = el("details", el("summary", "The rules and the example again"), guide(content, 3).slice(1));
+    tell(
+      "warn",
+      el(
+        "p",
+        el("strong", `${plural(wrong.length, "answer was", "answers were")} wrong. `),
+        "They are marked below. Look at the rules and at the reasons in the example again, then change them.",
+      ),
+      reread,
+    );
+    reread.open = [...reasons.values()].some((why) => !why);
+    focusOn(result, { block: "start", smooth: true });
+    announce(`${plural(wrong.length, "answer was", "answers were")} wrong. You can try again.`);
+  }
+
+  /** @param {string} kind @param {...Child} children */
+  function tell(kind, ...children) {
+    result.hidden = false;
+    result.className = `check-result notice ${kind}`;
+    put(result, ...children);
+  }
+}
+
+/**
+ * The example's own explanation where a question is about one of its items.
+ * @param {Instructions} content
+ * @param {string} text
+ */
+function reason(content, text) {
+  return content.example?.items?.find((item) => item.text && text.includes(item.text))?.why;
+}
+
+/** @param {Question} question */
+function question({ id, text, options }) {
+  const name = uniqueId("question");
+  const note = el("p.wrong-note", { id: `${name}-note`, hidden: true });
+  const inputs = options.map(({ value }) =>
+    el("input", { type: "radio", name, value, "aria-describedby": `${name}-note` }),
+  );
+  const node = el(
+    "fieldset.question",
+    el("legend", { dir: "auto" }, text),
+    note,
+    options.map(({ label }, index) => el("label.choice", inputs[index], el("span", { dir: "auto" }, label))),
+  );
+  node.addEventListener("change", () => node.classList.remove("is-wrong"));
+  return {
+    id,
+    text,
+    node,
+    value: () => inputs.find((input) => input.checked)?.value,
+    focus: () => inputs[0].focus(),
+    /** @param {boolean} wrong @param {string} [why] */
+    mark(wrong, why) {
+      node.classList.toggle("is-wrong", wrong);
+      note.hidden = !wrong;
+      setText(note, wrong ? ["This was wrong.", why].filter(Boolean).join(" ") : "");
+      if (wrong) for (const input of inputs) input.checked = false;
+    },
+  };
+}

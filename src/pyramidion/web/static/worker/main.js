@@ -1,0 +1,229 @@
+// @ts-check
+// The shell: asks the server what this person should see now, and shows it.
+
+import { ApiError, call, path, sleep, untilAnswered } from "../shared/api.js";
+import { button, byId, el, put, setText } from "../shared/dom.js";
+import { announce } from "../shared/messages.js";
+import { sendUnconfirmed, tidy } from "./drafts.js";
+import { showInstructions } from "./instructions.js";
+import { showTask } from "./task.js";
+
+/** @import { Child } from "../shared/dom.js" */
+/** @typedef {{ page?: string, focus?: HTMLElement | null, leave?: (() => void) | null }} ShowOptions */
+/** @typedef {typeof shell} Shell */
+
+const app = byId("app");
+const SLOW = 0.3;
+const NEXT_AFTER = 4000;
+const EXPLAINED_AFTER = 12_000;
+
+const shell = {
+  campaign: String(app.dataset.campaign),
+  /** @type {(() => void) | null} */
+  leave: null,
+
+  /** @param {string} text */
+  title(text) {
+    document.title = `${text} - pyramidion`;
+  },
+
+  /**
+   * Replace the page. `leave` is called once, when the next page comes.
+   * @param {string} title
+   * @param {Child} children
+   * @param {ShowOptions} [options]
+   */
+  show(title, children, { page = "", focus = null, leave = null } = {}) {
+    shell.leave?.();
+    shell.leave = leave;
+    shell.title(title);
+    put(app, el("div", { class: `page ${page}` }, children));
+    scrollTo(0, 0);
+    (focus ?? app.querySelector("h1"))?.focus({ preventScroll: true });
+  },
+
+  async next() {
+    const arrived = new AbortController();
+    sleep(SLOW, { signal: arrived.signal }).then(() => arrived.signal.aborted || showLoading());
+    try {
+      const [sent, state] = await untilAnswered(
+        async () => [await sendUnconfirmed(shell.campaign), await call("GET", path`/api/work/${shell.campaign}`)],
+        { onwait: () => showLoading("No connection. Trying again ...") },
+      );
+      arrived.abort();
+      route(state);
+      if (sent) announce("The answers of your last task have been sent.");
+    } catch (error) {
+      arrived.abort();
+      shell.fail(error);
+    }
+  },
+
+  /**
+   * Ask again until there is an answer, saying so on the button that asked.
+   * @template Answer
+   * @param {() => Promise<Answer>} action
+   * @param {HTMLElement} button
+   */
+  patiently(action, button) {
+    const onwait = () => {
+      setText(button, "No connection - trying again ...");
+      announce("No connection. Trying again.");
+    };
+    return untilAnswered(action, { onwait });
+  },
+
+  between: showBetween,
+
+  /** @param {unknown} error */
+  fail(error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.status === 401) showMessage("invited");
+    else showMessage("refused", error.message);
+  },
+};
+
+function showLoading(text = "Loading ...") {
+  const shown = app.querySelector(".loading");
+  if (shown) setText(shown, text);
+  else shell.show("Loading", el("p.loading", text), { page: "message" });
+  if (text !== "Loading ...") announce(text);
+}
+
+/** @param {any} state */
+function route(state) {
+  switch (state.state) {
+    case "instructions-and-check":
+      return showInstructions(shell, state);
+    case "task":
+      return showTask(shell, state);
+    case "done":
+      return showDone(state);
+    default:
+      return showMessage(state.state);
+  }
+}
+
+// -- pages that only say something ---------------------------------------------------------------------------
+
+/** @type {Record<string, [title: string, text: string, again?: boolean]>} */
+const MESSAGES = {
+  paused: [
+    "A short break",
+    "This campaign is paused at the moment. None of your work is lost. Please come back later through the same link.",
+    true,
+  ],
+  closed: [
+    "This campaign is finished",
+    "Enough answers have come in, so no more tasks are given out. Thank you for your interest.",
+  ],
+  "failed-check": [
+    "Thank you for trying",
+    "Some answers to the questions about the instructions were wrong twice, so we cannot offer you tasks in this campaign. This says nothing about you: the task is an unusual one. Thank you for your time.",
+  ],
+  blocked: [
+    "No tasks for you here",
+    "You no longer get tasks in this study. If you think that this is a mistake, please write to the person who invited you.",
+  ],
+  invited: [
+    "Please open your invitation link",
+    "This page works with a personal invitation only. Open the link that was sent to you, in this browser. What you have already written on this device is still here and will appear again.",
+  ],
+  refused: [
+    "This did not work",
+    "The server did not accept the request. Reloading the page usually helps; your answers are kept on this device.",
+    true,
+  ],
+  unknown: ["Nothing to do at the moment", "There is no task for you right now. Please come back later.", true],
+};
+
+/** @param {string} title @param {string} text @param {Child} more @param {ShowOptions} [options] */
+function showText(title, text, more, options) {
+  const heading = el("h1", { tabindex: "-1" }, title);
+  shell.show(title, [heading, el("p.lead", text), more], { page: "message", ...options });
+}
+
+/** @param {string} name @param {string} [detail] */
+function showMessage(name, detail) {
+  const [title, text, again] = MESSAGES[name] ?? MESSAGES.unknown;
+  const reload = button("Try again", () => location.reload());
+  showText(title, text, [detail && el("p.muted", { dir: "auto" }, detail), again && el("div.actions", reload)]);
+}
+
+/** Only a web address is ever linked: the text comes from a form. @param {string} text */
+function webAddress(text) {
+  try {
+    const url = new URL(text);
+    return ["https:", "http:"].includes(url.protocol) ? url.href : null;
+  } catch {
+    return null;
+  }
+}
+
+/** @param {{ completion_url?: string, code?: string }} state */
+function showDone({ completion_url: link, code }) {
+  const url = link ? webAddress(link) : null;
+  showText("All done. Thank you!", "There is nothing left for you to do here. All your answers have arrived safely.", [
+    code && [el("p", "Your completion code:"), codeBox(code)],
+    url && [
+      el("p", "One last step: confirm on the platform you came from that you have finished."),
+      el("div.actions", el("a.button.primary", { href: url, rel: "noreferrer" }, "Confirm and finish")),
+    ],
+    !url && !code && el("p.muted", "You can close this page."),
+  ]);
+}
+
+/** @param {string} code */
+function codeBox(code) {
+  const box = el("code.code-box", code);
+  const copy = button("Copy", copyCode, "small");
+  async function copyCode() {
+    try {
+      await navigator.clipboard.writeText(code);
+      copy.textContent = "Copied";
+      announce("Copied.");
+    } catch {
+      getSelection()?.selectAllChildren(box);
+    }
+  }
+  return el("p.actions", box, copy);
+}
+
+/**
+ * Between two tasks. Goes on by itself, at once on Enter, and not at all for those who want to stop.
+ * @param {string} title
+ * @param {string} text
+ * @param {{ explained?: boolean }} [options] explained: the text takes longer to read
+ */
+function showBetween(title, text, { explained = false } = {}) {
+  const go = button("Next task", onwards, "primary");
+  const stop = button("Stop for now", rest, "quiet");
+  const timer = setTimeout(onwards, explained ? EXPLAINED_AFTER : NEXT_AFTER);
+  const hint = el("p.muted.small", "The next task opens by itself in a moment, or when you press Enter.");
+  showText(title, text, [el("div.actions", go, stop), hint], { focus: go });
+  announce(`${title}. ${text}`);
+
+  function onwards() {
+    clearTimeout(timer);
+    if (!go.isConnected) return;
+    // Nobody is looking: a task would be held for them in vain.
+    if (document.hidden) document.addEventListener("visibilitychange", onwards, { once: true });
+    else shell.next();
+  }
+
+  function rest() {
+    clearTimeout(timer);
+    const saved = "Everything is saved, and you can close this page. Come back through the same link when you like.";
+    showText(
+      "See you later",
+      saved,
+      el(
+        "div.actions",
+        button("Continue with the next task", () => shell.next()),
+      ),
+    );
+  }
+}
+
+tidy();
+shell.next();

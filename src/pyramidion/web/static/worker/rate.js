@@ -1,0 +1,204 @@
+// @ts-check
+// How good is a summary: on a few scales, or compared with another one?
+
+import { el, focusOn, uniqueId, written } from "../shared/dom.js";
+import { announce } from "../shared/messages.js";
+import { readingPanel } from "./panel.js";
+
+/** @import { View, Work } from "./task.js" */
+/** @typedef {{ id: string, title: string, low: number, high: number, help?: string }} Aspect */
+/** @typedef {{ id: string, title: string, node: HTMLElement, value: () => number | null, focus: () => void }} Scale */
+
+const NOTICE =
+  "Consistency matters: ratings far from other people's are reviewed, and particularly careful work may get a bonus.";
+const MOST_BUTTONS = 12;
+
+/** @param {Work} work @returns {View} */
+export function rateView({ page, answer, changed }) {
+  /** @type {Scale[]} */
+  const scales = page.aspects.map((aspect) => scale(aspect, answer.aspects?.[aspect.id], changed));
+  const many = page.references.length > 1;
+  /** @type {[string, string][]} */
+  const references = page.references.map((text, index) => [many ? `Reference ${index + 1}` : "Reference", text]);
+  const title = many ? "Reference summaries" : "Reference summary";
+  return {
+    panel: references.length ? readingPanel(title, references, { sticky: false }) : null,
+    work: [
+      el("section.candidate.card", el("h2", "Summary to rate"), written(page.summary)),
+      el(
+        "section.scales.card",
+        el("h2", "Your rating"),
+        page.notice && el("p.notice", NOTICE),
+        scales.map(({ node }) => node),
+      ),
+    ],
+    verb: "rated",
+    total: scales.length,
+    answer: () => ({
+      aspects: Object.fromEntries(scales.filter((s) => s.value() !== null).map((s) => [s.id, s.value()])),
+    }),
+    open: () => scales.filter((s) => s.value() === null).map(({ title: label, focus }) => ({ label, go: focus })),
+    tally: () => scales.map((s) => `${s.title}: ${s.value()}`).join(", "),
+    keys: [
+      [["1", "9", "0"], "on a scale: choose 1 to 9, or 10"],
+      [["←", "→"], "on a scale: one less, one more"],
+    ],
+  };
+}
+
+/** @param {Aspect} aspect @param {number | undefined} before @param {() => void} changed @returns {Scale} */
+function scale(aspect, before, changed) {
+  const { low, high } = aspect;
+  const few = Number.isInteger(low) && Number.isInteger(high) && high - low < MOST_BUTTONS;
+  return few ? buttonScale(aspect, before, changed) : numberScale(aspect, before, changed);
+}
+
+/** @param {Aspect} aspect @param {number | undefined} before @param {() => void} changed @returns {Scale} */
+function buttonScale({ id, title, low, high, help }, before, changed) {
+  const name = uniqueId("scale");
+  /** @type {Record<number, string>} */
+  const ends = { [low]: "very poor", [high]: "very good" };
+  const values = Array.from({ length: high - low + 1 }, (_, index) => low + index);
+  const described = help ? `${name}-help` : null;
+  const inputs = values.map((value) => {
+    const about = { id: `${name}-${value}`, checked: value === before, "aria-describedby": described };
+    return el("input", { type: "radio", name, value, ...about });
+  });
+  const options = values.map((value, index) =>
+    el("label.point", inputs[index], el("span", String(value)), ends[value] && el("span.visually-hidden", ends[value])),
+  );
+  const node = el(
+    "fieldset.scale",
+    el("legend", { dir: "auto" }, title),
+    help && el("p.muted.small", { id: `${name}-help`, dir: "auto" }, help),
+    el("div.points", options),
+    el(
+      "div.ends.small.muted",
+      { "aria-hidden": "true" },
+      el("span", `${low} = very poor`),
+      el("span", `${high} = very good`),
+    ),
+  );
+  node.addEventListener("change", changed);
+  node.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || !/^\d$/.test(event.key)) return;
+    const wanted = event.key === "0" && low > 0 ? 10 : Number(event.key);
+    const input = inputs[values.indexOf(wanted)];
+    if (!input || input.checked) return;
+    input.checked = true;
+    input.focus();
+    announce(`${title}: ${wanted}`);
+    changed();
+  });
+  const chosen = () => inputs.find((input) => input.checked);
+  return {
+    id,
+    title,
+    node,
+    value: () => {
+      const input = chosen();
+      return input ? Number(input.value) : null;
+    },
+    focus: () => focusOn(inputs[0], { block: "center" }),
+  };
+}
+
+/**
+ * A study may bring scales of its own, too long for a row of buttons.
+ * @param {Aspect} aspect
+ * @param {number | undefined} before
+ * @param {() => void} changed
+ * @returns {Scale}
+ */
+function numberScale({ id, title, low, high, help }, before, changed) {
+  const name = uniqueId("scale");
+  const limits = { type: "number", min: low, max: high, step: 1, inputmode: "numeric" };
+  const input = el("input", { id: name, ...limits, "aria-describedby": `${name}-help`, oninput: changed });
+  if (Number.isFinite(before)) input.value = String(before);
+  const node = el(
+    "div.field.scale",
+    el("label", { for: name, dir: "auto" }, title),
+    el(
+      "p.muted.small",
+      { id: `${name}-help`, dir: "auto" },
+      `${help ?? ""} A whole number from ${low} (very poor) to ${high} (very good).`.trim(),
+    ),
+    input,
+  );
+  const value = () => (input.value !== "" && input.validity.valid ? Number(input.value) : null);
+  return { id, title, node, value, focus: () => focusOn(input, { block: "center" }) };
+}
+
+// -- which of two summaries is better? -----------------------------------------------------------------------
+
+const CHOICES = [
+  { value: "first", label: "The first is better", digit: "1" },
+  { value: "tie", label: "No difference", digit: "0" },
+  { value: "second", label: "The second is better", digit: "2" },
+];
+
+/** @param {Work} work @returns {View} */
+export function compareView({ page, answer, changed }) {
+  const name = uniqueId("winner");
+  const inputs = CHOICES.map(({ value }) =>
+    el("input", { type: "radio", name, value, checked: answer.winner === value }),
+  );
+  /** @type {HTMLElement[]} */
+  const candidates = page.candidates.map((text, index) =>
+    el("section.candidate.card", el("h2", index ? "Second summary" : "First summary"), written(text)),
+  );
+  const choices = el(
+    "fieldset.winner.card",
+    el("legend.visually-hidden", "Which summary is better?"),
+    CHOICES.map(({ label, digit }, index) =>
+      el("label.choice.big", inputs[index], label, el("kbd", { "aria-hidden": "true" }, digit)),
+    ),
+  );
+  choices.addEventListener("change", () => {
+    paint();
+    changed();
+  });
+
+  function paint() {
+    const winner = value();
+    candidates.forEach((node, index) => {
+      node.classList.toggle("is-winner", winner === ["first", "second"][index]);
+    });
+  }
+
+  const value = () => inputs.find((input) => input.checked)?.value ?? null;
+  paint();
+
+  return {
+    panel: null,
+    work: [references(page.references), el("div.pair", candidates), choices],
+    verb: "answered",
+    total: 1,
+    answer: () => (value() ? { winner: value() } : {}),
+    open: () =>
+      value() ? [] : [{ label: "Which summary is better?", go: () => focusOn(inputs[0], { block: "center" }) }],
+    tally: () => `${CHOICES.find((choice) => choice.value === value())?.label}.`,
+    keys: CHOICES.map(({ digit, label }) => [[digit], label.toLowerCase()]),
+    onkey(event) {
+      const input = inputs[CHOICES.findIndex(({ digit }) => digit === event.key)];
+      if (!input) return false;
+      input.checked = true;
+      focusOn(input);
+      choices.dispatchEvent(new Event("change"));
+      return true;
+    },
+  };
+}
+
+/** @param {string[] | undefined} texts */
+function references(texts) {
+  if (!texts?.length) return el("div", { hidden: true });
+  const many = texts.length > 1;
+  const shown = texts.map((text, index) => el("div", many && el("h3", `Reference ${index + 1}`), written(text)));
+  return el(
+    "details.references.card",
+    { open: true },
+    el("summary", el("h2", many ? "Reference summaries" : "Reference summary")),
+    el("div.pair", shown),
+  );
+}

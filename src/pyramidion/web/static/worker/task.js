@@ -1,0 +1,430 @@
+// @ts-check
+// The frame around every kind of task: topic, help, saving, review, submission.
+
+import { ApiError, call, path, untilAnswered } from "../shared/api.js";
+import { choose } from "../shared/dialog.js";
+import { bringIntoView, button, el, focusOn, put, setText, uniqueId, written } from "../shared/dom.js";
+import { plural } from "../shared/format.js";
+import { announce, sentence } from "../shared/messages.js";
+import { shortcuts } from "../shared/shortcuts.js";
+import { Draft } from "./drafts.js";
+import { guide } from "./instructions.js";
+import { judgeView } from "./judge.js";
+import { followPanel } from "./panel.js";
+import { compareView, rateView } from "./rate.js";
+import { writeView } from "./write.js";
+
+/** @import { Problem } from "../shared/api.js" */
+/** @import { Child } from "../shared/dom.js" */
+/** @import { SaveState } from "./drafts.js" */
+/** @import { Shell } from "./main.js" */
+/** @import { Aspect } from "./rate.js" */
+/**
+ * @typedef {{ label: string, go: () => void }} OpenItem something that is not answered yet, and how to get to it
+ * @typedef {object} View one kind of task
+ * @property {HTMLElement | null} panel what is read beside the work
+ * @property {HTMLElement[]} work
+ * @property {string} verb
+ * @property {number} total
+ * @property {() => any} answer
+ * @property {() => OpenItem[]} open
+ * @property {() => string} tally
+ * @property {[keys: string[], meaning: string][]} [keys]
+ * @property {(event: KeyboardEvent, review: () => void) => boolean} [onkey] whether the key was meant for the view
+ * @property {() => void} [ready]
+ * @property {() => void} [leave]
+ *
+ * @typedef {{ kind: string, task: string, topic?: { title: string, description?: string }, summary: string,
+ *   references: string[], candidates: string[], units: { id: string, label: string }[], aspects: Aspect[],
+ *   statements: number, notice?: boolean }} Page what the server asks: each kind of task has some of these
+ *
+ * @typedef {{ page: Page, answer: any, changed: () => void }} Work what a view is made from: the page, the answer so far
+ */
+
+/** @type {Record<string, (work: Work) => View>} */
+const VIEWS = { judge: judgeView, rate: rateView, compare: compareView, write: writeView };
+
+/** @param {Shell} shell @param {any} state @returns {{ problems: (text: string, list?: Problem[]) => void }} */
+export function showTask(shell, state) {
+  const { page, assignment, content } = state;
+  const title = content?.title || "Your task";
+  const draft = new Draft({ campaign: shell.campaign, assignment, task: page.task, saved: state.draft });
+  const view = VIEWS[page.kind]({ page, answer: draft.answer ?? {}, changed });
+  const bar = taskBar(view, () => goToReview());
+  const lease = leaseNote(state.expires);
+  const review = reviewSection({ view, comment: draft.answer?.comment ?? "", changed, submit });
+  const over = new AbortController();
+  let sending = false;
+
+  draft.addEventListener("state", (event) => saveState(/** @type {CustomEvent} */ (event).detail), {
+    signal: over.signal,
+  });
+  document.addEventListener("keydown", onkey, { signal: over.signal });
+  shell.show(
+    title,
+    [
+      header(),
+      el(
+        "div",
+        { class: `task-grid ${page.kind} ${view.panel ? "" : "alone"}` },
+        view.panel,
+        el("div.work", view.work, review.node),
+      ),
+      bar.node,
+    ],
+    { page: "task", leave },
+  );
+  const unfollow = followPanel(view.panel);
+  refresh();
+  view.ready?.();
+  if (draft.restored) {
+    bar.save("saved");
+    announce("Your earlier answers are back.");
+  }
+
+  function leave() {
+    over.abort();
+    draft.close();
+    lease.stop();
+    unfollow();
+    view.leave?.();
+  }
+
+  function header() {
+    const { title: topic, description } = page.topic ?? {};
+    // Judging needs the summary only, and on a phone every line above it is in the way.
+    const about =
+      description &&
+      (page.kind === "judge"
+        ? el("details.about", el("summary", "About the topic"), written(description))
+        : el("div.about", written(description)));
+    const done = state.progress?.done;
+    return el(
+      "header.task-head",
+      el(
+        "div.task-top",
+        el(
+          "div.task-title",
+          topic && el("p.topic", el("bdi", { dir: "auto" }, topic)),
+          el("h1", { tabindex: "-1" }, el("bdi", { dir: "auto" }, title)),
+        ),
+        el(
+          "div.actions.tools",
+          button("Instructions", help, "small"),
+          button("I cannot do this one", giveBack, "small"),
+        ),
+      ),
+      el(
+        "p.meta.muted.small",
+        state.progress && el("span", done ? `${plural(done, "task")} done` : "Your first task"),
+        lease.node,
+      ),
+      lease.gone,
+      about,
+    );
+  }
+
+  function answer() {
+    return { ...view.answer(), comment: review.comment() };
+  }
+
+  function changed() {
+    draft.change(answer());
+    refresh();
+  }
+
+  function refresh() {
+    const open = view.open();
+    const done = view.total - open.length;
+    bar.count(done);
+    review.refresh(open);
+    shell.title(`${done} of ${view.total} ${view.verb} - ${title}`);
+  }
+
+  /** @param {SaveState} detail */
+  function saveState({ state: name, error, expires, finished }) {
+    if (name === "elsewhere") return elsewhere(finished);
+    if (error?.status === 401) return shell.fail(error);
+    bar.save(name === "offline" && !draft.kept ? "lost" : name);
+    if (expires !== undefined) lease.set(expires);
+  }
+
+  function elsewhere(finished = false) {
+    if (sending || document.hasFocus()) return;
+    const text = "This task was sent or given back in another tab of this browser.";
+    if (finished) shell.between("Finished in another tab", text, { explained: true });
+    else showTask(shell, state);
+  }
+
+  function goToReview() {
+    focusOn(review.heading, { block: "start", smooth: true });
+  }
+
+  /** @param {KeyboardEvent} event */
+  function onkey(event) {
+    if (sending || document.querySelector("dialog[open]")) return;
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      if (!view.open().length) submit();
+      else goToReview();
+      event.preventDefault();
+    } else if (shortcuts.takes(event) && !review.node.contains(/** @type {Node} */ (event.target))) {
+      if (event.key === "?") help();
+      else if (!view.onkey?.(event, goToReview)) return;
+      event.preventDefault();
+    }
+  }
+
+  function help() {
+    /** @type {[string[], string][]} */
+    const rows = [
+      ...(view.keys ?? []),
+      [["Ctrl", "Enter"], "submit, once everything is answered"],
+      [["?"], "show this help"],
+    ];
+    /** @param {string[]} keys */
+    const caps = (keys) => keys.map((name) => el("kbd", name));
+    const list = rows.map(([keys, meaning]) => el("li", el("span.keys", caps(keys)), el("span", meaning)));
+    choose(title, [
+      el("div.guide", content && guide(content, 3)),
+      el("div.keyboard", el("h3", "Keys, if you like"), el("ul.key-list", list), shortcuts.toggle()),
+    ]);
+  }
+
+  async function giveBack() {
+    const text =
+      "Somebody else gets this task. Your answers here are discarded, and you get another task if there is one.";
+    const chosen = await choose("Give this task back?", el("p", text), [
+      ["Give it back", "yes", "danger"],
+      ["Keep working on it", "", "primary"],
+    ]);
+    if (chosen !== "yes") return;
+    try {
+      await untilAnswered(() => call("POST", path`/api/assignments/${assignment}/return`, {}), {
+        onwait: () => review.problems("No connection. The task will be given back as soon as there is one."),
+        signal: over.signal,
+      });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.unreachable) return; // the page was left meanwhile
+      if (error.status !== 409) return shell.fail(error);
+    }
+    draft.forget();
+    announce("The task was given back.");
+    await shell.next();
+  }
+
+  async function submit() {
+    if (sending) return review.nudge.dispatchEvent(new Event("nudge"));
+    sending = true;
+    const given = answer();
+    // A late draft would only get in the way, and an answer that may have arrived must not change any more.
+    draft.close();
+    draft.submitting(given);
+    review.sending();
+    bar.save("sending");
+    for (const part of view.work) part.inert = true;
+    try {
+      const address = path`/api/assignments/${assignment}/submit`;
+      const receipt = await untilAnswered(() => call("POST", address, { key: draft.key, answer: given }), {
+        onwait(seconds) {
+          review.waiting(seconds, draft.kept);
+          bar.save(draft.kept ? "offline" : "lost");
+        },
+        nudge: review.nudge,
+      });
+      draft.forget();
+      thank(receipt);
+    } catch (error) {
+      refused(error);
+    }
+  }
+
+  /** @param {{ counted: boolean }} receipt */
+  function thank({ counted }) {
+    const text = counted
+      ? "Your answers have arrived."
+      : "Your answers have arrived and are kept. Meanwhile the task had been passed on to somebody else.";
+    shell.between("Thank you", text, { explained: !counted });
+  }
+
+  /** @param {unknown} error */
+  function refused(error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.status === 401) return shell.fail(error); // stays a submission, and is sent once they are back
+    draft.editing();
+    if (error.status === 403) return shell.next(); // blocked meanwhile: the server says what to show
+    if (error.status === 409) {
+      draft.forget();
+      const text = `These answers were not accepted: ${error.message}. There is nothing you need to do; another task follows.`;
+      return shell.between("This task is already settled", text, { explained: true });
+    }
+    // The draft was closed for the submission: open the page anew, with the answers as they are and what is wrong.
+    const reopened = showTask(shell, state);
+    const listed = error.problems.length > 0;
+    reopened.problems(listed ? "Your answers were not accepted yet. Please check:" : error.message, error.problems);
+  }
+
+  return { problems: review.problems };
+}
+
+// -- always in view: how much is done, whether it is saved, for how long it is held --------------------------
+
+/** @type {Record<string, string>} */
+const SAVE_STATES = {
+  saving: "Saving ...",
+  saved: "Saved",
+  sending: "Sending ...",
+  offline: "Offline - kept on this device, will be sent when the network is back",
+  lost: "Offline - not saved yet, please keep this page open",
+  refused: "Kept on this device",
+};
+
+/** @param {View} view @param {() => void} review */
+function taskBar(view, review) {
+  const counter = el("span.counter");
+  const meter = el("progress", { max: view.total, value: 0, "aria-label": `Statements or scales ${view.verb}` });
+  const saved = el("span.save-state", { role: "status" });
+  const node = el(
+    "footer.task-bar",
+    el("div.task-bar-inner", el("div.count", counter, meter), saved, button("Review", review, "small")),
+  );
+  return {
+    node,
+    /** @param {number} done */
+    count(done) {
+      setText(counter, `${done} of ${view.total} ${view.verb}`);
+      meter.value = done;
+    },
+    /** @param {string} state */
+    save(state) {
+      saved.dataset.state = state;
+      // "Saved" after every answer would drown everything else a screen reader says.
+      saved.setAttribute("aria-live", ["offline", "lost", "refused"].includes(state) ? "polite" : "off");
+      setText(saved, SAVE_STATES[state]);
+    },
+  };
+}
+
+/** Until when the task is held for this person, in words that do not hurry. @param {number | undefined} expires */
+function leaseNote(expires) {
+  const node = el("span.lease");
+  const gone = el("p.notice.warn", { role: "status" });
+  const passedOn =
+    "The time for this task ran out and it was passed on to somebody else. You can still finish and submit it: your work is kept.";
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+
+  /** @param {number | null} until in seconds; null once the task was passed on */
+  function set(until) {
+    clearTimeout(timer);
+    setText(gone, until === null ? passedOn : "");
+    setText(node, until === null ? "" : held(until));
+    if (until === null) return;
+    const left = until * 1000 - Date.now();
+    if (left > 0 && left < 2 ** 31) timer = setTimeout(() => set(until), left + 500);
+  }
+
+  set(expires ?? Infinity);
+  return { node, gone, set, stop: () => clearTimeout(timer) };
+}
+
+/** @param {number} until */
+function held(until) {
+  const left = until * 1000 - Date.now();
+  if (left <= 0) return "The time for this task has run out, but you can still finish and submit it.";
+  if (left > 12 * 3600_000) return ""; // of no interest yet, and a time without a day would mislead
+  const clock = new Date(until * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  return `Held for you until at least ${clock}`; // working on it makes it longer
+}
+
+// -- the end of a task: what is still open, a comment, and sending it ----------------------------------------
+
+const MAX_COMMENT = 2000;
+
+/** @param {{ view: View, comment: string, changed: () => void, submit: () => unknown }} task */
+function reviewSection({ view, comment, changed, submit }) {
+  const id = uniqueId("review");
+  const heading = el("h2", { tabindex: "-1", id }, "Review and submit");
+  const status = el("div.review-status");
+  const trouble = el("div.notice.bad", { role: "alert", hidden: true });
+  const about = { id: `${id}-comment`, rows: "2", dir: "auto", maxlength: MAX_COMMENT };
+  const note = el("textarea", { ...about, oninput: changed });
+  note.value = comment;
+  const send = button("Submit", submit, "primary");
+  const hint = el("p.muted.small.send-hint");
+  const nudge = new EventTarget();
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  let ticking;
+
+  const node = el(
+    "section.review.card",
+    { "aria-labelledby": id },
+    heading,
+    status,
+    el("div.field", el("label", { for: note.id }, "Comment (optional)"), note),
+    trouble,
+    el("div.actions", send, hint),
+  );
+
+  /** @param {string} text @param {Problem[]} [list] */
+  function problems(text, list = []) {
+    trouble.hidden = false;
+    const items = list.map((problem) => el("li", { dir: "auto" }, sentence(problem)));
+    put(trouble, el("p", { dir: "auto" }, text), items.length > 0 && el("ul", items));
+    bringIntoView(send);
+    bringIntoView(trouble);
+  }
+
+  return {
+    node,
+    heading,
+    nudge,
+    problems,
+    comment: () => note.value,
+    /** @param {OpenItem[]} open */
+    refresh(open) {
+      send.disabled = open.length > 0;
+      const links = open.map(({ label, go }) => {
+        /** @param {MouseEvent} event */
+        const follow = (event) => {
+          event.preventDefault();
+          go();
+        };
+        return el("li", el("a", { href: "#", dir: "auto", onclick: follow }, label));
+      });
+      put(
+        status,
+        open.length
+          ? [el("p", `${open.length} of ${view.total} still open:`), el("ul.open-list", links)]
+          : el("p.complete", el("span", { "aria-hidden": "true" }, "✓ "), view.tally()),
+      );
+      setText(hint, open.length ? "You can submit when nothing is open." : "");
+    },
+    sending() {
+      trouble.hidden = true;
+      note.readOnly = true;
+      setText(send, "Sending ...");
+      bringIntoView(send); // it may have been sent by a key from elsewhere on the page
+      announce("Sending your answers.");
+    },
+    /** @param {number} seconds @param {boolean} kept */
+    waiting(seconds, kept) {
+      const until = Date.now() + seconds * 1000;
+      clearInterval(ticking);
+      const tick = () => {
+        const left = Math.ceil((until - Date.now()) / 1000);
+        if (left <= 0) clearInterval(ticking);
+        setText(send, left > 0 ? `No connection - trying again in ${left} s` : "Sending ...");
+      };
+      ticking = setInterval(tick, 250);
+      tick();
+      const safe = kept
+        ? "Your answers are kept on this device and will be sent once, even if you close this page and come back later. "
+        : "Please keep this page open. ";
+      const first = !hint.textContent;
+      setText(hint, `${safe}Press the button to try at once.`);
+      if (!first) return;
+      bringIntoView(hint);
+      announce(`No connection. ${safe}`);
+    },
+  };
+}
