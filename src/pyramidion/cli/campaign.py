@@ -296,8 +296,8 @@ def rehearse(
         done = rehearse_campaign(
             desk, name, workers=workers, careless=careless, adversarial=adversarial, abandon=abandon, seed=seed
         )
-    output.result({"submitted": done.total, "workers": len(done.submitted), "abandoned": done.abandoned})
-    output.show(f"{done.total} tasks by {len(done.submitted)} simulated workers, {done.abandoned} left.")
+    output.result({"submitted": done.submitted.total(), "workers": len(done.submitted), "abandoned": done.abandoned})
+    output.show(f"{done.submitted.total()} tasks by {len(done.submitted)} simulated workers, {done.abandoned} left.")
     output.show(f"Look: pyramidion campaign status {plain(place)} {plain(name)}")
 
 
