@@ -365,7 +365,7 @@ def test_a_refused_decision_is_pending_and_can_be_taken_back(
     assert status_of(prolific, "s1", "s2") == ["AWAITING REVIEW", "APPROVED"], "the others are carried over"
     assert counts(desk) == {*good}, "here it is rejected all the same"
     [pending] = overview(desk, "paid").pending
-    assert (pending.decision, pending.answers) == ("reject", 1)
+    assert (pending.decision, len(pending.answers)) == ("reject", 1)
     assert "at least 100 characters" in pending.problem
     decide_answers(desk, "restore", "paid", bad, **BOSS)
     decide_answers(desk, "reject", "paid", bad, **LONG)

@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 from pyramidion.annotation.commands import PeerAnnotation, RefusedError, Subject, describe
-from pyramidion.annotation.log import Annotation, ConflictError, command_object, read_command
+from pyramidion.annotation.events import command_object, read_command
+from pyramidion.annotation.log import Annotation, ConflictError
 from pyramidion.study import ContentUnit, Contributor, Pyramid
 
 TEXTS = {"A": "The old bridge was closed.", "B": "It closed 👩‍👩‍👧 the bridge.", "C": "גשר נסגר"}

@@ -26,7 +26,7 @@ import httpx
 import uvicorn
 
 import pyramidion as pyr
-from pyramidion.campaigns.api.instructions import right_answers
+from pyramidion.campaigns.api.worker import right_answers
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.plan import plan
 from pyramidion.campaigns.platforms.local import invite

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from tests.server.servers import Person, answer_to, make_study, running_server, start_many
 
-from pyramidion.campaigns.api.instructions import right_answers
+from pyramidion.campaigns.api.worker import right_answers
 from pyramidion.campaigns.desk import CampaignDesk
 
 pytestmark = pytest.mark.server

@@ -10,7 +10,7 @@ import pytest
 from tests.server.conftest import Site
 from tests.server.servers import answer_to, browser
 
-from pyramidion.campaigns.api.instructions import right_answers
+from pyramidion.campaigns.api.worker import right_answers
 from pyramidion.campaigns.management import decide_worker
 from pyramidion.campaigns.platforms.local import invite, sign_worker
 from pyramidion.campaigns.tasks import ATTENTION, to_object

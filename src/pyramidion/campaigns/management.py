@@ -64,7 +64,7 @@ def decide_answers(
 ) -> Effects:
     """Decide about some answers to a campaign, or about those of a worker there that are not decided yet."""
     if bool(answers) == bool(worker):
-        raise UsageError("give either the ids of answers, or a worker")
+        raise UsageError("say which answers: give their ids, or a worker")
     given = _submitted(desk, campaign)
     notes: list[Problem] = []
     if worker:

@@ -100,14 +100,14 @@ def _settings(chosen: list[str]) -> dict[str, Any]:
     from pyramidion.study.tasks import Settings
 
     kinds = {part.name: type(getattr(Settings(), part.name)) for part in fields(Settings)}
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for text in chosen:
         name, equals, value = text.partition("=")
         name = name.strip().replace("-", "_")
         if not equals or name not in kinds:
             raise UsageError(f"--set {text}: there is no such setting; there are: {', '.join(kinds)}")
-        found[name] = _value(text, value.strip(), kinds[name])
-    return found
+        settings[name] = _value(text, value.strip(), kinds[name])
+    return settings
 
 
 def _value(text: str, value: str, kind: type) -> Any:
@@ -135,11 +135,11 @@ def status(
 
     output = Output(json)
     desk = open_desk(place)
-    found = [overview(desk, name)] if name else [overview(desk, c.name) for c in desk.campaigns.all()]
-    output.result([one.as_dict() for one in found])
-    if not found:
+    overviews = [overview(desk, name)] if name else [overview(desk, c.name) for c in desk.campaigns.all()]
+    output.result([one.as_dict() for one in overviews])
+    if not overviews:
         output.show("No campaigns yet. Next: pyramidion campaign plan")
-    for one in found:
+    for one in overviews:
         p = one.progress
         agreed = "undefined" if one.alpha is None else f"{one.alpha:.3f}"
         alpha = f"alpha {agreed}; " if one.campaign.kind in {"judge", "rate"} else ""
@@ -296,8 +296,8 @@ def rehearse(
         done = rehearse_campaign(
             desk, name, workers=workers, careless=careless, adversarial=adversarial, abandon=abandon, seed=seed
         )
-    output.result({"submitted": done.total, "workers": len(done.submitted), "abandoned": done.abandoned})
-    output.show(f"{done.total} tasks by {len(done.submitted)} simulated workers, {done.abandoned} left.")
+    output.result({"submitted": done.submitted.total(), "workers": len(done.submitted), "abandoned": done.abandoned})
+    output.show(f"{done.submitted.total()} tasks by {len(done.submitted)} simulated workers, {done.abandoned} left.")
     output.show(f"Look: pyramidion campaign status {plain(place)} {plain(name)}")
 
 

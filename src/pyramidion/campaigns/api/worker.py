@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path, Request
@@ -10,7 +11,6 @@ from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
-from pyramidion.campaigns.api.instructions import instructions, right_answers
 from pyramidion.campaigns.assignments import Receipt, SubmissionConflictError
 from pyramidion.campaigns.platforms.prolific import SIGNATURE_HEADER, TIMESTAMP_HEADER
 from pyramidion.campaigns.statements import live_checks
@@ -20,10 +20,31 @@ from pyramidion.campaigns.workers import CHECK_TRIES, Worker
 from pyramidion.errors import InputError
 from pyramidion.server.context import Context, Ctx, OwnPage, Visitor
 from pyramidion.study import Campaign
+from pyramidion.study.tasks import TaskKind
 
 router = APIRouter()
 AssignmentId = Annotated[int, Path(ge=1, le=2**53)]
 MAX_DEPTH = 20
+CONTENT: dict[TaskKind, dict[str, Any]] = json.loads(
+    files("pyramidion.campaigns").joinpath("instructions.json").read_text("utf-8")
+)
+"""What workers read before they start, and the questions that show whether they did.
+
+The rules are those of the papers' task descriptions (Shapira et al. 2019, section 3; Gillick and Liu 2010, section
+3), in our own words. The right answers stay on the server.
+"""
+
+
+def instructions(kind: TaskKind, *, with_questions: bool) -> dict[str, Any]:
+    """The content of a kind of task, never with the right answers."""
+    content = {key: value for key, value in CONTENT[kind].items() if key != "questions"}
+    if with_questions:
+        content["questions"] = [{k: q[k] for k in ("id", "text", "options")} for q in CONTENT[kind]["questions"]]
+    return content
+
+
+def right_answers(kind: TaskKind) -> dict[str, str]:
+    return {question["id"]: question["answer"] for question in CONTENT[kind]["questions"]}
 
 
 def _sound(value: dict[str, Any]) -> dict[str, Any]:
