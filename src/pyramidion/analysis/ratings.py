@@ -1,4 +1,5 @@
-"""Scores as columns of numbers: one row a judgment (study) or a summary's score (table), with codes of who and what."""
+"""Scores as columns of numbers: one row per judgment (study) or summary score (table), with codes for judge, topic,
+system and unit."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ class Ratings:
     """``item`` numbers what was judged: a summary, or one unit in a summary. Names are in the order of codes. Rows are
     sorted by topic, system, unit and judge, so that nothing made of them depends on the order in which they arrived.
 
-    ``judges`` is empty where the numbers are scores of summaries, which nobody gave alone.
+    ``judges`` is empty if the numbers are scores of summaries, which no single judge gave.
     """
 
     measure: str
@@ -47,13 +48,13 @@ def ratings_of(
     systems: Collection[str] | None = None,
     topics: Collection[str] | None = None,
 ) -> Ratings:
-    """Ratings of an aspect in a study, or a measure of a score table. Models count with people only if named.
+    """Ratings of an aspect in a study, or a measure of a score table. Models are included only if named.
 
     ``systems`` and ``topics`` may be patterns.
     """
     if isinstance(source, ScoreTable):
         if judges is not None:
-            raise UsageError("a score table does not say who judged; choose judges where the study is scored")
+            raise UsageError("a score table does not say who judged; choose judges when you score the study")
         return _of_table(source, measure, systems, topics)
     held = rated_aspects(source)
     if not held:
@@ -66,7 +67,7 @@ def ratings_of(
     by_them = judgments.judge.is_in(judge_ids(source, who))
     notes: tuple[Problem, ...] = ()
     if judges is None and who == PEOPLE:
-        what = f"{(kept & ~by_them).sum():,} by models are left out; name judges to have them in"
+        what = f"{(kept & ~by_them).sum():,} by models are left out; name judges to include them"
         notes = (Problem(f"ratings of {aspect}", what, "warning"),)
     kept &= by_them
     rated = judgments.take(kept)
@@ -129,7 +130,7 @@ def _of_table(
     data = grid([chosen], systems=systems, topics=topics_wanted)
     cells = data.cells[chosen.name]
     if not cells.size:
-        raise UsageError(f"{chosen.name} has no scores by topic, only means of systems; a test needs the former")
+        raise UsageError(f"{chosen.name} has only system means; a test needs scores by topic")
     at_topic, at_system = np.nonzero(~np.isnan(cells))
     (topic, topics), (system, systems_held) = _packed(at_topic, data.topics), _packed(at_system, data.systems)
     item = np.arange(len(topic))
@@ -150,9 +151,8 @@ FACTORS = ("judge", "topic", "system")
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """R squared of score ~ one factor, over all answers and with one answer per item: the mean over the removals, and
-    the middle of them. None where the values do not vary.
-    """
+    """R squared of score ~ one factor, over all answers and with one answer per item: the mean over the removals and
+    their middle 95%. None if the values do not vary."""
 
     factor: str
     levels: int
@@ -180,7 +180,7 @@ def explained_variance(
 
 
 def single_answers(item: Codes, removals: int, rng: np.random.Generator) -> Iterator[Codes]:
-    """Rows with one answer of each item, drawn anew for each removal; ``item`` is sorted."""
+    """Rows with one answer per item, drawn again for each removal; ``item`` is sorted."""
     start = np.flatnonzero(np.diff(item, prepend=-1))
     size = np.diff(np.append(start, len(item)))
     for _ in range(removals):

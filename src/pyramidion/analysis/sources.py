@@ -1,4 +1,4 @@
-"""What analyses start from: a study, a table of judgments or a score table, whichever a path holds."""
+"""Read the input of analyses: a study, a table of judgments or a score table, whichever a path contains."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pyramidion.study import ScoreTable, Study
 Source = Study | ScoreTable
 
 MOST_FOR_ROUGE = 20_000
-"""Of more summaries ROUGE takes minutes: 1 to 2 ms each, with four references of 250 words."""
+"""For more summaries ROUGE takes minutes: 1 to 2 ms each, with four references of 250 words."""
 
 
 def read_source(path: str | Path, *, format: str | None = None, lenient: bool = False) -> Source:
@@ -44,7 +44,7 @@ def read_source(path: str | Path, *, format: str | None = None, lenient: bool = 
 def as_study(source: Source, where: str) -> Study:
     if isinstance(source, Study):
         return source
-    raise UsageError(f"{where} is a score table; this question is about judgments, so it needs a study")
+    raise UsageError(f"{where} is a score table; this question needs judgments, so give a study")
 
 
 def score_tables(sources: Iterable[tuple[str, Source]]) -> dict[str, ScoreTable]:
@@ -64,11 +64,9 @@ def _of_study(study: Study) -> dict[str, ScoreTable]:
 
 
 def scored_by_models(study: Study, known: Mapping[str, ScoreTable]) -> dict[str, ScoreTable]:
-    """The study's scores by the saved judgments of each model, on each pyramid it judged, by the method that fits that.
-
-    Measures are named after the judge: ``align:modified``. Models whose judgments a ``known`` table already rests on
-    are left out: they are no metrics beside it.
-    """
+    """The study's scores by the saved judgments of each model, on each pyramid it judged, by the method that fits
+    it. Measures are named after the judge: ``align:modified``. Models whose judgments a ``known`` table already uses
+    are left out: they are not separate metrics."""
     found: dict[str, ScoreTable] = {}
     for judge in sorted(study.judges_of("model")):
         mine = study.judgments.take(study.judgments.judge.is_in({judge}))
@@ -103,10 +101,8 @@ def rouge_tables(studies: Mapping[str, Study]) -> dict[str, ScoreTable]:
 
 
 def scored_by_all(study: Study, *, known: Collection[str] = (), quick: bool = False) -> dict[str, ScoreTable]:
-    """The study's scores by each method that can score it and is not ``known`` already, the fitting one first.
-
-    An error where none can. ``quick`` leaves ROUGE out where that would take minutes, if there is anything else.
-    """
+    """The study's scores by each method that can score it and is not yet ``known``, the best-fitting first. Raises
+    an error if none can. ``quick`` leaves ROUGE out if it would take minutes and there is anything else."""
     found: dict[str, ScoreTable] = {}
     reasons: list[str] = []
     for method in fitting_methods(study):
@@ -125,7 +121,7 @@ def scored_by_all(study: Study, *, known: Collection[str] = (), quick: bool = Fa
 
 
 def changes(first: Source, second: Source, *, measure: str | None = None) -> Answer[Differences]:
-    """Scores and ranks of what both have; between two studies judgments, units and texts as well."""
+    """The changes in scores and ranks; between two studies also in judgments, units and texts."""
     studies = (first, second) if isinstance(first, Study) and isinstance(second, Study) else None
     tables = (
         {source.signature.method: source} if isinstance(source, ScoreTable) else scored_by_all(source, quick=True)

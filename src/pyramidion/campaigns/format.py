@@ -12,10 +12,10 @@ from pyramidion.study import Study
 def read(place: str | Path, problems: Problems) -> Study:
     """The study with everything its campaigns have collected; excluded workers are left out and reported."""
     try:
-        from pyramidion.campaigns.desk import Desk
+        from pyramidion.campaigns.desk import CampaignDesk
     except ImportError:
         raise MissingExtraError("A study database", "server") from None
-    desk = Desk.open(place)
+    desk = CampaignDesk.open(place)
     try:
         study = desk.study()
     finally:

@@ -21,7 +21,7 @@ from typing import Literal
 
 import numpy as np
 
-from pyramidion.campaigns.records import StoredAnswer
+from pyramidion.campaigns.tables import StoredAnswer
 from pyramidion.encoder.sentences import Bag, content_stems, count_sentences, tokens
 from pyramidion.errors import InputError, Problem, UsageError, check_choice
 from pyramidion.study import ContentUnit, Contributor, Pyramid, Settings, Study
@@ -96,16 +96,23 @@ def check_statement(
     likeness = _likeness(similarity, threshold)
     if not text.strip():
         return ["This is empty."]
-    found = [f"This has {fault}." for fault in _faults(text, min_tokens, max_tokens)]
+    problems = [f"This has {fault}." for fault in _faults(text, min_tokens, max_tokens)]
     bags = {str(number): content_stems(other) for number, other in enumerate(earlier, 1)}
     if twin := _twin(content_stems(text), bags, likeness, threshold):
-        found.append(f"This says nearly the same as your statement {twin}.")
-    return found
+        problems.append(f"This says nearly the same as your statement {twin}.")
+    return problems
+
+
+def live_checks(statements: Sequence[str]) -> list[list[str]]:
+    """For each statement, what is wrong with it beside the ones before it, in plain words."""
+    return [
+        check_statement(text, statements[:number]) if text.strip() else [] for number, text in enumerate(statements)
+    ]
 
 
 def by_reference(units: Iterable[ContentUnit]) -> dict[str, list[ContentUnit]]:
     """The units written from each reference, both in order of id; refuses units that do not name exactly one."""
-    found: dict[str, list[ContentUnit]] = {}
+    grouped: dict[str, list[ContentUnit]] = {}
     problems = []
     seen: set[str] = set()
     for unit in sorted(units, key=lambda unit: unit.id):
@@ -118,11 +125,11 @@ def by_reference(units: Iterable[ContentUnit]) -> dict[str, list[ContentUnit]]:
                 )
             )
         else:
-            found.setdefault(unit.contributors[0].reference, []).append(unit)
+            grouped.setdefault(unit.contributors[0].reference, []).append(unit)
         seen.add(unit.id)
     if problems:
         raise InputError(problems)
-    return dict(sorted(found.items()))
+    return dict(sorted(grouped.items()))
 
 
 def _faults(text: str, min_tokens: int, max_tokens: int) -> Iterator[str]:
@@ -167,7 +174,7 @@ _SIMILARITIES: dict[str, Callable[[Bag, Bag], float]] = {"cosine": cosine, "over
 def _likeness(similarity: str, threshold: float) -> Callable[[Bag, Bag], float]:
     check_choice("similarity", similarity, _SIMILARITIES)
     if not 0 < threshold <= 1:
-        raise UsageError(f"a similarity threshold lies above 0 and up to 1, not at {threshold}")
+        raise UsageError(f"a similarity threshold is above 0 and at most 1, not {threshold}")
     return _SIMILARITIES[similarity]
 
 
@@ -268,7 +275,7 @@ UnitKey = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class UnitsMade:
+class CrowdUnits:
     """What became of the statements of a writing campaign."""
 
     pyramids: tuple[Pyramid, ...]
@@ -279,18 +286,18 @@ class UnitsMade:
         return sum(len(pyramid.units) for pyramid in self.pyramids)
 
 
-def units_from(
+def make_units(
     study: Study,
     answers: Iterable[StoredAnswer],
     settings: Settings,
     rng: np.random.Generator,
-) -> UnitsMade:
+) -> CrowdUnits:
     """One crowd pyramid per topic from written statements; every statement left out is in the notes."""
     notes: list[Problem] = []
     written: dict[str, list[ContentUnit]] = {}
     for answer in sorted(answers, key=lambda a: (a.task.topic, a.task.references, a.worker)):
         of_topic = written.setdefault(answer.task.topic, [])
-        for text in (answer.answer or {}).get("statements", []):
+        for text in answer.statements:
             contributor = Contributor(answer.task.references[0])
             of_topic.append(ContentUnit(f"s{len(of_topic) + 1:03}", text, (contributor,), author=answer.worker))
     pyramids = []
@@ -306,7 +313,7 @@ def units_from(
         groups = {u.id: u.group for u in split_into_groups(sample.units, group_size=settings.units_per_task, rng=rng)}
         kept = tuple(replace(unit, group=groups.get(unit.id, "")) for unit in filtered.kept)
         pyramids.append(Pyramid(topic, references, kept, CROWD))
-    return UnitsMade(tuple(pyramids), tuple(notes))
+    return CrowdUnits(tuple(pyramids), tuple(notes))
 
 
 # -- units of removed answers --------------------------------------------------------------------------------
@@ -314,7 +321,7 @@ def units_from(
 
 @dataclass(frozen=True, slots=True)
 class UnitsInUse:
-    """Units written in an answer that is removed, of which tasks ask or judgments tell: they cannot go any more."""
+    """Units from a removed answer that tasks ask about or judgments are about: they have to stay."""
 
     answer: StoredAnswer
     units: frozenset[str]
@@ -332,7 +339,7 @@ class UnitsInUse:
 def units_of(study: Study, answer: StoredAnswer) -> frozenset[str]:
     """The units of the crowd's pyramid that came from an answer: by author, reference and words."""
     pyramid = study.pyramid(answer.task.topic, CROWD)
-    written, reference = set((answer.answer or {}).get("statements", ())), set(answer.task.references[:1])
+    written, reference = set(answer.statements), set(answer.task.references[:1])
     units = pyramid.units if pyramid else ()
     return frozenset(
         unit.id

@@ -1,7 +1,7 @@
 // @ts-check
 // What a command does to a state, as the server does it (pyramidion.methods.annotate), so that the page need not wait
 // for the server. A command that it would refuse is refused here at once; what it answers replaces what is made here.
-// tests/annotation/test_parity.py proves that both sides agree.
+// tests/js/test_parity.py proves that both sides agree.
 
 import { difference, pointCount, sameSpans, union } from "./spans.js";
 

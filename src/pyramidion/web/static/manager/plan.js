@@ -10,12 +10,8 @@ import { defaultFor, isFor, KINDS, missingFor, PLATFORMS, settingGroups, setting
 /** @import { Child } from "../shared/dom.js" */
 /** @import { Setting, Study } from "./words.js" */
 /**
- * @typedef {object} SettingField
- * @property {Setting} setting
- * @property {HTMLInputElement | HTMLSelectElement} input
- * @property {HTMLElement} note
- * @property {HTMLElement} node
- * @property {boolean} touched
+ * @typedef {{ setting: Setting, input: HTMLInputElement | HTMLSelectElement, note: HTMLElement, node: HTMLElement,
+ *   touched: boolean }} SettingField
  */
 
 export class PlanForm {
@@ -26,11 +22,7 @@ export class PlanForm {
   #study;
   #named = false;
 
-  /**
-   * @param {HTMLElement} place
-   * @param {Study} study
-   * @param {{ onStarted: () => void }} hooks
-   */
+  /** @param {HTMLElement} place @param {Study} study @param {{ onStarted: () => void }} hooks */
   constructor(place, study, { onStarted }) {
     const [[, main], ...advanced] = settingGroups(study.settings);
     this.#study = study;

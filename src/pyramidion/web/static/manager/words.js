@@ -9,13 +9,8 @@ import { capital } from "../shared/format.js";
  * @typedef {{ name: string, kind: string, state: string, progress: Progress }} Campaign
  * @typedef {{ name: string, type: string, help?: string, choices?: string[], default_by_kind: unknown }} Setting
  * @typedef {Record<string, number>} Counts
- * @typedef {object} Study what /api/manage says
- * @property {Counts} counts
- * @property {Campaign[]} campaigns
- * @property {Setting[]} settings
- * @property {{ id: string, title: string }[]} topics
- * @property {string[]} systems
- * @property {string[]} [methods]
+ * @typedef {{ counts: Counts, campaigns: Campaign[], settings: Setting[], topics: { id: string, title: string }[],
+ *   systems: string[], methods?: string[] }} Study what /api/manage says
  */
 
 /** @type {Record<string, { title: string, line: string, paper: string }>} */
@@ -141,11 +136,7 @@ export const PLATFORMS = ["local", "prolific", "connect", "simulated"];
 
 const NO_SUMMARIES = "The study has no summaries of systems yet: import some first.";
 
-/**
- * Why a campaign of a kind cannot be planned yet; "" if it can.
- * @param {string} kind
- * @param {Counts} counts
- */
+/** Why a campaign of a kind cannot be planned yet; "" if it can. @param {string} kind @param {Counts} counts */
 export function missingFor(kind, counts) {
   if (kind === "write") return counts.references ? "" : "The study has no references yet: import some first.";
   if (kind === "compare") return counts.systems > 1 ? "" : "Comparing needs at least two systems.";
