@@ -12,7 +12,7 @@ from scipy import stats
 
 import pyramidion as pyr
 from pyramidion.analysis import Answer, Assumptions, Prices, plan
-from pyramidion.analysis.planning import PAPER, Design, Plan, efficient
+from pyramidion.analysis.planning import PAPER, Design, DesignPlan, efficient
 from pyramidion.analysis.simulation import from_assumptions, outcome
 from pyramidion.analysis.sources import as_study, read_source
 
@@ -22,7 +22,7 @@ def alike(**choices: float) -> Assumptions:
     return Assumptions(systems=2, spread=0.0, topic_spread=0.0, unit_spread=0.0, interaction=0.0, **choices)  # type: ignore[arg-type]
 
 
-def design(answer: Answer[Plan], topics: int, units: int, workers: int) -> Design:
+def design(answer: Answer[DesignPlan], topics: int, units: int, workers: int) -> Design:
     return next(d for d in answer.result.designs if (d.topics, d.units, d.workers) == (topics, units, workers))
 
 

@@ -54,7 +54,7 @@ class ScoredSetting:
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class ParameterEffect:
     """The analysis of variance of one parameter at one level."""
 
     parameter: str
@@ -96,7 +96,7 @@ class GridSearch:
     topics: int
     systems: int
     settings: tuple[ScoredSetting, ...]
-    effects: tuple[Effect, ...]
+    effects: tuple[ParameterEffect, ...]
     means: tuple[LevelMean, ...]
     best: ScoredSetting
     ties: int

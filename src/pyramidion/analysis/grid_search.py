@@ -23,10 +23,10 @@ from pyramidion.analysis.correlate import interval
 from pyramidion.analysis.grid_answer import (
     LEVELS,
     Both,
-    Effect,
     GridSearch,
     LeftOut,
     LevelMean,
+    ParameterEffect,
     ScoredSetting,
     figures,
     is_number,
@@ -124,7 +124,9 @@ def _searched(scored: ScoredSettings, data: AgainstGold, by: str, kind: Kind, re
         for i, setting in enumerate(scored.settings)
     )
     best = _best(r[by])
-    effects = [Effect(name, level, _effect(scored, name, r[level])) for level in LEVELS for name in scored.varied]
+    effects = [
+        ParameterEffect(name, level, _effect(scored, name, r[level])) for level in LEVELS for name in scored.varied
+    ]
     left_out, honest = _leave_out(scored, data, by, kind)
     return GridSearch(
         data.gold,

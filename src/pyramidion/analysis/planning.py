@@ -85,7 +85,7 @@ class Design:
 
 
 @dataclass(frozen=True)
-class Plan:
+class DesignPlan:
     """``curve`` is the best power that money buys, from the cheapest design on. ``designs`` are those that were given
     or, where topics were searched, for each number of units and workers the one with the fewest topics that reaches
     the power (or the largest within the limits). ``limit`` says what prevents a design from reaching it.
@@ -146,7 +146,7 @@ def plan(
     pyramid: str | None = None,
     judges: str | None = None,
     seed: int = 0,
-) -> Answer[Plan]:
+) -> Answer[DesignPlan]:
     """Find the cheapest design with the required power. Given numbers are kept, the others are searched.
 
     The two systems to tell apart are those of ``pair``, or in a pilot two that differ as much as the median pair.
@@ -177,7 +177,7 @@ def plan(
         raise UsageError(f"the budget of {left} is too small for the smallest design, {cheapest.name}: {price}")
     paper = _paper(world, paid, campaigns, level, seed)
     one, other = (world.systems[system] for system in world.pair)
-    result = Plan(len(world.systems), (one, other), world.difference, power, (), (), None, paper, paid.currency)
+    result = DesignPlan(len(world.systems), (one, other), world.difference, power, (), (), None, paper, paid.currency)
     if not world.difference or all(kind.curve.gaps.mean <= 0 for kind in affordable):
         result = replace(result, limit=_same(result))
     else:
@@ -231,7 +231,7 @@ def _paper(world: World, prices: Prices, campaigns: int, level: float, seed: int
 # -- the search ----------------------------------------------------------------------------------------------------
 
 
-def _searched(result: Plan, kinds: Sequence[_Kind], limits: str, *, searched: bool) -> Plan:
+def _searched(result: DesignPlan, kinds: Sequence[_Kind], limits: str, *, searched: bool) -> DesignPlan:
     """Fill in the designs, the curve, and the cheapest design with the wanted power; where several cost the same, the
     most powerful.
     """
@@ -275,7 +275,7 @@ def _curve(kinds: Sequence[_Kind], best: Design | None) -> list[Design]:
     return efficient(sorted(points.values(), key=_order))
 
 
-def _with_outcomes(result: Plan, world: World, campaigns: int, level: float, seed: int) -> Plan:
+def _with_outcomes(result: DesignPlan, world: World, campaigns: int, level: float, seed: int) -> DesignPlan:
     """Correlations and the power over all pairs, for the designs of the curve and the paper's."""
 
     def filled(d: Design) -> Design:
@@ -290,7 +290,7 @@ def _with_outcomes(result: Plan, world: World, campaigns: int, level: float, see
 # -- how people see it ---------------------------------------------------------------------------------------------
 
 
-def _same(result: Plan) -> str:
+def _same(result: DesignPlan) -> str:
     first, second = result.pair
     if not result.difference:
         return f"{first} and {second} have the same true score, so no number of topics tells them apart"
@@ -330,7 +330,7 @@ def _numbers(values: Sequence[int]) -> str:
     return f"{', '.join(f'{value:,}' for value in head)} or {last}" if head else last
 
 
-def _remarks(result: Plan, units: Sequence[int] | None, written: int, source: str) -> Iterator[Problem]:
+def _remarks(result: DesignPlan, units: Sequence[int] | None, written: int, source: str) -> Iterator[Problem]:
     if not result.difference:
         yield Problem("difference", "is 0; name a pair of systems that differ, or assume a difference", "warning")
     if result.recommended is not None and result.recommended.workers < 2:
@@ -345,7 +345,7 @@ def _remarks(result: Plan, units: Sequence[int] | None, written: int, source: st
         yield Problem(f"{max(units)} units per topic", f"{what}: {written}", "warning")
 
 
-def _sentence(result: Plan) -> str:
+def _sentence(result: DesignPlan) -> str:
     first, second = result.pair
     goal = f"To tell {first} from {second} (a difference of {result.difference:.3f}) with power {result.wanted:g}"
     power = "" if result.paper.power is None else f"has power {result.paper.power:.2f} for "
@@ -361,11 +361,11 @@ def _sentence(result: Plan) -> str:
     )
 
 
-def _price(result: Plan, design: Design) -> str:
+def _price(result: DesignPlan, design: Design) -> str:
     return money(design.cost, result.currency)
 
 
-def _tables(result: Plan, campaigns: int) -> Iterator[Table]:
+def _tables(result: DesignPlan, campaigns: int) -> Iterator[Table]:
     columns = ("topics", "units", "workers", f"cost, {result.currency}", "power")
     if not result.designs:
         return
@@ -393,7 +393,7 @@ def _tables(result: Plan, campaigns: int) -> Iterator[Table]:
     )
 
 
-def _figures(result: Plan) -> tuple[Figure, ...]:
+def _figures(result: DesignPlan) -> tuple[Figure, ...]:
     if not result.curve:
         return ()
     first, second = result.pair

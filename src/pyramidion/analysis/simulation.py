@@ -21,7 +21,7 @@ from scipy import special, stats
 
 from pyramidion.analysis.answer import count
 from pyramidion.analysis.inputs import Floats, column_means
-from pyramidion.analysis.votes import Votes
+from pyramidion.analysis.votes import VoteArray
 from pyramidion.errors import Problem, UsageError
 from pyramidion.stats.correlation import row_correlations
 from pyramidion.stats.intervals import blocks, divided
@@ -123,7 +123,7 @@ class World:
         return Gaps(np.clip(first, 0.0, 1.0), np.clip(second, 0.0, 1.0))
 
 
-def from_pilot(votes: Votes, pair: tuple[str, str] | None, notes: list[Problem]) -> World:
+def from_pilot(votes: VoteArray, pair: tuple[str, str] | None, notes: list[Problem]) -> World:
     answered = ~np.isnan(votes.answers)
     number = answered.sum(axis=3)
     found = np.where(number > 0, np.nan_to_num(votes.answers).sum(axis=3) / np.maximum(number, 1), np.nan)

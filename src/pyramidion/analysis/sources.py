@@ -12,9 +12,9 @@ from pyramidion.analysis.answer import Answer
 from pyramidion.analysis.differences import Differences, differences
 from pyramidion.analysis.inputs import shares_judgments
 from pyramidion.errors import InputError, UsageError
+from pyramidion.formats import load
 from pyramidion.formats.judgment_tables import read_judgments, recognises
 from pyramidion.formats.score_tables import read_scores
-from pyramidion.formats.studies import load
 from pyramidion.scoring.choice import judged_units
 from pyramidion.scoring.methods import fitting_methods, score
 from pyramidion.study import ScoreTable, Study

@@ -27,7 +27,7 @@ from pyramidion.analysis.answer import (
     listed,
 )
 from pyramidion.analysis.inputs import Floats, choose_measures, column_means, grid, measures_of
-from pyramidion.analysis.votes import Votes, unit_votes
+from pyramidion.analysis.votes import VoteArray, unit_votes
 from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.stats.alpha import alpha
 from pyramidion.stats.correlation import Correlation, Kind, correlation, row_correlations
@@ -98,7 +98,7 @@ def resampling(
     return Answer("stability", _sentence(result, over, kinds[0]), tables, made, result, figures, notes)
 
 
-def gold_means(votes: Votes, gold: ScoreTable | None, measure: str | None) -> tuple[str, Floats]:
+def gold_means(votes: VoteArray, gold: ScoreTable | None, measure: str | None) -> tuple[str, Floats]:
     """What to correlate with: a gold measure's system means, or the scores of the full evaluation."""
     if gold is None:
         return "the full evaluation", column_means(votes.summary_scores())
@@ -112,7 +112,7 @@ def gold_means(votes: Votes, gold: ScoreTable | None, measure: str | None) -> tu
 
 
 def _curve(
-    votes: Votes, target: Floats, over: str, kinds: Sequence[Kind], repetitions: int, rng: np.random.Generator
+    votes: VoteArray, target: Floats, over: str, kinds: Sequence[Kind], repetitions: int, rng: np.random.Generator
 ) -> list[CurvePoint]:
     draw = {"units": votes.with_units, "topics": votes.with_topics, "workers": votes.with_workers}[over]
     drawn = np.stack([draw(rng) for _ in range(repetitions)])  # repetitions x sizes x systems
@@ -321,7 +321,7 @@ def drop_topics(
     return Answer("stability", _without(result), _dropped_tables(result), made, result, (figure,), votes.notes)
 
 
-def _by_agreement(votes: Votes) -> tuple[TopicAlpha, ...]:
+def _by_agreement(votes: VoteArray) -> tuple[TopicAlpha, ...]:
     """Alpha of the workers who are kept, on each topic, the lowest first; undefined ones last."""
     found = []
     for topic, answers in zip(votes.topics, votes.answers, strict=True):

@@ -20,7 +20,7 @@ Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Votes:
+class VoteArray:
     """``answers`` is topics x systems x units x workers, NaN where there is no answer; units and workers are padded.
 
     A worker's position is within one task; ``task`` says which of a summary's tasks each unit was judged in. A
@@ -90,7 +90,7 @@ def _majority(yes: Floats, asked: NDArray[np.int64]) -> tuple[Floats, Floats]:
 
 def unit_votes(
     study: Study, *, pyramid: str | None = None, judges: str | None = None, min_agreement: float | None = 0.5
-) -> Votes:
+) -> VoteArray:
     """The judgments on units, without workers who disagree with everybody. A worker who answered a question twice,
     yes and no, counts as no, like a tie."""
     choice = choose(study, kind="crowd", pyramid=pyramid, judges=judges)
@@ -111,7 +111,7 @@ def unit_votes(
     answers[np.isinf(answers)] = np.nan
     tasks = np.zeros(shape[:3], dtype=np.int64)
     tasks[topic, system, unit] = task
-    return Votes(topics, systems, answers, tasks, choice.notes)
+    return VoteArray(topics, systems, answers, tasks, choice.notes)
 
 
 def _apart(summary: Codes, unit: Codes, task: Codes) -> Codes:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # the encoder is loaded when the first suggestion is asked fo
     from pyramidion.encoder.segments import Clause
     from pyramidion.encoder.words import Bag
     from pyramidion.pyramids.clauses import ClauseSegmenter
-    from pyramidion.pyramids.similarity import Alignment
+    from pyramidion.pyramids.similarity import AlignSimilarity
 
 T = TypeVar("T")
 Doubles = NDArray[np.float64]
@@ -130,13 +130,13 @@ class Suggester:
     # -- texts -----------------------------------------------------------------------------------------------
 
     @cached_property
-    def _tools(self) -> tuple[Encoder, ClauseSegmenter, Alignment]:
+    def _tools(self) -> tuple[Encoder, ClauseSegmenter, AlignSimilarity]:
         from pyramidion.encoder.minilm import Encoder
         from pyramidion.pyramids.clauses import ClauseSegmenter
-        from pyramidion.pyramids.similarity import Alignment
+        from pyramidion.pyramids.similarity import AlignSimilarity
 
         encoder = Encoder()
-        return encoder, ClauseSegmenter(encoder), Alignment(encoder)
+        return encoder, ClauseSegmenter(encoder), AlignSimilarity(encoder)
 
     def _read(self, texts: Mapping[str, str]) -> dict[str, _Read]:
         """Texts by the names they have here."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pyramidion.errors import MissingExtraError, Problems
-from pyramidion.formats.base import Format, is_database, parts
+from pyramidion.formats import Format, is_database, parts
 from pyramidion.study import Study
 
 

@@ -99,7 +99,7 @@ def export(
 ) -> None:
     """Write annotations as a study of their own, in any format. A topic can have one pyramid here: --name chooses."""
     from pyramidion.annotation.exports import study_for
-    from pyramidion.formats.studies import guess_format, save
+    from pyramidion.formats import guess_format, save
 
     output = Output(json, quiet)
     if target.is_file() and not force:

@@ -267,7 +267,7 @@ def export(
     quiet: Quiet = False,
 ) -> None:
     """Write the study with all answers in any format; workers are pseudonyms."""
-    from pyramidion.formats.studies import guess_format, save
+    from pyramidion.formats import guess_format, save
 
     output = Output(quiet=quiet)
     lost = save(open_desk(place).study(keep_excluded=True), target, format=to or guess_format(target))

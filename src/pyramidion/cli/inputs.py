@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def load_study(path: str, format: str | None, lenient: bool, output: Output) -> Study:
     """Read a study or stop with every error; warnings are shown and do not stop anything."""
-    from pyramidion.formats.studies import load
+    from pyramidion.formats import load
 
     with output.busy(f"Reading {path}"):
         study = load(path, format=format, lenient=lenient)

@@ -77,7 +77,7 @@ def import_(
     output = Output(json, quiet)
     study = load_study(source, format, lenient, output)
     if judge is not None:
-        from pyramidion.formats.studies import with_judge_called
+        from pyramidion.formats import with_judge_called
 
         study = with_judge_called(study, judge)
     desk = open_desk(place)

@@ -15,7 +15,7 @@ import tomllib
 from pathlib import Path
 
 from pyramidion.errors import Problems
-from pyramidion.formats.base import Format
+from pyramidion.formats import Format
 from pyramidion.formats.files import files, from_file_name, new_folder, read_text, subfolders, to_file_name, write_text
 from pyramidion.study import Document, Study, Summary, Topic
 from pyramidion.study.texts import Role

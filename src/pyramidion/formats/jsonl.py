@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from pyramidion.errors import Problems
-from pyramidion.formats.base import Format, parts
+from pyramidion.formats import Format, parts
 from pyramidion.formats.files import new_file, parse_object, read_lines
 from pyramidion.study import Study
 from pyramidion.study.records import BadRecordError, Collector, to_records

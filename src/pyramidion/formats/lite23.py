@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pyramidion.errors import Problems
-from pyramidion.formats.base import Format
+from pyramidion.formats import Format
 from pyramidion.formats.files import files, from_file_name, new_folder, read_every_line, to_file_name, write_text
 from pyramidion.study import (
     ContentUnit,

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pyramidion.errors import Problems
-from pyramidion.formats.base import Format
+from pyramidion.formats import Format
 from pyramidion.study import Study, Summary, Topic
 from pyramidion.study.texts import Role
 

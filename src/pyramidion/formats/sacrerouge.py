@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pyramidion.errors import Problems
-from pyramidion.formats.base import Format
+from pyramidion.formats import Format
 from pyramidion.formats.files import BadLineError, new_file, parse_object, read_lines
 from pyramidion.study import Document, Study, Summary, Topic
 from pyramidion.study.texts import Role

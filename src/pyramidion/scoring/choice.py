@@ -34,6 +34,9 @@ def own_references(study: Study) -> dict[tuple[str, str], str]:
     return found
 
 
+AUTO = "auto"
+"""The model that judges where nobody is named, and the pyramid that it builds."""
+
 Weights = Literal["contributors", "references"]
 """What a unit's weight counts; they differ where one reference contributes to a unit twice."""
 
@@ -103,10 +106,13 @@ def choose(
 ) -> Choice:
     """By default the pyramid named after the method's kind of judges if it was judged, else the only one that people
     judged, else the only judged one, else the only one; and judges of that kind, or all where none of them judged it,
-    but people and models are never mixed unasked. ``judges`` is a kind, a judge's id, "people" or "all". With
-    weights="references" a reference that contributes to a unit twice counts once.
+    but people and models are never mixed unasked. Of models it is `AUTO`, and the pyramid that it has judged.
+    ``judges`` is a kind, a judge's id, "people" or "all". With weights="references" a reference that contributes to a
+    unit twice counts once.
     """
     check_choice("weights", weights, get_args(Weights))
+    if kind == "model":
+        pyramid, judges = pyramid or auto_pyramid(study) or AUTO, judges or AUTO
     name = named_pyramid(study.pyramid_names if pyramid is not None else _likely(study, kind), pyramid)
     pyramids = {p.topic: p.strict() if weights == "references" else p for p in study.pyramids if p.name == name}
     on_units = judged_units(study.judgments, pyramids)
@@ -124,6 +130,15 @@ def choose(
     kind_of = {judge.id: judge.kind for judge in study.judges}
     single = "" if judges in {"all", PEOPLE, *get_args(JudgeKind)} else kind_of.get(judges, "")
     return Choice(name, pyramids, judges, on_units, on_aspects, tuple(notes), study.judges_of("crowd"), own, single)
+
+
+def auto_pyramid(study: Study) -> str | None:
+    """The pyramid that the model `AUTO` has judged in this study, its own first; None where it has judged nothing."""
+    mine = study.judgments.take(study.judgments.judge.is_in({AUTO} & study.judges_of("model")))
+    for name in sorted(study.pyramid_names, key=lambda name: name != AUTO):
+        if len(judged_units(mine, {p.topic: p for p in study.pyramids if p.name == name})):
+            return name
+    return None
 
 
 def _references(pyramid: Pyramid | None) -> tuple[str, ...]:

@@ -204,7 +204,7 @@ def peer_scores(
     check_choice("annotators", annotators, get_args(Annotators))
     found: dict[tuple[str, str], dict[str, PeerScore]] = {}
     for name, judges in _annotations(choice, annotators):
-        for (topic, system), score in _scored(choice, judges, rounding, clip):
+        for (topic, system), score in scores_by(choice, judges, rounding, clip):
             found.setdefault((topic, system), {})[name] = score
     for (topic, system), by in sorted(found.items()):
         for name, score in by.items():
@@ -226,10 +226,10 @@ def _annotations(choice: Choice, annotators: Annotators) -> list[tuple[str, froz
     return [*alone, ("crowd", workers)] if workers else alone
 
 
-def _scored(
-    choice: Choice, judges: frozenset[str], rounding: Rounding, clip: bool
+def scores_by(
+    choice: Choice, judges: frozenset[str], rounding: Rounding = "half-up", clip: bool = False
 ) -> Iterator[tuple[tuple[str, str], PeerScore]]:
-    """The peers that these judges annotated, by what most of them say."""
+    """The peers that these judges annotated, by topic and system, scored by what most of them say."""
 
     def said(judgments: Judgments) -> Judgments:
         return majority(judgments.take(judgments.judge.is_in(judges)))

@@ -119,6 +119,8 @@ class Column:
         return len(self.codes)
 
     def __add__(self, other: Column) -> Column:
+        if self.names == other.names:
+            return Column(self.names, np.concatenate((self.codes, other.codes)))
         place = _Numbered()
         moved = [np.array([place[name] for name in part.names], np.int32)[part.codes] for part in (self, other)]
         return Column(place, np.concatenate(moved))
