@@ -42,7 +42,7 @@ def after(
     made = subject if isinstance(subject, Annotation) else Annotation.start(subject)
     for command in commands:
         event = made.accept(command, author=author, base=made.version if base is None else base)
-        made = made.extended(event)
+        made = made.extend_with(event)
     return made
 
 
@@ -169,7 +169,7 @@ def test_a_peer_is_matched_and_every_mention_counts() -> None:
     )
     state = made.state
     assert not isinstance(state, Pyramid)
-    assert state.expressed() == {"1": 2}
+    assert state.count_mentions() == {"1": 2}
     assert state.judgments(UNITS, "anna") == [
         Judgment("t", "s", "anna", 2, unit="1", evidence=(spans((4, 17)), spans((37, 43), (47, 51)))),
         Judgment("t", "s", "anna", 0, unit="2"),
@@ -482,7 +482,7 @@ class Annotating(RuleBasedStateMachine):
             event = self.now.accept(command, author=author, base=base)
         except (RefusedError, ConflictError):
             return False
-        self.now = self.now.extended(read_event(json.loads(json.dumps(event_object(event)))))
+        self.now = self.now.extend_with(read_event(json.loads(json.dumps(event_object(event)))))
         assert self.now.events[-1] == event
         return True
 
