@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
@@ -12,6 +11,7 @@ from playwright.sync_api import Page, expect
 import pyramidion as pyr
 from pyramidion.methods.annotate import commands as do
 from pyramidion.methods.annotate.editing import apply
+from pyramidion.model import Contributor, Span
 from tests.browser.annotating import (
     account,
     begin,

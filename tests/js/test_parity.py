@@ -18,7 +18,7 @@ import pytest
 
 from pyramidion.methods.annotate import Annotation, ConflictError, PeerAnnotation, RefusedError, Subject, describe
 from pyramidion.methods.annotate.records import command_object, read_command
-from pyramidion.model import ContentUnit, Contributor, Pyramid, Span
+from pyramidion.model import ContentUnit, Contributor, Pyramid
 
 TEXTS = {"A": "The old bridge was closed.", "B": "It closed 👩‍👩‍👧 the bridge.", "C": "גשר נסגר"}
 PEER = "The bridge 👍 closed. A ferry runs. The bridge is shut."
@@ -59,7 +59,7 @@ def node() -> Iterator[subprocess.Popen[str]]:
     driver = Path(__file__).with_name("parity.js")
     with subprocess.Popen([path, str(driver)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         yield process
-        process.stdin.close()  # type: ignore[union-attr]
+        process.terminate()
 
 
 class Server:
@@ -135,7 +135,7 @@ def shown_unit(unit: ContentUnit) -> dict[str, Any]:
 
 
 class Page:
-    """The page under node; ``names`` are what it calls new things, by what a server that hears all at once calls them."""
+    """The page under node. ``names``: what it calls new things, by what a server that hears all at once calls them."""
 
     def __init__(self, node: subprocess.Popen[str], server: Server) -> None:
         self.node, self.server = node, server
@@ -144,7 +144,8 @@ class Page:
         self.ask("start", state=server.state())
 
     def ask(self, op: str, **given: Any) -> Any:
-        assert self.node.stdin and self.node.stdout
+        assert self.node.stdin
+        assert self.node.stdout
         self.node.stdin.write(json.dumps({"op": op, **given}) + "\n")
         self.node.stdin.flush()
         reply = json.loads(self.node.stdout.readline())

@@ -186,7 +186,7 @@ const EDITS = {
     checkNew(units, id);
     const moved = [...new Set(references)].map((reference) => contributor(old, String(reference)));
     if (!moved.length || moved.length === old.contributors.length) {
-      throw new Refused("A split takes some of the unit’s contributors and leaves some.");
+      throw new Refused("To split a unit, take some of its contributors but not all.");
     }
     const rest = { ...old, ...without(old, references) };
     const made = { id, label, comment: "", contributors: moved };
