@@ -3,18 +3,22 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 JS := tests/js
 JS_TOOLS := $(JS)/node_modules/.installed
 JS_FILES := src/pyramidion/web/static src/pyramidion/report/static $(JS)
 NODE := $(shell node -e 'process.exit(+(parseInt(process.versions.node) < 20))' 2>/dev/null && command -v npm)
 
-.PHONY: demo test lint unit lint-js unit-js no-node bench docs site example clean
+.PHONY: demo check test lint library unit lint-js unit-js no-node bench docs site example clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/pyramidion demo
 
-test: lint unit
+check: $(VENV)/.test-installed   # what to run while working: all but servers, browsers and what takes long
+	@$(MAKE) --no-print-directory --jobs 2 lint library
+
+test: lint unit   # everything
 
 lint: $(VENV)/.test-installed lint-js
 	$(BIN)/ruff check .
@@ -22,8 +26,11 @@ lint: $(VENV)/.test-installed lint-js
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+library: $(VENV)/.test-installed
+	$(PYTEST) -m 'not browser and not server and not load and not slow'
+
 unit: $(VENV)/.test-installed unit-js
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+	$(PYTEST)
 
 ifneq ($(NODE),)
 lint-js: $(JS_TOOLS)   # the pages' JavaScript: style, common mistakes, types

@@ -27,9 +27,10 @@ from scipy import stats
 from pyramidion.analysis import metric_accuracy, resampling, significance
 from pyramidion.analysis.correlate import correlate
 from pyramidion.analysis.votes import unit_votes
-from pyramidion.methods import lite
-from pyramidion.methods.columns import is_in, take
-from pyramidion.model import (
+from pyramidion.scoring import lite
+from pyramidion.stats.alpha import alpha, alpha_interval
+from pyramidion.stats.tukey import studentized_range_sf
+from pyramidion.study import (
     ContentUnit,
     Contributor,
     Judge,
@@ -43,8 +44,6 @@ from pyramidion.model import (
     Summary,
     Topic,
 )
-from pyramidion.stats.alpha import alpha, alpha_interval
-from pyramidion.stats.tukey import studentized_range_sf
 
 TARGET = Path(__file__).parent / "results" / "analysis.md"
 TOPICS, SYSTEMS, UNITS, WORKERS = 20, 22, 32, 5
@@ -142,7 +141,7 @@ def curves() -> tuple[str, float, str, float]:
             (study.judgments.topic, topics),
             (study.judgments.judge, judges),
         ):
-            lite.score(replace(study, judgments=take(study.judgments, is_in(column, names))), min_agreement=None)
+            lite.score(replace(study, judgments=study.judgments.take(column.is_in(names))), min_agreement=None)
 
     settings = (votes.units + votes.workers + len(votes.topics)) / 3
     theirs = best_of(again) * 70 * settings

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from tests.web.servers import answer_to
+from tests.server.servers import answer_to
 
 GIVES_BACK, VANISHES, COMES_LATE, SENDS_TWICE = 0.1, 0.1, 0.5, 0.1
 LOOKS_AGAIN = 1.0  # seconds until somebody who found nothing to do asks again

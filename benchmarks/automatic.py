@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import pyramidion as pyr
-from pyramidion.auto.choices import Choices
-from pyramidion.auto.evaluator import Evaluator
-from pyramidion.methods.sentences import tokens
-from pyramidion.model import ScoreTable, Study
-from pyramidion.workflows.automatic import evaluate_study
+from pyramidion.encoder.sentences import tokens
+from pyramidion.evaluation.automatic import evaluate_study
+from pyramidion.evaluation.choices import Choices
+from pyramidion.evaluation.evaluator import Evaluator
+from pyramidion.study import ScoreTable, Study
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULT = ROOT / "benchmarks/results/automatic.md"

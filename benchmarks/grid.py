@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 import pyramidion as pyr
-from pyramidion.auto.choices import Choices
-from pyramidion.workflows.automatic import evaluate_study
-from pyramidion.workflows.grid import paper_levels, score_grid
+from pyramidion.analysis.grid_runs import paper_levels, score_grid
+from pyramidion.evaluation.automatic import evaluate_study
+from pyramidion.evaluation.choices import Choices
 
 TARGET = Path(__file__).parent / "results" / "grid.md"
 BASE = Choices(partitioner="edua-g")

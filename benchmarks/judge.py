@@ -25,15 +25,14 @@ from scipy.optimize import minimize
 from scipy.stats import pearsonr, rankdata
 
 import pyramidion as pyr
-from pyramidion.auto.encoder import Encoded, Encoder
-from pyramidion.auto.judges import Questions, lexical, make_judge
-from pyramidion.auto.presence import Alignment, Texts
-from pyramidion.auto.words import Bag, bags
-from pyramidion.model import Judge, Judgment, Judgments, Study
-from pyramidion.platforms.simulated import crowd
-from pyramidion.platforms.simulated.answers import answer
-from pyramidion.workflows.careless import WorkerCheck, check_workers
-from pyramidion.workflows.judging import jobs, judge_study
+from pyramidion.analysis.calibrate import WorkerCheck, check_workers
+from pyramidion.campaigns.platforms.simulated import answer, crowd
+from pyramidion.encoder.alignment import Alignment, Texts
+from pyramidion.encoder.minilm import Encoded, Encoder
+from pyramidion.encoder.words import Bag, bags
+from pyramidion.evaluation.judging import jobs, judge_study
+from pyramidion.judges import Questions, lexical, make_judge
+from pyramidion.study import Judge, Judgment, Judgments, Study
 
 TARGET = Path(__file__).parent / "results" / "judge.md"
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "pyrxsum"
@@ -289,9 +288,9 @@ def main() -> None:
 
 
 def _majority(study: Study) -> Truth:
-    from pyramidion.methods.aggregate import majority
-    from pyramidion.methods.choice import choose
-    from pyramidion.methods.screening import screen
+    from pyramidion.scoring.aggregate import majority
+    from pyramidion.scoring.choice import choose
+    from pyramidion.scoring.screening import screen
 
     kept = screen(choose(study, kind="crowd", pyramid="crowd", judges="crowd").on_units).kept
     return {(j.topic, j.system, j.unit): float(j.value) for j in majority(kept) if j.value is not None}

@@ -23,11 +23,12 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from pyramidion.auto.graph import SimilarityGraph
-from pyramidion.auto.match import PeerMatch, WeightedUnits, exact, wmin
-from pyramidion.auto.partition import Partition, edua_c, edua_g, edua_x, packing
-from pyramidion.auto.segments import Clause, Segment, SegmentedText, Sentence
-from pyramidion.model.texts import Span
+from pyramidion.encoder.segments import Clause, Segment, SegmentedText, Sentence
+from pyramidion.judges import exact, wmin
+from pyramidion.judges.matching import PeerMatch, WeightedUnits
+from pyramidion.pyramids.graph import SimilarityGraph
+from pyramidion.pyramids.partition import Partition, edua_c, edua_g, edua_x, packing
+from pyramidion.study.texts import Span
 
 TARGET = Path(__file__).parent / "results" / "partition.md"
 DIMENSIONS = 100

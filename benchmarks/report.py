@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 import pyramidion as pyr
-from pyramidion.model import UNMATCHED
 from pyramidion.report import report_page
-from pyramidion.workflows.reporting import findings
+from pyramidion.report.collect import findings
+from pyramidion.study import UNMATCHED
 
 TARGET = Path(__file__).parent / "results" / "report.md"
 SYSTEMS, TOPICS, UNITS, REFERENCES, WORDS = 60, 100, 90, 4, 250

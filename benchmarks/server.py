@@ -36,12 +36,19 @@ import sqlalchemy  # noqa: E402
 import uvicorn  # noqa: E402
 import uvloop  # noqa: E402
 from annotators import Annotators, Load  # noqa: E402
-from tests.databases import Postgres, postgres  # noqa: E402
-from tests.web.kills import Kills  # noqa: E402
-from tests.web.servers import make_study, start_many, start_server  # noqa: E402
+from tests.databases import (  # noqa: E402
+    Postgres,
+    postgres,
+)
+from tests.server.kills import Kills  # noqa: E402
+from tests.server.servers import (  # noqa: E402
+    make_study,
+    start_many,
+    start_server,
+)
 
-from pyramidion.platforms.local import invite  # noqa: E402
-from pyramidion.workflows.campaign import Desk  # noqa: E402
+from pyramidion.campaigns.desk import CampaignDesk  # noqa: E402
+from pyramidion.campaigns.platforms.local import invite  # noqa: E402
 
 TARGET = ROOT / "benchmarks" / "results" / "server.md"
 ANNOTATORS, WANTED, CAMPAIGN = 500, 5, "load"
@@ -127,7 +134,7 @@ class Cpu:
 
 
 @contextmanager
-def served(place: str, processes: int, tasks: int) -> Iterator[tuple[Desk, str, int]]:
+def served(place: str, processes: int, tasks: int) -> Iterator[tuple[CampaignDesk, str, int]]:
     """A campaign with so many tasks on a running server: the study, where, and the server's process."""
     desk = make_study(place)
     start_many(desk, CAMPAIGN, tasks, workers=WANTED, lease_minutes=LEASE_MINUTES, check=False)
@@ -139,7 +146,7 @@ def served(place: str, processes: int, tasks: int) -> Iterator[tuple[Desk, str, 
         desk.database.close()
 
 
-def annotators(desk: Desk, url: str, think: float) -> Annotators:
+def annotators(desk: CampaignDesk, url: str, think: float) -> Annotators:
     def link(name: str) -> str:
         return f"/join/{invite(desk.database.secret, CAMPAIGN, name)}"
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from pyramidion.errors import Problems
 from pyramidion.formats import jsonl
-from pyramidion.model import (
+from pyramidion.study import (
     UNMATCHED,
     Aspect,
     ContentUnit,

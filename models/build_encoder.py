@@ -177,7 +177,7 @@ def largest_inputs(weights: dict[str, Array], texts: list[str]) -> Largest:
     import onnxruntime
 
     sys.path.insert(0, str(ROOT / "src"))
-    from pyramidion.auto.encoder import WINDOW, wordpiece
+    from pyramidion.encoder.minilm import WINDOW, wordpiece
 
     model = build(weights, watch=True)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
@@ -194,7 +194,7 @@ def largest_inputs(weights: dict[str, Array], texts: list[str]) -> Largest:
 
 def example_texts() -> list[str]:
     sys.path.insert(0, str(ROOT / "src"))
-    from pyramidion.workflows.studies import example
+    from pyramidion.formats.studies import example
 
     study = example()
     return [s.text for s in study.summaries] + [d.text for topic in study.topics for d in topic.documents]

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from scipy.stats import rankdata, spearmanr
 
-from pyramidion.auto.encoder import wordpiece
+from pyramidion.encoder.minilm import wordpiece
 
 PAIRS, BATCH = 1500, 32
 

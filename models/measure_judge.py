@@ -17,11 +17,11 @@ import numpy as np
 from train_judge import FOLDS, Document, Doubles, auc, fit, judged, quality, read
 
 import pyramidion as pyr
-from pyramidion.auto import presence
-from pyramidion.auto.encoder import Encoder
-from pyramidion.auto.judges import make_judge
-from pyramidion.auto.words import bags
-from pyramidion.workflows.judging import judge
+from pyramidion.encoder import alignment as presence
+from pyramidion.encoder.minilm import Encoder
+from pyramidion.encoder.words import bags
+from pyramidion.evaluation.judging import judge
+from pyramidion.judges import make_judge
 
 MIXED_SYSTEMS, PAIRS_A_SOURCE = 20, 1500
 

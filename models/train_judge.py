@@ -1,4 +1,4 @@
-"""Fit src/pyramidion/data/judge.json, the dozen numbers of `pyramidion.auto.presence`, and cross-validate them.
+"""Fit src/pyramidion/data/judge.json, the dozen numbers of `pyramidion.encoder.alignment`, and cross-validate them.
 
     python models/train_judge.py FOLDER    # the Lite2-3Pyramid layout of PyrXSum: SCUs.txt, summaries/, labels/
 
@@ -30,9 +30,12 @@ from scipy.stats import pearsonr, rankdata
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
-from pyramidion.auto import presence  # noqa: E402
-from pyramidion.auto.encoder import Encoder  # noqa: E402
-from pyramidion.auto.words import Bag, bags  # noqa: E402
+from pyramidion.encoder import alignment as presence  # noqa: E402
+from pyramidion.encoder.minilm import Encoder  # noqa: E402
+from pyramidion.encoder.words import (  # noqa: E402
+    Bag,
+    bags,
+)
 
 START = presence.Model(1.0, 4.0, 8.0, 2.0, 0.0, -5.0, 4.0, 3.0, 0.0, 0.0, -4.0)
 LOOSE = np.array([0.5, 2.0, 2.0, 1.0, 1.0, 2.0, 3.0, 3.0, 3.0, 3.0, 3.0])

@@ -22,7 +22,10 @@ from torch import nn
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
-from pyramidion.auto.encoder import HIDDEN, Encoder  # noqa: E402
+from pyramidion.encoder.minilm import (  # noqa: E402
+    HIDDEN,
+    Encoder,
+)
 
 LAYERS, WIDTH, REACH = 6, 192, 1
 EPOCHS, BATCH, RATE, DROPOUT, SEED = 8, 64, 1e-3, 0.3, 1
@@ -32,7 +35,7 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 class Head(nn.Module):
-    """The same as pyramidion.auto.clauses computes with numpy."""
+    """The same as pyramidion.pyramids.clauses computes with numpy."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -18,14 +18,21 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the tests' way of starting servers is ours too
 
 from playwright.sync_api import Browser, Page, sync_playwright  # noqa: E402
-from tests.web.servers import PASSWORD, running_server  # noqa: E402
+from tests.server.servers import (  # noqa: E402
+    PASSWORD,
+    running_server,
+)
 
 import pyramidion as pyr  # noqa: E402
-from pyramidion.report import report_page, write_feedback  # noqa: E402
-from pyramidion.store import Accounts, Database  # noqa: E402
-from pyramidion.web.context import SESSION_COOKIE  # noqa: E402
-from pyramidion.workflows.campaign import Desk  # noqa: E402
-from pyramidion.workflows.reporting import findings  # noqa: E402
+from pyramidion.campaigns.desk import CampaignDesk  # noqa: E402
+from pyramidion.report import (  # noqa: E402
+    report_page,
+    write_feedback,
+)
+from pyramidion.report.collect import findings  # noqa: E402
+from pyramidion.server.context import SESSION_COOKIE  # noqa: E402
+from pyramidion.store.accounts import Accounts  # noqa: E402
+from pyramidion.store.database import Database  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 
@@ -87,7 +94,7 @@ def take_annotation(browser: Browser, folder: Path) -> list[Path]:
     place = folder / "study.db"
     database = Database.create(place, title="Water in Port Ambry")
     Accounts(database).add("erin", PASSWORD, "expert")
-    Desk(database).import_study(pyr.example())
+    CampaignDesk(database).import_study(pyr.example())
     token = Accounts(database).log_in("erin", PASSWORD) or ""
     taken = []
     with running_server(place) as server:

@@ -2,23 +2,56 @@
 
 from __future__ import annotations
 
+import csv
+import json
+import os
 from pathlib import Path
 
+import argon2
 import pytest
 from hypothesis import settings
 
 import pyramidion as pyr
 
+# Every test process has a core to itself at best; threads of numpy's that wait for each other only waste it.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Timing never decides a test: shared machines are slow now and then.
 settings.register_profile("steady", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("steady")
 
-REAL_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+# What a password costs to guess it also costs each log-in of a test. test_store.py looks at the real cost.
+REAL_COST = argon2.PasswordHasher.__init__.__defaults__
+argon2.PasswordHasher.__init__.__defaults__ = (1, 8, 1, *(REAL_COST or ())[3:])
+
+HERE = Path(__file__).resolve().parent
+REAL_DATA = HERE.parents[1] / "shared" / "data"
 
 
 @pytest.fixture(scope="session")
 def example() -> pyr.Study:
     return pyr.example()
+
+
+@pytest.fixture
+def real_password_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passwords are hashed as for real people."""
+    monkeypatch.setattr(argon2.PasswordHasher.__init__, "__defaults__", REAL_COST)
+
+
+@pytest.fixture(scope="session")
+def qapyramid(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The judgments of data/qapyramid in the layout in which they were released, with numbers for texts."""
+    path = tmp_path_factory.mktemp("qapyramid") / "judgments.jsonl"
+    with (HERE / "data" / "qapyramid" / "judgments.csv").open() as table, path.open("w") as file:
+        for row in csv.DictReader(table):
+            document, predicate, unit = (row.pop(name) for name in ("document", "predicate", "unit"))
+            place = {"document": document, "predicate": predicate, "unit": unit}
+            for system, answers in row.items():
+                for worker, present in zip(answers[::2], answers[1::2], strict=True):
+                    judgment = {"system": system, **place, "worker": worker, "present": int(present)}
+                    file.write(json.dumps(judgment) + "\n")
+    return path
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from pyramidion.model import (
+from pyramidion.study import (
     UNMATCHED,
     Aspect,
     Assignment,

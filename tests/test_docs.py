@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from pyramidion import plugins
-from pyramidion.methods import lite, pyramid, rouge
+from pyramidion.scoring import lite, pyramid, rouge
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

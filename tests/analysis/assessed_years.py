@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyramidion.model import (
+from pyramidion.study import (
     ContentUnit,
     Contributor,
     Judge,

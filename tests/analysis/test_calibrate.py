@@ -7,7 +7,7 @@ import pytest
 
 import pyramidion as pyr
 from pyramidion.analysis import calibrate
-from pyramidion.model import Aspect, Judge, Judgment, Judgments, Score, ScoreTable, Signature, Study
+from pyramidion.study import Aspect, Judge, Judgment, Judgments, Score, ScoreTable, Signature, Study
 
 
 def crowd(noise: float = 0.3, items: int = 40, experts: bool = True) -> tuple[Study, np.ndarray]:

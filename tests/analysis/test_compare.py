@@ -7,8 +7,8 @@ import pytest
 
 import pyramidion as pyr
 from pyramidion.analysis import compare
-from pyramidion.methods.pairwise import Vote, bradley_terry
-from pyramidion.model import Judge, Judgment, Judgments, Study
+from pyramidion.analysis.compare import Vote, bradley_terry
+from pyramidion.study import Judge, Judgment, Judgments, Study
 
 STRENGTH = {"a": 1.0, "b": 0.3, "c": -0.3, "d": -1.0}
 

@@ -8,8 +8,8 @@ import pytest
 import pyramidion as pyr
 from pyramidion.analysis import consistency, trained_metric
 from pyramidion.analysis.consistency import identical_summaries
-from pyramidion.model import Aspect, Judge, Judgment, Judgments, Score, ScoreTable, Signature, Study, Summary, Topic
 from pyramidion.stats.alpha import alpha
+from pyramidion.study import Aspect, Judge, Judgment, Judgments, Score, ScoreTable, Signature, Study, Summary, Topic
 
 NOISE = {"steady": 0.2, "fair": 1.0, "wild": 3.0}
 

@@ -10,10 +10,9 @@ from tests.analysis.assessed_years import annotated_year
 
 import pyramidion as pyr
 from pyramidion.analysis import consistency
-from pyramidion.analysis.assessors import cells_of, given_scores, human_peers, system_means, topic_set
-from pyramidion.analysis.exclusion import Exclusion
-from pyramidion.model import Aspect, Judge, Judgment, Judgments, Score, ScoreTable, Study, Summary
+from pyramidion.analysis.assessors import Exclusion, cells_of, given_scores, human_peers, system_means, topic_set
 from pyramidion.stats.correlation import steiger
+from pyramidion.study import Aspect, Judge, Judgment, Judgments, Score, ScoreTable, Study, Summary
 
 ONE, FACTS = annotated_year(1)
 TWO, MORE = annotated_year(2, year="09")

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 import pyramidion as pyr
-from pyramidion.model import ScoreTable, Signature
-from pyramidion.workflows.analyses import changes as differences
+from pyramidion.analysis.sources import changes as differences
+from pyramidion.study import ScoreTable, Signature
 
 
 def table(**means: float) -> ScoreTable:

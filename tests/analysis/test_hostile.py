@@ -15,7 +15,7 @@ from tests.strategies import crowds, studies
 import pyramidion as pyr
 from pyramidion import analysis
 from pyramidion.analysis.inputs import measures_of
-from pyramidion.workflows.analyses import scored_by_all
+from pyramidion.analysis.sources import scored_by_all
 
 Question = Callable[[pyr.Study], Any]
 

@@ -7,7 +7,8 @@ import pytest
 
 import pyramidion as pyr
 from pyramidion.analysis import reliability
-from pyramidion.model import (
+from pyramidion.stats.alpha import alpha
+from pyramidion.study import (
     UNMATCHED,
     ContentUnit,
     Contributor,
@@ -19,7 +20,6 @@ from pyramidion.model import (
     Summary,
     Topic,
 )
-from pyramidion.stats.alpha import alpha
 
 WEIGHTS = {"u1": 3, "u2": 2, "u3": 1, "u4": 1}
 

@@ -27,18 +27,8 @@ from pyramidion.analysis import ScoredSettings
 from pyramidion.analysis.differences import differences as differences_between
 from pyramidion.analysis.ranking import ranking
 from pyramidion.analysis.votes import unit_votes
-from pyramidion.model import (
-    Judge,
-    Judgment,
-    Judgments,
-    Pyramid,
-    Score,
-    ScoreTable,
-    Settings,
-    Signature,
-    Study,
-)
-from pyramidion.workflows.planning import Plan, plan
+from pyramidion.campaigns.plan import Plan, plan
+from pyramidion.study import Judge, Judgment, Judgments, Pyramid, Score, ScoreTable, Settings, Signature, Study
 
 Thing = TypeVar("Thing")
 Ask = Callable[[Callable[[Any], Any]], Any]

@@ -9,7 +9,7 @@ import pytest
 
 import pyramidion as pyr
 from pyramidion.analysis import significance, tukey, unit_significance
-from pyramidion.model import Aspect, Judge, Judgment, Judgments, Score, ScoreTable, Signature, Study
+from pyramidion.study import Aspect, Judge, Judgment, Judgments, Score, ScoreTable, Signature, Study
 
 
 def table(cells: np.ndarray) -> ScoreTable:

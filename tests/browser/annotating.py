@@ -10,9 +10,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import pyramidion as pyr
-from pyramidion.store import Accounts
-from pyramidion.store.accounts import Role
-from pyramidion.web.context import SESSION_COOKIE
+from pyramidion.server.context import SESSION_COOKIE
+from pyramidion.store.accounts import Accounts, Role
 from tests.browser.site import PASSWORD, TOPIC, Site, small_study
 
 Spans = Sequence[Sequence[int]]

@@ -1,4 +1,4 @@
-"""A real browser, a real server process, and studies to put into it."""
+"""A real browser, and people who use it."""
 
 from __future__ import annotations
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page, Response, expect
 
-from pyramidion.model.campaigns import TaskKind
-from pyramidion.store import Accounts
-from pyramidion.web.content import CONTENT
-from pyramidion.web.context import SESSION_COOKIE
+from pyramidion.campaigns.api.worker import CONTENT
+from pyramidion.server.context import SESSION_COOKIE
+from pyramidion.store.accounts import Accounts
+from pyramidion.study.tasks import TaskKind
 from tests.browser.site import MANAGER, PASSWORD, Site
 
 # Patience, not speed: the machine may be busy, and nothing waits longer than it has to.

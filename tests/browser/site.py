@@ -1,4 +1,4 @@
-"""A study and a server process over it."""
+"""A study and a server over it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pyramidion as pyr
-from pyramidion.model import Settings
-from pyramidion.model.campaigns import TaskKind
-from pyramidion.platforms.local import invite
-from pyramidion.store import Accounts, Database
-from pyramidion.workflows.campaign import Desk
-from pyramidion.workflows.planning import plan
-from tests.web.servers import PASSWORD, running_server
+from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.campaigns.plan import plan
+from pyramidion.campaigns.platforms.local import invite
+from pyramidion.campaigns.tasks import to_object
+from pyramidion.store.accounts import Accounts
+from pyramidion.store.database import Database
+from pyramidion.study import Settings
+from pyramidion.study.tasks import TaskKind
+from tests.server.servers import PASSWORD, running_server, served_here
 
 MANAGER = "mona"
 TOPIC = "drought-plan"
@@ -42,7 +44,7 @@ class Site:
     """A study that is being served, and a way to its database beside the pages."""
 
     url: str
-    desk: Desk
+    desk: CampaignDesk
 
     def start(self, kind: TaskKind, name: str, **settings: Any) -> None:
         self.desk.start(plan(self.desk.studies.load(), kind, name, Settings.for_kind(kind, **settings)))
@@ -52,19 +54,19 @@ class Site:
 
     def answers(self, campaign: str) -> list[dict[str, Any]]:
         """What has arrived and counts."""
-        return [answer.answer or {} for answer in self.desk.campaigns.answers(campaign) if answer.counted]
+        return [to_object(one.answer) for one in self.desk.campaigns.answers(campaign) if one.counted and one.answer]
 
 
 @contextmanager
-def serve(study: pyr.Study, folder: Path) -> Iterator[Site]:
-    """A new database with this study, a manager, and a server process that ends with the block."""
+def serve(study: pyr.Study, folder: Path, *, apart: bool = False) -> Iterator[Site]:
+    """A new database with this study, a manager, and a server, ``apart`` in a process, that ends with the block."""
     place = folder / "study.db"
     database = Database.create(place, title=study.title)
     try:
         Accounts(database).add(MANAGER, PASSWORD)
-        desk = Desk(database)
+        desk = CampaignDesk(database)
         desk.import_study(study)
-        with running_server(place) as server:
+        with running_server(place) if apart else served_here(place) as server:
             yield Site(server.url, desk)
             assert "Traceback" not in server.printed(), server.printed()
     finally:

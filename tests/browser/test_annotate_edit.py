@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import pyramidion as pyr
-from pyramidion.methods.annotate import commands as do
-from pyramidion.methods.annotate.editing import apply
-from pyramidion.model import Contributor, Span
+from pyramidion.annotation import commands as do
+from pyramidion.annotation.editing import apply
+from pyramidion.study import Contributor, Span
 from tests.browser.annotating import (
     account,
     begin,

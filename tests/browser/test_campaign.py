@@ -48,8 +48,8 @@ SAYS = {
 
 @pytest.fixture(scope="module")
 def beginning(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """Texts, no units, no campaigns."""
-    with serve(small_study(list(SAYS), ["A"]), tmp_path_factory.mktemp("beginning")) as site:
+    """Texts, no units, no campaigns; and the server as people start it."""
+    with serve(small_study(list(SAYS), ["A"]), tmp_path_factory.mktemp("beginning"), apart=True) as site:
         yield site
 
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 import pyramidion as pyr
 from pyramidion.formats.files import plain_cell
-from pyramidion.model import Aspect
+from pyramidion.study import Aspect
 from tests.browser.people import Visitors, counter, fact, log_in, statements, submitted
 from tests.browser.site import Site, serve
 

@@ -5,7 +5,7 @@ The files that calls name are made by the fixture `place` in test_options.py.
 
 from __future__ import annotations
 
-from tests.platforms.fake_prolific import TOKEN
+from tests.campaigns.platforms.fake_prolific import TOKEN
 
 Words = list[str]
 Probe = tuple[Words, Words]

@@ -6,11 +6,17 @@ import contextlib
 import io
 import os
 import sys
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
 
+import typer.main
+
 from pyramidion.cli.main import main
+
+# Typer reads the signatures of all commands anew at every call, which takes longer than many a command.
+get_command = cache(typer.main.get_command)
 
 
 class Done(NamedTuple):
@@ -23,6 +29,7 @@ def run(*arguments: object, cwd: Path | None = None, typed: str = "", **environm
     out, err = io.StringIO(), io.StringIO()
     code: object = None
     with contextlib.ExitStack() as around:
+        around.enter_context(mock.patch.object(typer.main, "get_command", get_command))
         around.enter_context(mock.patch.object(sys, "argv", ["pyramidion", *map(str, arguments)]))
         around.enter_context(mock.patch.object(sys, "stdin", io.StringIO(typed)))
         around.enter_context(mock.patch.dict(os.environ, {"NO_COLOR": "1", **environment}))

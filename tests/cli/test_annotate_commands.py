@@ -9,8 +9,9 @@ from tests.cli.test_campaigns import made
 from tests.cli.test_commands import refused, run
 
 import pyramidion as pyr
-from pyramidion.store import Database, Studies
-from pyramidion.workflows.annotate import AnnotationDesk
+from pyramidion.annotation.desk import AnnotationDesk
+from pyramidion.store.database import Database
+from pyramidion.store.studies import Studies
 
 TOPIC = "drought-plan"
 

@@ -13,7 +13,7 @@ from tests.analysis.assessed_years import annotated_year
 from tests.cli.running import run
 
 import pyramidion as pyr
-from pyramidion.model import Judgments
+from pyramidion.study import Judgments
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.running import run
 
 import pyramidion as pyr
-from pyramidion.model import Judgments
+from pyramidion.study import Judgments
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.auto.chat_server import ChatServer
 from tests.cli import running
 from tests.cli.running import Done
+from tests.judges.chat_server import ChatServer
 
 import pyramidion as pyr
 

@@ -23,6 +23,8 @@ import numpy as np
 import pytest
 import uvicorn
 from tests.analysis.assessed_years import annotated_year
+from tests.campaigns.platforms.fake_prolific import STUDY as PLATFORM_STUDY
+from tests.campaigns.platforms.fake_prolific import fake_prolific
 from tests.cli.option_probes import (
     ASKED,
     BASE,
@@ -47,20 +49,20 @@ from tests.cli.option_probes import (
     Words,
 )
 from tests.cli.running import run
-from tests.platforms.fake_prolific import STUDY as PLATFORM_STUDY
-from tests.platforms.fake_prolific import fake_prolific
 from typer.main import get_command
 
 import pyramidion as pyr
+from pyramidion.analysis import grid_runs as grids
+from pyramidion.annotation.desk import AnnotationDesk
+from pyramidion.campaigns import reviewing as platforms
+from pyramidion.campaigns.platforms.prolific import Client
 from pyramidion.cli import demo
 from pyramidion.cli.main import app
 from pyramidion.errors import UsageError
-from pyramidion.model import Aspect, ContentUnit, Contributor, Judge, Judgment, Score
-from pyramidion.platforms.prolific import Client
-from pyramidion.store import Database, Studies
-from pyramidion.workflows import automatic, platforms
-from pyramidion.workflows import grid as grids
-from pyramidion.workflows.annotate import AnnotationDesk
+from pyramidion.evaluation import automatic
+from pyramidion.store.database import Database
+from pyramidion.store.studies import Studies
+from pyramidion.study import Aspect, ContentUnit, Contributor, Judge, Judgment, Score
 
 
 def commands() -> Iterator[tuple[str, Any]]:

@@ -18,7 +18,7 @@ from pyramidion.errors import Problems, UsageError
 from pyramidion.formats import ducview, jsonl
 from pyramidion.formats.ducview.java_regex import JavaPattern, PatternError
 from pyramidion.formats.ducview.xml import MAX_BYTES, MAX_ELEMENTS
-from pyramidion.model import (
+from pyramidion.study import (
     UNMATCHED,
     ContentUnit,
     Contributor,

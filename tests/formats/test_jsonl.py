@@ -13,7 +13,7 @@ from tests.strategies import studies
 import pyramidion as pyr
 from pyramidion.errors import Problems
 from pyramidion.formats import jsonl
-from pyramidion.model.records import to_records
+from pyramidion.study.records import to_records
 
 SCHEMA = json.loads((Path(jsonl.__file__).parent / "study.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import pyramidion as pyr
+from pyramidion.analysis.sources import read_source
 from pyramidion.formats.judgment_tables import read_judgments, recognises
-from pyramidion.workflows.analyses import read_source
 
 
 def file(folder: Path, name: str, text: str) -> Path:

@@ -11,7 +11,7 @@ from tests.strategies import studies
 
 from pyramidion.errors import Problems, UsageError
 from pyramidion.formats import folder, jsonl, lite23
-from pyramidion.model import (
+from pyramidion.study import (
     ContentUnit,
     Contributor,
     Document,

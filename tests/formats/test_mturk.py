@@ -15,7 +15,7 @@ from tests.strategies import studies
 from pyramidion.errors import Problems, UsageError
 from pyramidion.formats import jsonl, mturk
 from pyramidion.formats.mturk.columns import join_ids, kind_of, split_ids
-from pyramidion.model import (
+from pyramidion.study import (
     Assignment,
     ContentUnit,
     Contributor,

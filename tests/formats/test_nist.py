@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pyramidion.errors import Problems
 from pyramidion.formats import folder, lite23, nist
-from pyramidion.model import Study, Summary, Topic
+from pyramidion.study import Study, Summary, Topic
 
 SEE = """<html>
 <head><title>D0601.M.250.A.9</title></head>

@@ -8,7 +8,7 @@ import pytest
 
 import pyramidion as pyr
 from pyramidion.errors import InputError, UsageError
-from pyramidion.workflows.studies import inspect
+from pyramidion.formats import inspect
 
 
 def put(folder: Path, **texts: str) -> Path:

@@ -13,9 +13,8 @@ from tests.strategies import studies
 
 import pyramidion as pyr
 from pyramidion.errors import Problems
-from pyramidion.formats import jsonl, sacrerouge
-from pyramidion.formats.base import losses
-from pyramidion.model import Document, Study, Summary, Topic
+from pyramidion.formats import jsonl, losses, sacrerouge
+from pyramidion.study import Document, Study, Summary, Topic
 
 EXAMPLE = Path(jsonl.__file__).parents[1] / "data" / "example.jsonl"
 

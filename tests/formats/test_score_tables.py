@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.strategies import ids
 
 import pyramidion as pyr
-from pyramidion.model import Score, ScoreTable, Signature
+from pyramidion.study import Score, ScoreTable, Signature
 
 tables = st.dictionaries(
     st.tuples(st.none() | ids, ids, st.sampled_from(["m", "rouge-2-recall", "=x"])), st.none() | st.floats(0, 10)

@@ -1,4 +1,7 @@
-"""What the analyses must find in published data. Skipped, and said so, where the data is not beside the checkout."""
+"""What the analyses must find in published data.
+
+Skipped, and said so, where the data may not be part of this repository and is not beside the checkout.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import pytest
 
 import pyramidion as pyr
 from pyramidion.analysis import agreement, correlate, significance, tukey
-from pyramidion.workflows.analyses import read_source
+from pyramidion.analysis.sources import read_source
 
 TOPICS = ("D407", "D632", "D654", "D393", "D391", "D400", "D366", "D422", "D683", "D376")
 """The DUC 2005 topics of Shapira et al. 2019."""
@@ -75,8 +78,8 @@ def test_likert_coherence_tukey(likert: pyr.Study) -> None:
     assert any("rank-deficient" in str(note) for note in answer.notes)
 
 
-def test_qapyramid_alpha(real_data: Path) -> None:
-    study = read_source(real_data / "qapyramid-presence" / "judgments.jsonl")
+def test_qapyramid_alpha(qapyramid: Path) -> None:
+    study = read_source(qapyramid)
     assert isinstance(study, pyr.Study)
     found = agreement(study, resamples=200).result
     assert found.alpha.value == pytest.approx(0.648, abs=5e-4)

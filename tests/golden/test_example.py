@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import pyramidion as pyr
-from pyramidion.methods.screening import screen
+from pyramidion.scoring.screening import screen
 
 ORDER = ["paraphrase", "extract", "lead", "vague", "repeat", "offtopic"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pyramidion.methods import lite
-from pyramidion.methods.aggregate import majority, mean
-from pyramidion.methods.screening import screen
-from pyramidion.model import ContentUnit, Contributor, Judge, Judgment, Judgments, Pyramid, Study, Summary, Topic
+from pyramidion.scoring import lite
+from pyramidion.scoring.aggregate import majority, mean
+from pyramidion.scoring.screening import screen
+from pyramidion.study import ContentUnit, Contributor, Judge, Judgment, Judgments, Pyramid, Study, Summary, Topic
 
 
 def votes(*values: float | None) -> Judgments:

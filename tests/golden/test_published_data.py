@@ -1,4 +1,7 @@
-"""Numbers that published data must give. Skipped, and said so, where the data is not beside the checkout."""
+"""Numbers that published data must give.
+
+Skipped, and said so, where the data may not be part of this repository and is not beside the checkout.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,10 @@ import pytest
 
 import pyramidion as pyr
 from pyramidion.analysis import correlate
-from pyramidion.methods.screening import screen
-from pyramidion.model import Judgment, Judgments
+from pyramidion.scoring.screening import screen
 from pyramidion.stats.alpha import alpha
 from pyramidion.stats.correlation import correlation
+from pyramidion.study import Judgment, Judgments
 
 
 def test_duc_2005_pyramid_against_responsiveness(real_data: Path) -> None:
@@ -82,8 +85,8 @@ def test_pyrxsum_scores_equal_the_mean_of_the_labels(real_data: Path) -> None:
         assert by_topic == per_example
 
 
-def test_qapyramid_alpha_and_screening_at_real_size(real_data: Path) -> None:
-    rows = [json.loads(line) for line in (real_data / "qapyramid-presence" / "judgments.jsonl").open()]
+def test_qapyramid_alpha_and_screening_at_real_size(qapyramid: Path) -> None:
+    rows = [json.loads(line) for line in qapyramid.open()]
     items = {key: i for i, key in enumerate(dict.fromkeys((r["system"], r["predicate"], r["unit"]) for r in rows))}
     found = alpha([items[r["system"], r["predicate"], r["unit"]] for r in rows], [r["present"] for r in rows])
     assert len(items) == 8910

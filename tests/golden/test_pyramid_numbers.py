@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pyramidion.methods.pyramid import PeerScore, mean_units_per_reference
-from pyramidion.model import ContentUnit, Contributor, Pyramid
+from pyramidion.scoring.pyramid import PeerScore, mean_units_per_reference
+from pyramidion.study import ContentUnit, Contributor, Pyramid
 
 
 def pyramid_of(weights: list[int], references: int) -> Pyramid:

@@ -16,9 +16,10 @@ from typing import Any
 
 import pytest
 
-from pyramidion.methods.annotate import Annotation, ConflictError, PeerAnnotation, RefusedError, Subject, describe
-from pyramidion.methods.annotate.records import command_object, read_command
-from pyramidion.model import ContentUnit, Contributor, Pyramid
+from pyramidion.annotation.commands import PeerAnnotation, RefusedError, Subject, describe
+from pyramidion.annotation.events import command_object, read_command
+from pyramidion.annotation.log import Annotation, ConflictError
+from pyramidion.study import ContentUnit, Contributor, Pyramid
 
 TEXTS = {"A": "The old bridge was closed.", "B": "It closed 👩‍👩‍👧 the bridge.", "C": "גשר נסגר"}
 PEER = "The bridge 👍 closed. A ferry runs. The bridge is shut."
@@ -135,7 +136,7 @@ def shown_unit(unit: ContentUnit) -> dict[str, Any]:
 
 
 class Page:
-    """The page under node. ``names``: what it calls new things, by what a server that hears all at once calls them."""
+    """The page under node; ``names`` maps the names it gives to new things to those that the server gives them."""
 
     def __init__(self, node: subprocess.Popen[str], server: Server) -> None:
         self.node, self.server = node, server

@@ -14,7 +14,7 @@ from rich.console import Console
 import pyramidion as pyr
 from pyramidion import report
 from pyramidion.analysis import Answer, Table
-from pyramidion.analysis.figures import (
+from pyramidion.analysis.answer import (
     Bars,
     Contour,
     Estimate,
@@ -28,8 +28,8 @@ from pyramidion.analysis.figures import (
     Tier,
     Tiers,
 )
-from pyramidion.model import Signature
 from pyramidion.report.plots import save
+from pyramidion.study import Signature
 
 NASTY = "=a_b & 50% $x^2$ \x1b[31m"
 FIGURES: list[Figure] = [

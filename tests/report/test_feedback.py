@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 import pyramidion as pyr
-from pyramidion.analysis.findings import Findings, ShownTopic, ShownUnit, Wording
 from pyramidion.report import write_feedback
-from pyramidion.report.feedback import Ideas, _idea, ideas
-from pyramidion.report.names import file_name
-from pyramidion.workflows.reporting import findings
+from pyramidion.report.collect import Findings, findings
+from pyramidion.report.feedback import group_ideas
+from pyramidion.report.tables import file_name
 
 
 @pytest.fixture(scope="module")
@@ -51,13 +50,13 @@ def shown(path: Path) -> str:
 
 
 def test_ideas_are_grouped_by_how_many_references_have_them() -> None:
-    def topic(*weights: int) -> ShownTopic:
-        units = tuple(ShownUnit(f"u{n}", "", weight, ()) for n, weight in enumerate(weights))
-        return ShownTopic("t", "", "", (), units, max(weights, default=0))
+    def groups(*weights: int) -> list[list[int]]:
+        units = [pyr.ContentUnit("u", "", (pyr.Contributor("A"),) * weight) for weight in weights]
+        return [[unit.weight for unit in group] for group in group_ideas(units)]
 
-    assert ideas(topic(4, 3, 2, 1)) == Ideas((0, 1), (2,), (3,))
-    assert ideas(topic(1, 1)) == Ideas((0, 1), (), ())
-    assert ideas(topic()) == Ideas((), (), ())
+    assert groups(4, 3, 2, 1) == [[4, 3], [2], [1]]
+    assert groups(1, 1) == [[1, 1], [], []]
+    assert groups() == [[], [], []]
 
 
 def test_a_writer_reads_what_is_there_and_what_is_missing(found: Findings, tmp_path: Path) -> None:
@@ -111,11 +110,24 @@ def test_the_grade_book_has_numbers_and_no_formulas(tmp_path: Path) -> None:
     assert row["modified"] == "0.5893"  # 33 / 56
 
 
-def test_a_label_that_is_a_references_wording_is_not_quoted_as_well() -> None:
+def test_a_label_that_is_a_references_wording_is_not_quoted_as_well(tmp_path: Path) -> None:
     """Units of automatic pyramids are labelled by one of their wordings."""
-    unit = ShownUnit("u", "a roofer", 2, (Wording("A", "a roofer"), Wording("B", "a man who mends roofs")))
-    assert "A reference says: “a man who mends roofs”" in str(_idea(unit))
-    assert "A reference says" not in str(_idea(replace(unit, wordings=unit.wordings[:1])))
+    texts = {"A": "a roofer came", "B": "a man who mends roofs"}
+    spans = {"A": pyr.Span(0, 8), "B": pyr.Span(0, 21)}
+
+    def page(*references: str) -> str:
+        contributors = tuple(pyr.Contributor(name, (spans[name],)) for name in references)
+        study = pyr.Study(
+            topics=(pyr.Topic("t"),),
+            summaries=(pyr.Summary("t", "x", "?"), *(pyr.Summary("t", n, t, "reference") for n, t in texts.items())),
+            pyramids=(pyr.Pyramid("t", ("A", "B"), (pyr.ContentUnit("u", "a roofer", contributors),)),),
+            judges=(pyr.Judge("j", "expert"),),
+            judgments=pyr.Judgments([pyr.Judgment("t", "x", "j", 0.0, unit="u")]),
+        )
+        return shown(write_feedback(findings(study, resamples=20), tmp_path / "".join(references))[0])
+
+    assert "A reference says: “a man who mends roofs”" in page("A", "B")
+    assert "A reference says" not in page("A")
 
 
 def test_without_judgments_on_units_no_pages_are_promised(tmp_path: Path) -> None:

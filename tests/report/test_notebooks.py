@@ -7,7 +7,7 @@ from dataclasses import replace
 from html import unescape
 
 import pyramidion as pyr
-from pyramidion.workflows.explaining import explain
+from pyramidion.scoring.explain import explain
 
 SCRIPT = "<script>alert(1)</script>"
 

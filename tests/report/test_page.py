@@ -16,12 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from tests.strategies import crowds, studies
 
 import pyramidion as pyr
-from pyramidion.analysis.findings import Findings, Piece
 from pyramidion.report import report_page
-from pyramidion.report.drawing import Scale, heat_step, nice_scale
-from pyramidion.report.markup import Markup, element, embedded_json, join
-from pyramidion.workflows.explaining import explain, pieces
-from pyramidion.workflows.reporting import findings
+from pyramidion.report.collect import Fact, Findings, findings
+from pyramidion.report.page import Scale, heat_step, nice_scale
+from pyramidion.report.rendering import embedded_json
+from pyramidion.scoring.explain import explain
 
 NASTY = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&\x00\u2028"
 
@@ -59,14 +58,24 @@ def parcel(page: str, name: str) -> str:
     return gzip.decompress(base64.b64decode(packed[1])).decode()
 
 
-def test_what_is_not_markup_is_text() -> None:
-    made = element("p", NASTY, element("b", "1 < 2"), None, ["a", Markup("<i>")], title=NASTY, hidden=True, class_=None)
-    assert "<script" not in made
-    assert "<img" not in made
-    assert made.startswith('<p title="&lt;/script&gt;')
-    assert made.endswith("<b>1 &lt; 2</b>a<i></p>")
-    assert "\x00" not in made
-    assert join(["&", 3]) == "&amp;3"
+def test_what_comes_from_a_study_is_text(found: Findings) -> None:
+    """Names, labels, facts and notes, in elements and in attributes; control characters are made visible."""
+    [first, *rest] = found.topics
+    nasty = replace(
+        found,
+        title=NASTY,
+        topics=(replace(first, topic=replace(first.topic, id=NASTY, title=NASTY)), *rest),
+        protocol=(*found.protocol, Fact(NASTY, NASTY)),
+        notes=(pyr.Problem(NASTY, NASTY),),
+    )
+    page = report_page(nasty)
+    assert [tag for tag, _ in tags_of(page)].count("script") == [tag for tag, _ in tags_of(report_page(found))].count(
+        "script"
+    )
+    assert "<img" not in page
+    assert "\x00" not in page
+    assert page.count("&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;&#34;") > 6
+    assert "&#39;&amp;\ufffd" in page
 
 
 def test_embedded_json_cannot_leave_its_element() -> None:
@@ -96,7 +105,7 @@ def test_the_page_loads_nothing_and_styles_nothing_inline(page: str) -> None:
 
 
 def test_a_parcel_holds_what_explain_says(found: Findings, page: str) -> None:
-    """The page's data against the independent path of `pyramidion show`."""
+    """The page's data against what `pyramidion show` prints."""
     study = pyr.example()
     for place, topic in enumerate(found.topics):
         held: dict[str, Any] = json.loads(parcel(page, f"topic-{place}"))
@@ -111,7 +120,7 @@ def test_a_parcel_holds_what_explain_says(found: Findings, page: str) -> None:
             for text, *rest in summary["pieces"]:
                 here = max((held["units"][unit][2] for unit in (rest[0] if rest else [])), default=0)
                 weights += [here] * len(text)
-            assert weights == known.weight_at()
+            assert weights == [weight for text, weight in known.weighted_text() for _ in text]
             assert summary["unmatched"] == known.unmatched
 
 
@@ -132,24 +141,13 @@ def test_the_crowd_s_report_shows_votes_and_who_was_left_out() -> None:
     crowd = findings(pyr.example(), method="lite", resamples=20)
     assert crowd.main.measure == "lite"
     assert [w.judge for w in crowd.workers if w.excluded] == ["worker7", "worker8"]
-    summary = next(s for s in crowd.summaries if (s.topic, s.system) == ("drought-plan", "paraphrase"))
-    assert len(summary.expressed) / 32 == crowd.main_scores["drought-plan", "paraphrase"]
-    assert {vote.of for vote in summary.votes} <= {3, 4, 5}
-    for vote in summary.votes:  # the majority after screening, ties absent
-        there = any(found.unit == vote.unit for found in summary.expressed)
-        assert there == (2 * vote.yes > vote.of)
+    summary = next(s for s in crowd.summaries if (s.peer.topic, s.peer.system) == ("drought-plan", "paraphrase"))
+    expressed = {unit.id for unit in summary.expressed}
+    assert len(expressed) / 32 == crowd.main_scores["drought-plan", "paraphrase"]
+    assert {vote.of for vote in summary.votes.values()} <= {3, 4, 5}
+    for unit, vote in summary.votes.items():  # the majority after screening, ties absent
+        assert (unit in expressed) == (2 * vote.yes > vote.of)
     assert report_page(crowd).count("left out</span>") == 2
-
-
-def test_pieces_cut_where_marks_begin_and_end() -> None:
-    assert pieces("abcdef", [(1, 4, 0), (3, 5, 2), (3, 4, -1)]) == (
-        Piece("a"),
-        Piece("bc", (0,)),
-        Piece("d", (0, 2), True),
-        Piece("e", (2,)),
-        Piece("f"),
-    )
-    assert pieces("", []) == ()
 
 
 def test_scales_are_round_and_hold_everything() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.databases import Postgres, postgres
 
-from pyramidion.store import Database
+from pyramidion.store.database import Database
 
 
 @pytest.fixture(scope="session")

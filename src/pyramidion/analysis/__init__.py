@@ -1,4 +1,4 @@
-"""Ask about scores and judgments: ``from pyramidion import analysis; analysis.correlate(...)``.
+"""Answer questions about scores and judgments: ``from pyramidion import analysis; analysis.correlate(...)``.
 
 Every question is a function that takes studies or score tables and keyword choices, and returns an ``Answer``: a
 sentence, tables, figures, notes, the signature of how it was made, and ``result`` with the named numbers.
@@ -18,11 +18,10 @@ from pyramidion.analysis.planning import Prices, plan
 from pyramidion.analysis.pyramid_pairs import pyramid_pairs
 from pyramidion.analysis.pyramid_size import pyramid_size
 from pyramidion.analysis.reliability import reliability
-from pyramidion.analysis.reruns import drop_topics, rerun
-from pyramidion.analysis.resampling import resampling
 from pyramidion.analysis.settings import ScoredSettings
 from pyramidion.analysis.significance import significance, tukey, unit_significance
 from pyramidion.analysis.simulation import Assumptions
+from pyramidion.analysis.stability import drop_topics, rerun, resampling
 from pyramidion.analysis.trained_metric import trained_metric
 
 __all__ = [

@@ -1,14 +1,134 @@
-"""What every question is answered with: a sentence, labelled tables, figures, and how it was all made."""
+"""The answer to a question: a sentence, labelled tables, figures, and how they were made."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from pyramidion.analysis.figures import Figure
 from pyramidion.errors import Problem
-from pyramidion.model import Signature
+from pyramidion.study import Signature
+
+# ----------------------------------------------------------------------
+# What a figure shows, as data. How it is drawn is the business of ``pyramidion.report``.
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line; ``low`` and ``high`` make a band around it. None leaves a gap."""
+
+    name: str
+    x: tuple[float, ...]
+    y: tuple[float | None, ...]
+    low: tuple[float | None, ...] = ()
+    high: tuple[float | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Curves over a number; ``mark`` and ``target`` are positions on the x-axis and the y-axis to mark with a dashed
+    line."""
+
+    title: str
+    x: str
+    y: str
+    series: tuple[Series, ...]
+    mark: float | None = None
+    target: float | None = None
+
+
+@dataclass(frozen=True)
+class Point:
+    name: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """One point per system (or summary); ``diagonal`` draws the line on which both are equal."""
+
+    title: str
+    x: str
+    y: str
+    points: tuple[Point, ...]
+    diagonal: bool = False
+
+
+@dataclass(frozen=True)
+class Estimate:
+    name: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Values with their intervals, one per row, in the given order; ``mark`` is a value to mark with a dashed line."""
+
+    title: str
+    x: str
+    rows: tuple[Estimate, ...]
+    mark: float | None = None
+
+
+@dataclass(frozen=True)
+class Bars:
+    """One bar per name; bars may be negative."""
+
+    title: str
+    y: str
+    rows: tuple[Estimate, ...]
+
+
+@dataclass(frozen=True)
+class Heatmap:
+    """A matrix with a colour for each number; None stays blank."""
+
+    title: str
+    label: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: tuple[tuple[float | None, ...], ...]
+    low: float = 0.0
+    high: float = 1.0
+
+
+@dataclass(frozen=True)
+class Contour:
+    """Heights over two numbers: ``values`` has a row for each of ``ys`` and a column for each of ``xs``, both rising.
+    None leaves a hole; ``mark`` is a place to mark with a cross."""
+
+    title: str
+    x: str
+    y: str
+    label: str
+    xs: tuple[float, ...]
+    ys: tuple[float, ...]
+    values: tuple[tuple[float | None, ...], ...]
+    mark: Point | None = None
+
+
+class Tier(NamedTuple):
+    """Units of one weight: for each, a share from 0 to 1 that its colour shows."""
+
+    weight: int
+    shares: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Tiers:
+    """A pyramid, from the top tier down, one block per unit; ``label`` says what the shares are."""
+
+    title: str
+    label: str
+    tiers: tuple[Tier, ...]
+
+
+Figure = Lines | Scatter | Intervals | Bars | Heatmap | Contour | Tiers
+
 
 Cell = str | bool | int | float | Decimal | None
 Result = TypeVar("Result")
@@ -16,11 +136,9 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under named columns. A cell is text, a count, a number, money, or None where something is undefined.
-
-    ``heads`` are shorter names of the columns for where people read them. The first ``naming`` columns say what a row
-    is about; a terminal shows at most ``fold`` others beside them, then the rest below.
-    """
+    """Rows under named columns. A cell is text, a count, a number, money, or None if undefined. ``heads`` are
+    shorter column names for people. The first ``naming`` columns identify a row; a terminal shows at most ``fold``
+    other columns beside them and the rest below."""
 
     title: str
     columns: tuple[str, ...]
@@ -36,7 +154,7 @@ class Table:
         return self.heads or self.columns
 
     def folded(self) -> tuple[Table, ...]:
-        """The table in parts that are narrow enough, each with the columns that name its rows."""
+        """The table split into narrow parts, each with the columns that identify its rows."""
         naming, rest = range(self.naming), range(self.naming, len(self.columns))
         if not self.fold or len(rest) <= self.fold:
             return (self,)
@@ -83,8 +201,8 @@ class Table:
 class Answer(Generic[Result]):
     """The answer to one question.
 
-    ``result`` holds the named numbers for programs; ``tables`` and ``figures`` the same for people; ``notes`` what was
-    missing, undefined or left out.
+    ``result`` holds the named numbers for programs; ``tables`` and ``figures`` the same for people; ``notes`` say what
+    was missing, undefined or left out.
     """
 
     question: str
@@ -120,7 +238,7 @@ class Answer(Generic[Result]):
 
 
 def show(cell: Cell, digits: int = 3) -> str:
-    """A number with so many decimals, a tiny one with its size; a dash for what is undefined."""
+    """Format a number with the given number of decimals, a tiny one in scientific notation, and None as a dash."""
     if cell is None:
         return "-"
     if isinstance(cell, bool):
@@ -145,7 +263,7 @@ def _show_p(cell: Cell, digits: int = 3) -> str:
 
 
 def is_number_column(table: Table, place: int) -> bool:
-    """Whether a column is set flush right: everything in it is a number or undefined."""
+    """Whether a column is right-aligned: everything in it is a number or undefined."""
     return bool(table.rows) and all(not isinstance(row[place], str | bool) for row in table.rows)
 
 

@@ -1,4 +1,4 @@
-"""Score tables side by side: which measures, which systems, which topics, and what is missing where."""
+"""Score tables side by side: which measures, systems and topics they have, and what is missing."""
 
 from __future__ import annotations
 
@@ -11,10 +11,100 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyramidion.analysis.answer import listed
-from pyramidion.analysis.provenance import why_dependent
 from pyramidion.errors import Problem, UsageError, check_choice
-from pyramidion.model import ScoreTable
 from pyramidion.stats.intervals import divided
+from pyramidion.study import ScoreTable, Signature
+from pyramidion.study.judgments import JudgeKind
+
+# ----------------------------------------------------------------------
+# Which measures are not independent of a gold: those made from the gold's own judgments or numbers.
+#
+# A signature names the pyramid and the judges that scores come from. Two scores of the same units by the same judges
+# are one set of judgments seen twice, whatever the method, aggregator or measure: their correlation says nothing
+# about a metric. A table without such a signature may come from anywhere; there, only numbers that equal the gold's,
+# or follow from them by a straight line, give it away.
+
+SHARED = "shares judgments with the gold"
+SAME = "has the gold's own numbers"
+LINEAR = "follows from the gold's numbers by a straight line"
+DEPENDENT = " dependent: comes from the judgments or numbers of the gold, so agreement with it says nothing."
+"""The note of a table that has such a column."""
+FEWEST = 4
+"""With fewer scores a straight line may be coincidence."""
+
+_KINDS = frozenset(get_args(JudgeKind))
+_GROUPS = {"all": _KINDS, "people": _KINDS - {"model"}, **{kind: frozenset({kind}) for kind in _KINDS}}
+
+
+def shares_judgments(a: Signature, b: Signature) -> bool:
+    """Whether two tables come from judgments of the same judges on the same units, or on the same aspects.
+
+    False where a signature does not say whose judgments they are. One judge's id belongs to a group of judges if the
+    signature says that the judge is of such a kind, or does not say of which.
+    """
+    first, second = dict(a.choices), dict(b.choices)
+    if "judges" not in first or "judges" not in second:
+        return a.method == b.method == "auto" and first == second  # judged by that run, and not kept
+    same_units = first.get("pyramid") == second.get("pyramid")
+    ratings = [signature.method == "responsiveness" for signature in (a, b)]
+    return same_units and ratings[0] == ratings[1] and _overlap(first, second)
+
+
+def _overlap(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
+    groups = [_GROUPS.get(choices["judges"]) for choices in (first, second)]
+    if groups == [None, None]:
+        return first["judges"] == second["judges"]
+    kinds = [
+        (frozenset({choices["kind"]}) if "kind" in choices else _KINDS) if group is None else group
+        for choices, group in zip((first, second), groups, strict=True)
+    ]
+    return bool(kinds[0] & kinds[1])
+
+
+def why_dependent(gold: ScoreTable, gold_measure: str, table: ScoreTable, measure: str) -> str:
+    """Why a measure is not independent of the gold; empty where it is, as far as can be told."""
+    return by_signature(gold, gold_measure, table, measure) or by_numbers(*_common(gold, gold_measure, table, measure))
+
+
+def by_signature(gold: ScoreTable, gold_measure: str, table: ScoreTable, measure: str) -> str:
+    """The dependence that signatures reveal; ratings of other aspects are other judgments."""
+    other_ratings = gold.signature.method == "responsiveness" and gold_measure != measure
+    shared = shares_judgments(gold.signature, table.signature) and not other_ratings and not _contradict(gold, table)
+    return SHARED if shared else ""
+
+
+def by_numbers(x: Floats, y: Floats) -> str:
+    """The dependence that the numbers of the same summaries, or systems, reveal."""
+    both = ~(np.isnan(x) | np.isnan(y))
+    x, y = x[both], y[both]
+    if len(x) < FEWEST or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return ""
+    if np.array_equal(x, y):
+        return SAME
+    gap = x - x.mean()
+    line = y.mean() + gap * (gap @ (y - y.mean()) / (gap @ gap))
+    return LINEAR if np.abs(line - y).max() <= 1e-9 * np.ptp(y) else ""
+
+
+def _contradict(a: ScoreTable, b: ScoreTable) -> bool:
+    """Whether two tables made by the same choices differ: then they come from different judgments after all."""
+    if a is b or (a.signature.method, a.signature.choices) != (b.signature.method, b.signature.choices):
+        return False
+    pairs = (_common(a, measure, b, measure) for measure in set(a.measures) & set(b.measures))
+    return any(not np.array_equal(x, y) for x, y in pairs)
+
+
+def _common(a: ScoreTable, of_a: str, b: ScoreTable, of_b: str) -> tuple[Floats, Floats]:
+    """The scores of what both have: of summaries, or of systems where one has no others."""
+    summaries = a.per_summary(of_a), b.per_summary(of_b)
+    if all(summaries):
+        pairs = [(value, summaries[1].get(key)) for key, value in summaries[0].items()]
+    else:
+        means = b.per_system(of_b)
+        pairs = [(value, means.get(system)) for system, value in a.per_system(of_a).items()]
+    held = np.array([(x, y) for x, y in pairs if x is not None and y is not None], dtype=np.float64).reshape(-1, 2)
+    return held[:, 0], held[:, 1]
+
 
 Floats = NDArray[np.float64]
 Means = Literal["shared", "given"]
@@ -31,7 +121,7 @@ class Measure:
 
 
 def measures_of(tables: Tables) -> tuple[Measure, ...]:
-    """Every measure of every table. Where two tables have one of the same name, the table's name comes first."""
+    """Every measure of every table. If two tables have a measure of the same name, the table's name is put in front."""
     if isinstance(tables, ScoreTable):
         tables = {tables.signature.method: tables}
     if not isinstance(tables, Mapping):
@@ -60,7 +150,7 @@ def choose_measures(known: Sequence[Measure], names: Iterable[str]) -> tuple[Mea
 
 @dataclass(frozen=True)
 class Compared:
-    """A gold and the metrics to be judged by it; ``dependent`` says why some are not independent of it."""
+    """A gold and the metrics to be compared with it; ``dependent`` says why some are not independent of it."""
 
     gold: Measure
     metrics: tuple[Measure, ...]
@@ -87,10 +177,10 @@ def gold_and_metrics(tables: Tables, gold: str, metrics: Sequence[str] | None) -
         names = listed(list(dependent))
         raise UsageError(
             f"every other measure comes from the judgments or numbers of {gold!r} itself: {names}; give another score "
-            "table, or name a measure as metric to see it all the same"
+            "table, or name a measure with --metric to see it anyway"
         )
     independent = tuple(m for m in others if m.name not in dependent)
-    what = "so it is left out; name it as metric to see it all the same"
+    what = "so it is left out; name it with --metric to see it anyway"
     return Compared(chosen[0], independent, {}, _told(dependent, what))
 
 
@@ -112,7 +202,7 @@ def _told(dependent: Mapping[str, str], what: str) -> tuple[Problem, ...]:
 class Grid:
     """Measures over the same topics and systems: ``cells[name]`` is topics x systems, NaN where missing.
 
-    ``means[name]`` is what systems are compared by: the mean over these topics, or the mean the table itself gives.
+    ``means[name]`` are the system means to compare: over these topics, or as given in the table.
     """
 
     systems: tuple[str, ...]
@@ -131,7 +221,7 @@ def grid(
 ) -> Grid:
     """Put measures over their common systems and topics. ``systems`` and ``topics`` may be patterns.
 
-    A table without scores by topic takes part with the means it gives; the topics are then those of the others.
+    A table without scores by topic contributes its own means; the topics are then those of the others.
     """
     check_choice("means", means, get_args(Means))
     by_topic = {m.name: m.table.per_summary(m.measure) for m in measures}
@@ -154,7 +244,7 @@ def grid(
         found[m.name] = given if means == "given" or not by_topic[m.name] else own
         notes += _missing(m.name, cells[m.name], shared, common, bool(by_topic[m.name]))
         if not by_topic[m.name] and with_topics:
-            notes.append(Problem(m.name, "has no scores by topic; its system means are used as they are", "warning"))
+            notes.append(Problem(m.name, "has no scores by topic; its system means are used instead", "warning"))
     return Grid(shared, common, cells, found, tuple(notes))
 
 
@@ -178,7 +268,8 @@ def _shared(noun: str, held: Mapping[str, set[str]], wanted: Collection[str] | N
 
 
 def restricted(noun: str, names: Collection[str], wanted: Collection[str] | None) -> tuple[str, ...]:
-    """The names that are wanted, by themselves or by patterns such as ``bert-*``, sorted; each must fit something."""
+    """The names that match the given names or patterns such as ``bert-*``, sorted; each pattern must match
+    something."""
     if wanted is None:
         return tuple(sorted(names))
     chosen: set[str] = set()
@@ -199,7 +290,7 @@ def _unshared(
     for name, found in held.items():
         if lacking := sorted(found - set(shared)):
             listed = ", ".join(lacking[:5]) + (", ..." if len(lacking) > 5 else "")
-            what = f"{len(lacking)} of its {len(found)} {noun}s are in no other table and left out: {listed}"
+            what = f"{len(lacking)} of its {len(found)} {noun}s are in no other table and are left out: {listed}"
             yield Problem(name, what, "warning")
 
 

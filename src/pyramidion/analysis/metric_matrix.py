@@ -1,4 +1,8 @@
-"""Measures against measures at system, summary or pooled level: Nenkova et al. 2007, Table VI."""
+"""Measures against measures: their correlations at system, summary or pooled level (Nenkova et al. 2007, Table VI), and
+whether two metrics differ in how they correlate with a gold (system level: Deutsch, Dror and Roth 2021, and Williams).
+
+The permutation test swaps the two metrics' standardised scores of single summaries at random (their PERM-BOTH).
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,14 @@ from itertools import combinations
 
 import numpy as np
 
-from pyramidion.analysis.answer import Table, count, listed
-from pyramidion.analysis.figures import Heatmap
-from pyramidion.analysis.inputs import Grid, Measure
-from pyramidion.analysis.provenance import by_numbers, by_signature
+from pyramidion.analysis.answer import Heatmap, Table, count, listed
+from pyramidion.analysis.inputs import Floats, Grid, Measure, by_numbers, by_signature, column_means
 from pyramidion.errors import Problem
-from pyramidion.stats.correlation import Kind, correlation, row_correlations
+from pyramidion.stats.correlation import Kind, correlation, row_correlations, williams
+from pyramidion.stats.intervals import blocks
 
 FOLD = 5
-"""So many columns of numbers, besides the measures, fit a terminal of 80 columns."""
+"""The number of numeric columns, besides the measures, that fit an 80-column terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ def at_level(data: Grid, first: str, second: str, level: str, kind: Kind) -> AtL
 
 
 def matrix(data: Grid, names: Sequence[str], level: str, kind: Kind) -> Matrix:
-    """All measures with each other; a measure without scores by topic has no correlation at the other levels."""
+    """Correlate all measures with each other; a measure without scores by topic has only system-level correlations."""
     found: dict[tuple[str, str], float | None] = {}
     for pair in combinations(names, 2):
         lacking = level != "system" and any(np.isnan(data.cells[name]).all() for name in pair)
@@ -90,5 +93,80 @@ def dependent_pairs(data: Grid, measures: Sequence[Measure]) -> Iterator[Problem
         if by_signature(a.table, a.measure, b.table, b.measure) or by_numbers(numbers[a.name], numbers[b.name])
     ]
     if pairs:
-        what = f"{count(len(pairs), 'pair')} of one set of judgments or numbers, so no agreement: {listed(pairs, 3)}"
+        what = (
+            f"{count(len(pairs), 'pair')} from the same judgments or numbers, so their correlation is not "
+            f"agreement: {listed(pairs, 3)}"
+        )
         yield Problem("matrix", what, "warning")
+
+
+# -- do two metrics differ in how they correlate with a gold? -------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class MetricDifference:
+    """Two metrics on one gold at system level: the difference of their correlations, and two tests of it."""
+
+    first: str
+    second: str
+    kind: str
+    difference: float | None
+    williams: float | None
+    permutation: float | None
+
+
+def metric_differences(
+    data: Grid,
+    gold: str,
+    metrics: Sequence[Measure],
+    kinds: Sequence[Kind],
+    own_means: bool,
+    permutations: int,
+    seed: int,
+) -> tuple[MetricDifference, ...]:
+    """Compare every pair of metrics against the same gold, on system means."""
+    found = []
+    for first, second in combinations([m.name for m in metrics], 2):
+        exact = williams(data.means[first], data.means[second], data.means[gold])
+        for kind in kinds:
+            a, b = (correlation(data.means[m], data.means[gold], kind).r for m in (first, second))
+            gap = None if a is None or b is None else a - b
+            p = None
+            if gap is not None and permutations:
+                rng = np.random.default_rng([seed, 9])
+                p = _swapped(data, gold, first, second, kind, own_means, permutations, rng)
+            t = exact.p if kind == "pearson" else None
+            found.append(MetricDifference(first, second, kind, gap, t, p))
+    return tuple(found)
+
+
+def _swapped(
+    data: Grid,
+    gold: str,
+    first: str,
+    second: str,
+    kind: Kind,
+    own_means: bool,
+    permutations: int,
+    rng: np.random.Generator,
+) -> float:
+    """Swap the two metrics' standardised scores at random: how often is the difference at least as large?"""
+    cells = {m: data.cells[m] if own_means else data.means[m][None, :] for m in (first, second)}
+    a, b = (_standardised(cells[m]) for m in (first, second))
+    target = data.means[gold]
+
+    def gap(one: Floats, other: Floats) -> Floats:
+        return np.asarray(row_correlations(one, target, kind) - row_correlations(other, target, kind))
+
+    observed = abs(float(gap(column_means(a), column_means(b))))
+    extreme = 0
+    for many in blocks(permutations, max(1, 4_000_000 // a.size)):
+        swap = rng.random((many, *a.shape)) < 0.5
+        drawn = gap(column_means(np.where(swap, b, a)), column_means(np.where(swap, a, b)))
+        extreme += int((np.abs(np.nan_to_num(drawn)) >= observed - 1e-12).sum())
+    return (extreme + 1) / (permutations + 1)
+
+
+def _standardised(cells: Floats) -> Floats:
+    spread = np.nanstd(cells)
+    return np.asarray((cells - np.nanmean(cells)) / (spread if spread > 0 else 1.0))

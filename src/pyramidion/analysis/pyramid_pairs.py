@@ -3,17 +3,18 @@
 Table 2 counts the units of each weight. Figure 1 aligns a unit of one pyramid with a unit of the other that says the
 same, and compares their contributors and weights (5 and 4). Here all units are aligned so: one to one, with the
 greatest sum of Dice over the characters of the references that contribute (`methods.annotate.compare`); units without
-marked words are compared by the content words of their labels. Two units that share too little are no pair: ``least``.
-
-Figure 7 shows what that leaves over: one automatic unit has the words of two manual ones, so that one of these has no
-partner. For every heavy unit without one, the answer therefore names the unit that has most of its words.
+marked words are compared by the content words of their labels. Two units that share less than ``least`` are not paired.
+Figure 7 shows a consequence: one automatic unit has the words of two manual ones, so one of these has no partner. For
+every heavy unit without a partner, the answer therefore names the unit that has most of its words.
 """
 
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
@@ -28,10 +29,10 @@ from pyramidion.analysis.pairs_answer import (
     sentence,
     tables,
 )
+from pyramidion.encoder.sentences import content_stems
 from pyramidion.errors import Problem, UsageError
-from pyramidion.methods.annotate.compare import UnitPair, compare_pyramids, is_marked, unit_words
-from pyramidion.model import Contributor, Pyramid, Signature, Span, Study
 from pyramidion.stats.correlation import correlation
+from pyramidion.study import ContentUnit, Contributor, Pyramid, Signature, Span, Study
 
 LEAST = 0.25
 """Chosen so that a manual unit of figure 7 and the automatic one with twice its words, in three of its four references,
@@ -96,8 +97,8 @@ def _check_names(study: Study, names: Sequence[str], against: str) -> None:
             raise UsageError(f"the study has no pyramid called {name!r} (it has: {known}); {how}")
     if against not in study.pyramid_names:
         raise UsageError(
-            f"the study has no pyramid called {against!r} to compare with (it has: {known}); name one of its pyramids, "
-            "or bring a manual one: .pyr files of DUCView, or pyramidion annotate"
+            f"the study has no pyramid called {against!r} to compare with (it has: {known}); name one of its "
+            "pyramids, or add a manual one: .pyr files of DUCView, or pyramidion annotate"
         )
 
 
@@ -135,7 +136,7 @@ def _place(contributor: Contributor) -> tuple[str, tuple[Span, ...]]:
 def _differing_references(mine: Pyramid, other: Pyramid) -> list[Problem]:
     if not (differing := sorted(set(mine.references) ^ set(other.references))):
         return []
-    what = f"{mine.name} and {other.name} have different references ({listed(differing)} in one only)"
+    what = f"{mine.name} and {other.name} have different references ({listed(differing)} in only one of them)"
     return [Problem(f"topic {mine.topic}", f"{what}, so weights are on different scales", "warning")]
 
 
@@ -210,3 +211,106 @@ def _by_labels(
     if not pairs:
         notes.append(Problem(name, "has no unit in common with the other pyramid", "warning"))
     return notes
+
+
+Words = frozenset[Hashable]
+
+
+@dataclass(frozen=True, slots=True)
+class UnitPair:
+    """A unit of each pyramid, or of one of them. ``differing`` names the references they use differently; ``by_label``
+    says that labels were compared."""
+
+    first: ContentUnit | None
+    second: ContentUnit | None
+    shared: float
+    differing: tuple[str, ...]
+    by_label: bool = False
+
+    @property
+    def same(self) -> bool:
+        return not self.differing and self.first is not None and self.second is not None
+
+
+def compare_pyramids(first: Pyramid, second: Pyramid, *, least: float = 0.0) -> list[UnitPair]:
+    """Every unit of both pyramids, those with the least in common first. Units that share less than ``least``, or
+    nothing, are not paired."""
+    here, there = (sorted(pyramid.units, key=lambda unit: unit.id) for pyramid in (first, second))
+    alike = _unit_shares(here, there, least)
+    partner = _assigned(here, there, alike)
+    pairs = [
+        _pair(unit, there[partner[place]], alike[place, partner[place]]) if place in partner else _pair(unit, None)
+        for place, unit in enumerate(here)
+    ]
+    taken = set(partner.values())
+    pairs += [_pair(None, unit) for place, unit in enumerate(there) if place not in taken]
+    return sorted(pairs, key=lambda pair: (pair.same, pair.shared))
+
+
+def dice(first: Words, second: Words) -> float:
+    """2 |A and B| / (|A| + |B|); 1 where both are empty."""
+    total = len(first) + len(second)
+    return 2 * len(first & second) / total if total else 1.0
+
+
+def _pair(first: ContentUnit | None, second: ContentUnit | None, shared: float = 0.0) -> UnitPair:
+    used: list[dict[str, Words]] = []
+    for unit in (first, second):
+        words: dict[str, set[Hashable]] = defaultdict(set)
+        for contributor in unit.contributors if unit else ():
+            words[contributor.reference] |= {place for span in contributor.spans for place in range(*span)}
+        used.append({reference: frozenset(places) for reference, places in words.items()})
+    differing = sorted(name for name in used[0].keys() | used[1].keys() if used[0].get(name) != used[1].get(name))
+    by_label = bool(first and second) and not (is_marked(first) and is_marked(second))
+    return UnitPair(first, second, shared, tuple(differing), by_label)
+
+
+def is_marked(unit: ContentUnit | None) -> bool:
+    """Whether words of a reference are marked for the unit."""
+    return unit is not None and any(contributor.spans for contributor in unit.contributors)
+
+
+def unit_words(unit: ContentUnit) -> Words:
+    """The characters of a unit; a contributor without spans, or a unit without contributors, is represented by the
+    label."""
+    found: set[Hashable] = set() if unit.contributors else {unit.label}
+    for contributor in unit.contributors:
+        places = [(contributor.reference, place) for span in contributor.spans for place in range(*span)]
+        found.update(places or [(contributor.reference, unit.label)])
+    return frozenset(found)
+
+
+Shares = Mapping[tuple[int, int], float]
+"""How alike two units are, by their places; what is not there has nothing in common."""
+
+
+def _unit_shares(here: Sequence[ContentUnit], there: Sequence[ContentUnit], least: float) -> Shares:
+    words, others = ([unit_words(unit) for unit in units] for units in (here, there))
+    users: dict[Hashable, list[int]] = defaultdict(list)
+    for place, found in enumerate(others):
+        for word in found:
+            users[word].append(place)
+    near = {(i, j) for i, found in enumerate(words) for word in found for j in users.get(word, ())}
+    alike = {(i, j): dice(words[i], others[j]) for i, j in near}
+    unmarked, unmarked_there = ({i for i, unit in enumerate(units) if not is_marked(unit)} for units in (here, there))
+    if unmarked or unmarked_there:
+        stems, other_stems = ([frozenset(content_stems(unit.label)) for unit in units] for units in (here, there))
+        for i, j in product(range(len(here)), range(len(there))):
+            if (i in unmarked or j in unmarked_there) and alike.get((i, j)) != 1 and stems[i] & other_stems[j]:
+                alike[i, j] = dice(stems[i], other_stems[j])
+    return {pair: shared for pair, shared in alike.items() if shared > 0 and shared >= least}
+
+
+def _assigned(here: Sequence[ContentUnit], there: Sequence[ContentUnit], alike: Shares) -> dict[int, int]:
+    """The partner of each place: one to one, with the greatest sum (Kuhn 1955).
+
+    Among equals the same references and then the same id decide, by less than a character is worth.
+    """
+    import numpy as np
+    from scipy.optimize import linear_sum_assignment  # slow to import, so only when it is needed
+
+    gain = np.zeros((len(here), len(there)))
+    for (i, j), shared in alike.items():
+        one, other = here[i], there[j]
+        gain[i, j] = shared + 1e-9 * (one.references == other.references) + 1e-10 * (one.id == other.id)
+    return {int(i): int(j) for i, j in zip(*linear_sum_assignment(gain, maximize=True), strict=True) if gain[i, j]}

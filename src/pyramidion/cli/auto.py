@@ -77,7 +77,7 @@ class Running:
 
 
 def _choices(context: typer.Context, building: Building, matching: Matching | None = None) -> Any:
-    from pyramidion.auto.choices import Choices
+    from pyramidion.evaluation.choices import Choices
 
     if building.similarity != "cosine":
         refuse_unused(context, "without --similarity cosine", "embedder")
@@ -89,7 +89,7 @@ def _refuse_building(
     context: typer.Context, study: Any, pyramid: str | None, matching: Matching, rebuild: bool = False
 ) -> None:
     """Where every topic has its pyramid already, how one would be built is nothing to choose."""
-    from pyramidion.workflows.automatic_jobs import topic_jobs
+    from pyramidion.evaluation.jobs import topic_jobs
 
     if any(job.pyramid is None for job in topic_jobs(study, pyramid=pyramid, rebuild=rebuild)):
         return
@@ -115,12 +115,21 @@ def build(
     """Build a pyramid from the references of each topic."""
     output, choices = running.output, _choices(context, building)
     study = running.study(path)
-    from pyramidion.workflows.automatic import build_pyramids
-    from pyramidion.workflows.automatic_run import write_pyramids
+    from pyramidion.cli.inputs import open_desk
+    from pyramidion.evaluation.automatic import build_pyramids
+    from pyramidion.evaluation.run import write_pyramids
+    from pyramidion.formats import is_database
 
     with output.progress(len(study.topics), "Building pyramids") as advance:
         made = build_pyramids(study, choices, name=name, processes=running.jobs, advance=advance)
-    write_pyramids(made, target, name=name)
+    if is_database(target):
+        desk = open_desk(target)
+        try:
+            desk.import_study(made)
+        finally:
+            desk.database.close()
+    else:
+        write_pyramids(made, target, name=name)
     pyramids = [pyramid for pyramid in made.pyramids if pyramid.name == name]
     tiers = {p.topic: {str(weight): len(units) for weight, units in p.tiers.items()} for p in pyramids}
     notes = made.notes[len(study.notes) :]
@@ -165,8 +174,8 @@ def score(
     check_targets(targets, by)
     study = running.study(path)
     _refuse_building(context, study, pyramid, matching)
-    from pyramidion.workflows.automatic import evaluate_study
-    from pyramidion.workflows.studies import save as save_study
+    from pyramidion.evaluation.automatic import evaluate_study
+    from pyramidion.formats import save as save_study
 
     with output.progress(len(study.peers) + len(study.topics), "Scoring") as advance:
         found = evaluate_study(
@@ -199,7 +208,7 @@ def run(
     output, choices = running.output, _choices(context, building, matching)
     study = running.study(path)
     _refuse_building(context, study, pyramid, matching, rebuild=pyramid is None)
-    from pyramidion.workflows.automatic_run import run as run_all
+    from pyramidion.evaluation.run import run as run_all
 
     with output.progress(len(study.peers) + len(study.topics), "Building and scoring") as advance:
         done = run_all(study, folder, choices, pyramid=pyramid, processes=running.jobs, advance=advance)
@@ -231,7 +240,7 @@ def train_wtmf_(
     quiet: Quiet = False,
 ) -> None:
     """Train WTMF vectors, for `--similarity cosine --embedder wtmf:MODEL.npz`."""
-    from pyramidion.workflows.wtmf import train_wtmf
+    from pyramidion.evaluation.wtmf import train_wtmf
 
     if target.suffix.lower() != ".npz":
         raise UsageError(f"{target}: a model is written to a .npz file")

@@ -11,13 +11,13 @@ from rich.text import Text
 
 from pyramidion.cli.output import Output, plain
 from pyramidion.errors import UsageError
+from pyramidion.formats import example, save
 from pyramidion.formats.files import new_file
 from pyramidion.formats.score_tables import write_scores
-from pyramidion.model import ScoreTable
 from pyramidion.report import report_page
-from pyramidion.workflows.evaluate import score
-from pyramidion.workflows.reporting import findings
-from pyramidion.workflows.studies import example, save
+from pyramidion.report.collect import findings
+from pyramidion.scoring.methods import score
+from pyramidion.study import ScoreTable
 
 COLUMNS = (
     ("pyramid", "modified", "Pyramid", "experts annotate"),

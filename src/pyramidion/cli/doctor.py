@@ -9,8 +9,7 @@ from importlib.util import find_spec
 from rich.table import Table
 from rich.text import Text
 
-from pyramidion import formats, plugins
-from pyramidion.cli.output import Output
+from pyramidion.cli.options import Printing, grouped
 
 CORE = ("numpy", "scipy", "onnxruntime", "rouge-score", "defusedxml", "typer", "rich")
 EXTRAS = {
@@ -29,7 +28,12 @@ EXTRAS = {
 }
 
 
-def run(output: Output) -> None:
+@grouped
+def doctor(*, printing: Printing) -> None:
+    """Say what is installed: versions, formats, optional parts and how to add them."""
+    from pyramidion import formats, plugins
+
+    output = printing.out
     core = {name: _installed(name) for name in CORE}
     extras = {
         extra: {

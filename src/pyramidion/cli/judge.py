@@ -14,11 +14,11 @@ from pyramidion.cli.output import Output, as_json, cell, counted, plain
 from pyramidion.errors import UsageError
 
 if TYPE_CHECKING:
-    from pyramidion.auto.judges import PresenceJudge
-    from pyramidion.auto.judges.llm import Estimate
-    from pyramidion.model import Study
-    from pyramidion.workflows.careless import WorkerCheck
-    from pyramidion.workflows.judging import JudgedStudy
+    from pyramidion.analysis.calibrate import WorkerCheck
+    from pyramidion.evaluation.judging import JudgedStudy
+    from pyramidion.judges import PresenceJudge
+    from pyramidion.judges.llm import Estimate
+    from pyramidion.study import Study
 
 
 def judge(
@@ -66,10 +66,10 @@ def judge(
     With --lines nothing is held in memory: answers go to -o, or to the screen, as they come, and a run that stopped
     goes on where it was.
     """
-    from pyramidion.auto.judges import make_judge
     from pyramidion.cli.score import check_targets, show_table
-    from pyramidion.methods.choice import TO_BE_JUDGED, named_pyramid
-    from pyramidion.workflows.judging import judge_study
+    from pyramidion.evaluation.judging import judge_study
+    from pyramidion.judges import make_judge
+    from pyramidion.scoring.choice import TO_BE_JUDGED, named_pyramid
 
     output = Output(json, quiet)
     check_targets(target or [], by)
@@ -111,7 +111,7 @@ def _judge_lines(
 ) -> None:
     from json import dumps
 
-    from pyramidion.workflows.judging_lines import judge_file, judge_lines, read
+    from pyramidion.evaluation.judging_lines import judge_file, judge_lines, read
 
     if not source.is_file():
         raise UsageError(f"{source}: no such file")
@@ -154,8 +154,8 @@ def _agreed(
     study: Study, pyramid: str, judge: PresenceJudge, prices: tuple[float, float] | None, yes: bool, output: Output
 ) -> bool:
     """Whoever pays hears first what it is going to cost."""
-    from pyramidion.auto.judges.llm import LlmJudge
-    from pyramidion.workflows.judging import jobs, questions
+    from pyramidion.evaluation.judging import jobs, questions
+    from pyramidion.judges.llm import LlmJudge
 
     if not isinstance(judge, LlmJudge):
         return True
@@ -172,15 +172,15 @@ def _told(estimate: Estimate, name: str, prices: tuple[float, float] | None) -> 
 
 
 def _save(judged: JudgedStudy, target: Path, output: Output) -> None:
-    from pyramidion.workflows.studies import save
+    from pyramidion.formats import save
 
     output.warn(save(judged.study, target))
     output.say(f"Wrote the study with the judgments to {target}.")
 
 
 def _show_workers(judged: JudgedStudy, name: str, pyramid: str, output: Output) -> None:
+    from pyramidion.analysis.calibrate import SUSPECT, check_workers
     from pyramidion.stats.rounding import rounded_beside
-    from pyramidion.workflows.careless import SUSPECT, check_workers
 
     checks = check_workers(judged.study, name, pyramid=pyramid)
     output.result(

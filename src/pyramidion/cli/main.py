@@ -15,11 +15,22 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pyramidion.cli import analyze, annotate, auto, autoannotate, decisions, judge, report, study
-from pyramidion.cli.inputs import load_study, refuse_same
-from pyramidion.cli.options import Annotators, From, Json, Lenient, Quiet, StudyPath, Weights
-from pyramidion.cli.output import Output, as_json, counted, held, plain
-from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError, UsageError
+from pyramidion.cli import (
+    analyze,
+    annotate,
+    auto,
+    autoannotate,
+    convert,
+    decisions,
+    doctor,
+    judge,
+    report,
+    score,
+    study,
+)
+from pyramidion.cli.options import Annotators, Printing, PyramidName, Reading, StudyPath, Weights, grouped
+from pyramidion.cli.output import Output, as_json, plain
+from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -49,148 +60,20 @@ def _root(
 
 
 @app.command()
+@grouped
 def demo(
     folder: Annotated[Path, typer.Option("--output", "-o", help="Where the results go.")] = Path("pyramidion-demo"),
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    printing: Printing,
 ) -> None:
-    """Score the bundled example by every method and say where the results lie."""
+    """Score the bundled example by every method and say where the results are."""
     from pyramidion.cli.demo import run
 
-    run(folder, Output(json, quiet))
+    run(folder, printing.out)
 
 
 @app.command()
-def validate(path: StudyPath, format: From = None, json: Json = False, quiet: Quiet = False) -> None:
-    """List every problem of a study or file, each with its address."""
-    from pyramidion.workflows.studies import inspect
-
-    output = Output(json, quiet)
-    with output.busy(f"Reading {path}"):
-        loaded = inspect(path, format=format)
-    counts = loaded.study.counts()
-    output.result(
-        {"format": loaded.format, "valid": not loaded.errors, "counts": counts, "problems": as_json(loaded.problems)}
-    )
-    if not json:
-        output.problems(loaded.problems, most=None)
-    warnings = len(loaded.problems) - len(loaded.errors)
-    output.show(f"{loaded.format}: {held(counts) or 'nothing'}")
-    found = counted(warnings, "warnings")
-    if loaded.errors:
-        output.show(f"{counted(len(loaded.errors), 'errors')}, {found}.")
-    else:
-        output.show(f"Valid, with {found}." if warnings else "Valid.")
-    if loaded.errors:
-        raise typer.Exit(1)
-
-
-@app.command()
-def convert(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="The study to read.")],
-    target: Annotated[Path, typer.Argument(metavar="DST", help="The file or folder to write.")],
-    format: From = None,
-    to: Annotated[str | None, typer.Option("--to", help="The format to write, if DST's name does not say it.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace DST if it is an existing file.")] = False,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Turn a study into another format and say what that format cannot hold."""
-    from pyramidion.workflows.studies import guess_format, save
-
-    output = Output(json, quiet)
-    refuse_same(source, target)
-    if target.is_file() and not force:
-        raise UsageError(f"{target} exists already; --force replaces it")
-    study = load_study(source, format, lenient, output)
-    chosen = to or guess_format(target)
-    with output.busy(f"Writing {target}"):
-        lost = save(study, target, format=chosen)
-    output.result({"written": str(target), "format": chosen, "notes": as_json([*study.notes, *lost])})
-    output.warn(lost)
-    output.show(f"Wrote {plain(str(target))} ({chosen}).")
-
-
-@app.command()
-def score(
-    path: StudyPath,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            "--method", "-m", help="pyramid, lite, responsiveness, rouge or auto. [default: what fits the study]"
-        ),
-    ] = None,
-    measure: Annotated[
-        list[str] | None, typer.Option("--measure", help="A measure of the method; repeat for several.")
-    ] = None,
-    target: Annotated[
-        list[Path] | None,
-        typer.Option("--output", "-o", help="Write the long table to .csv, .json, .jsonl or .parquet; repeatable."),
-    ] = None,
-    by: Annotated[str, typer.Option("--by", help="What to print: system or summary.")] = "system",
-    format: From = None,
-    pyramid: Annotated[str | None, typer.Option(help="Which pyramid, where there are several.")] = None,
-    judges: Annotated[
-        str | None,
-        typer.Option(help="all, people, expert, crowd, model, or one judge's id. By default the method's kind."),
-    ] = None,
-    aggregate: Annotated[
-        str | None, typer.Option(help="lite: majority, mean, wawa, dawid-skene, mace or glad. [default: majority]")
-    ] = None,
-    tie: Annotated[str | None, typer.Option(help="lite: what a tie counts as. [default: absent]")] = None,
-    min_agreement: Annotated[
-        float | None, typer.Option(help="lite: leave out workers below it; 0 keeps all. [default: 0.5]")
-    ] = None,
-    rounds: Annotated[int | None, typer.Option(help="lite: rounds of leaving out. [default: 1]", min=1)] = None,
-    agreement: Annotated[
-        str | None, typer.Option(help="lite: positional, or the released scripts' sequence. [default: positional]")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="lite: for aggregators that draw. [default: 0]", min=0)] = None,
-    weights: Weights = None,
-    annotators: Annotators = None,
-    rounding: Annotated[
-        str | None, typer.Option(help="pyramid: of X_a: half-up, floor, ceiling, half-even. [default: half-up]")
-    ] = None,
-    clip: Annotated[bool | None, typer.Option("--clip", help="pyramid: cut scores off at 1.")] = None,
-    combine: Annotated[
-        str | None, typer.Option(help="rouge: references by average, best or jackknife. [default: average]")
-    ] = None,
-    tokens: Annotated[str | None, typer.Option(help="rouge: ascii or unicode words. [default: ascii]")] = None,
-    stem: Annotated[bool | None, typer.Option("--stem/--no-stem", help="rouge: Porter stems. [default: stem]")] = None,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Score every summary and system of a study, with a signature that says how."""
-    from pyramidion.cli.score import run
-
-    choices = {
-        "measures": measure,
-        "pyramid": pyramid,
-        "judges": judges,
-        "aggregate": aggregate,
-        "tie": tie,
-        "min_agreement": min_agreement,
-        "rounds": rounds,
-        "agreement": agreement,
-        "seed": seed,
-        "weights": weights,
-        "annotators": annotators,
-        "rounding": rounding,
-        "clip": clip,
-        "combine": combine,
-        "tokens": tokens,
-        "stem": stem,
-    }
-    output = Output(json, quiet)
-    for file in target or []:
-        refuse_same(path, file)
-    given = {name: value for name, value in choices.items() if value is not None}
-    run(load_study(path, format, lenient, output), method, given, target or [], by, output)
-
-
-@app.command()
+@grouped
 def show(
     path: StudyPath,
     topic: Annotated[str | None, typer.Option("--topic", "-t", help="Which topic; the first by default.")] = None,
@@ -204,31 +87,24 @@ def show(
         str | None,
         typer.Option("--method", "-m", help="Whose units count: pyramid, lite or auto. [default: what fits the study]"),
     ] = None,
-    pyramid: Annotated[str | None, typer.Option(help="Which pyramid, where there are several.")] = None,
+    pyramid: PyramidName = None,
     judges: Annotated[str | None, typer.Option(help="Whose judgments to show with a summary.")] = None,
     weights: Weights = None,
     annotators: Annotators = None,
-    format: From = None,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Draw the pyramid of a topic as tiers, its ideal content, or one summary with the units it expresses."""
     from pyramidion.cli.show import run
 
-    output = Output(json, quiet)
     choices = {"method": method, "pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}
-    run(load_study(path, format, lenient, output), topic, system, choices, output, ideal)
+    run(reading.study(path), topic, system, choices, reading.out, ideal)
 
 
-@app.command()
-def doctor(json: Json = False, quiet: Quiet = False) -> None:
-    """Say what is installed: versions, formats, optional parts and how to add them."""
-    from pyramidion.cli.doctor import run
-
-    run(Output(json, quiet))
-
-
+app.command("validate")(convert.validate)
+app.command("convert")(convert.convert)
+app.command("score")(score.score)
+app.command("doctor")(doctor.doctor)
 app.command("report")(report.report)
 app.command("feedback")(report.feedback)
 app.command("diff")(report.diff)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from typing import Annotated, Any, get_type_hints
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from pyramidion.cli.inputs import load_study
+from pyramidion.cli.output import Output
 from pyramidion.errors import UsageError
+
+if TYPE_CHECKING:
+    from pyramidion.study import Study
 
 StudyPath = Annotated[str, typer.Argument(metavar="STUDY", help="A study in any readable format.")]
 Place = Annotated[str, typer.Argument(metavar="STUDY", help="A study database: a .db file or a PostgreSQL URL.")]
@@ -18,6 +24,15 @@ From = Annotated[str | None, typer.Option("--from", help="Its format, where it i
 Lenient = Annotated[bool, typer.Option("--lenient", help="Report errors in the data and go on.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
+Tables = Annotated[
+    list[Path] | None,
+    typer.Option("--output", "-o", help="Write the long table to .csv, .json, .jsonl or .parquet; repeatable."),
+]
+By = Annotated[str, typer.Option("--by", help="What to print: system or summary.")]
+PyramidName = Annotated[str | None, typer.Option("--pyramid", help="Which pyramid, where there are several.")]
+Judges = Annotated[str | None, typer.Option(help="all, people, expert, crowd, model, or one judge's id.")]
+Seed = Annotated[int, typer.Option(help="For everything that is drawn at random.", min=0)]
+Latex = Annotated[Path | None, typer.Option("--latex", help="Write the tables for LaTeX (booktabs).")]
 
 Weights = Annotated[
     str | None,
@@ -32,6 +47,29 @@ Annotators = Annotated[
         "[default: mean]"
     ),
 ]
+
+
+@dataclass(frozen=True)
+class Printing:
+    """How a command prints its result. A command takes this group, or one that extends it."""
+
+    json: Json = False
+    quiet: Quiet = False
+
+    @property
+    def out(self) -> Output:
+        return Output(self.json, self.quiet)
+
+
+@dataclass(frozen=True)
+class Reading(Printing):
+    """How a command reads a study and prints its result."""
+
+    format: From = None
+    lenient: Lenient = False
+
+    def study(self, path: str) -> Study:
+        return load_study(path, self.format, self.lenient, self.out)
 
 
 def refuse_unused(context: typer.Context, why: str, *names: str) -> None:

@@ -89,11 +89,11 @@ def report(
 
 def _spent(path: str) -> str:
     """What the campaigns of a study database have cost; nothing is known of other files."""
-    from pyramidion.workflows import database
+    from pyramidion.formats import is_database
 
-    if not database.is_url(path) and not database.recognises(Path(path)):
+    if not is_database(path):
         return ""
-    from pyramidion.workflows.monitor import spent
+    from pyramidion.campaigns.monitor import spent
 
     desk = open_desk(path)
     try:
@@ -104,11 +104,9 @@ def _spent(path: str) -> str:
 
 def _cost(study: Any, pay: float, fee: float, currency: str) -> str:
     """Paid work is one judge on one task."""
-    from pyramidion.methods.cost import campaign_cost
+    from pyramidion.analysis.cost import campaign_cost
 
-    columns = zip(study.judgments.task.codes, study.judgments.judge.codes, strict=True)
-    tasks = study.judgments.task.names
-    done = {(task, judge) for task, judge in columns if tasks[task]}
+    done = {work for work in zip(study.judgments.task, study.judgments.judge, strict=True) if work[0]}
     return str(campaign_cost(max(len(done), len(study.assignments)), pay=pay, fee=fee, currency=currency))
 
 
@@ -121,8 +119,8 @@ def _findings(
     scores: list[str] | None = None,
     cost: str = "",
 ) -> Any:
-    from pyramidion.workflows.analyses import read_source, score_tables
-    from pyramidion.workflows.reporting import findings
+    from pyramidion.analysis.sources import read_source, score_tables
+    from pyramidion.report.collect import findings
 
     metrics = score_tables([(Path(name).stem, read_source(name)) for name in scores or []])
     with out.busy("Scoring and analysing"):
@@ -191,7 +189,7 @@ def diff(
     asked: Asked,
 ) -> None:
     """What changed between two studies or runs: scores, ranks and judgments."""
-    from pyramidion.workflows.analyses import changes
+    from pyramidion.analysis.sources import changes
 
     read = [asked.read(each) for each in (first, second)]
     asked.answer(lambda: changes(*read, measure=measure))

@@ -3,35 +3,104 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from rich.table import Table
+import typer
 
-from pyramidion import plugins
-from pyramidion.cli.output import Output, cell, plain
+from pyramidion.cli.inputs import refuse_same
+from pyramidion.cli.options import Annotators, By, PyramidName, Reading, StudyPath, Tables, Weights, grouped
+from pyramidion.cli.output import Output, plain
 from pyramidion.errors import Problem, UsageError
-from pyramidion.formats.score_tables import SUFFIXES, as_json, need_parquet, write_scores
-from pyramidion.model import ScoreTable, Study
-from pyramidion.workflows.evaluate import fitting_method, score
+from pyramidion.study.terminal import TerminalTable
+
+if TYPE_CHECKING:
+    from pyramidion.study import ScoreTable
 
 
-def run(study: Study, named: str | None, choices: dict[str, Any], targets: list[Path], by: str, output: Output) -> None:
-    check_targets(targets, by)
-    method = fitting_method(study, choices) if named is None else named
-    accepted = inspect.signature(plugins.load("methods", method)).parameters
-    if choices.get("min_agreement") == 0:
-        choices["min_agreement"] = None
-    if "track" in accepted:  # a bar, where the method can say how far it is
-        table = score(study, method, **choices, track=lambda items: output.track(items, f"Scoring by {method}"))
+@dataclass(frozen=True)
+class MethodOptions:
+    """What may be chosen about a method. Only what was typed reaches it; a method refuses what it does not know."""
+
+    measure: Annotated[
+        list[str] | None, typer.Option("--measure", help="A measure of the method; repeat for several.")
+    ] = None
+    pyramid: PyramidName = None
+    judges: Annotated[
+        str | None,
+        typer.Option(help="all, people, expert, crowd, model, or one judge's id. By default the method's kind."),
+    ] = None
+    aggregate: Annotated[
+        str | None, typer.Option(help="lite: majority, mean, wawa, dawid-skene, mace or glad. [default: majority]")
+    ] = None
+    tie: Annotated[str | None, typer.Option(help="lite: what a tie counts as. [default: absent]")] = None
+    min_agreement: Annotated[
+        float | None, typer.Option(help="lite: leave out workers below it; 0 keeps all. [default: 0.5]")
+    ] = None
+    rounds: Annotated[int | None, typer.Option(help="lite: rounds of leaving out. [default: 1]", min=1)] = None
+    agreement: Annotated[
+        str | None, typer.Option(help="lite: positional, or the released scripts' sequence. [default: positional]")
+    ] = None
+    seed: Annotated[int | None, typer.Option(help="lite: for aggregators that draw. [default: 0]", min=0)] = None
+    weights: Weights = None
+    annotators: Annotators = None
+    rounding: Annotated[
+        str | None, typer.Option(help="pyramid: of X_a: half-up, floor, ceiling, half-even. [default: half-up]")
+    ] = None
+    clip: Annotated[bool | None, typer.Option("--clip", help="pyramid: cut scores off at 1.")] = None
+    combine: Annotated[
+        str | None, typer.Option(help="rouge: references by average, best or jackknife. [default: average]")
+    ] = None
+    tokens: Annotated[str | None, typer.Option(help="rouge: ascii or unicode words. [default: ascii]")] = None
+    stem: Annotated[bool | None, typer.Option("--stem/--no-stem", help="rouge: Porter stems. [default: stem]")] = None
+
+    def given(self) -> dict[str, Any]:
+        typed = {name: value for name, value in vars(self).items() if value is not None}
+        if "measure" in typed:
+            typed["measures"] = typed.pop("measure")
+        if typed.get("min_agreement") == 0:
+            typed["min_agreement"] = None
+        return typed
+
+
+@grouped
+def score(
+    path: StudyPath,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method", "-m", help="pyramid, lite, responsiveness, rouge or auto. [default: what fits the study]"
+        ),
+    ] = None,
+    target: Tables = None,
+    by: By = "system",
+    *,
+    choices: MethodOptions,
+    reading: Reading,
+) -> None:
+    """Score every summary and system of a study, with a signature that says how."""
+    from pyramidion import plugins
+    from pyramidion.scoring.methods import fitting_method
+    from pyramidion.scoring.methods import score as score_study
+
+    for file in target or []:
+        refuse_same(path, file)
+    output, study, given = reading.out, reading.study(path), choices.given()
+    check_targets(target or [], by)
+    method = fitting_method(study, given) if method is None else method
+    if "track" in inspect.signature(plugins.load("methods", method)).parameters:  # it can say how far it is
+        table = score_study(study, method, **given, track=lambda items: output.track(items, f"Scoring by {method}"))
     else:
         with output.busy(f"Scoring by {method}"):
-            table = score(study, method, **choices)
-    show_table(table, targets, by, output, shown=study.notes)
+            table = score_study(study, method, **given)
+    show_table(table, target or [], by, output, shown=study.notes)
 
 
 def check_targets(targets: list[Path], by: str) -> None:
     """Refuse what cannot be written or printed before any work is done."""
+    from pyramidion.formats.score_tables import SUFFIXES, need_parquet
+
     if by not in {"system", "summary"}:
         raise UsageError(f"--by is system or summary, not {by!r}")
     for target in targets:
@@ -45,6 +114,8 @@ def show_table(
     table: ScoreTable, targets: list[Path], by: str, output: Output, *, shown: tuple[Problem, ...] = ()
 ) -> None:
     """Write and print a table, with its notes but for those that were shown already."""
+    from pyramidion.formats.score_tables import as_json, write_scores
+
     for target in targets:
         write_scores(table, target)
     output.result(as_json(table))
@@ -54,14 +125,10 @@ def show_table(
         output.show(f"Wrote {plain(str(target))}.")
 
 
-def _by_summary(table: ScoreTable) -> Table:
-    drawn = Table(caption=str(table.signature), caption_justify="left")
-    drawn.add_column("topic")
-    drawn.add_column("system")
-    for measure in table.measures:
-        drawn.add_column(cell(measure), justify="right")
+def _by_summary(table: ScoreTable) -> TerminalTable:
     values = {measure: table.per_summary(measure) for measure in table.measures}
-    for topic, system in dict.fromkeys(key for found in values.values() for key in found):
-        numbers = [values[measure].get((topic, system)) for measure in table.measures]
-        drawn.add_row(cell(topic), cell(system), *("-" if n is None else f"{n:.4f}" for n in numbers))
-    return drawn
+    rows = [
+        (topic, system, *("-" if (n := values[m].get((topic, system))) is None else f"{n:.4f}" for m in values))
+        for topic, system in dict.fromkeys(pair for scores in values.values() for pair in scores)
+    ]
+    return TerminalTable(("topic", "system", *values), rows, caption=str(table.signature), naming=2)

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import groupby, islice
 from typing import Any
 
 from rich.text import Text
 
-from pyramidion.cli.ideal import show_ideal
-from pyramidion.cli.output import Output, cell, plain
+from pyramidion.cli.output import Output, cell, counted, plain
 from pyramidion.errors import UsageError
-from pyramidion.methods.explain import Explanation
-from pyramidion.model import ContentUnit, Pyramid, Study
-from pyramidion.workflows.explaining import explain, shown_pyramid
+from pyramidion.scoring.explain import (
+    Explanation,
+    IdealContent,
+    OneAnnotation,
+    explain,
+    explaining_pyramid,
+    ideal_content,
+)
+from pyramidion.study import ContentUnit, Pyramid, Study
 
 TIER_STYLES = ("bold magenta", "bold blue", "cyan", "green", "yellow")
 MISSES_SHOWN = 8
+SETS_SHOWN = 6
 WIDE = 35
 """Tiers with more units are drawn without gaps, so that they fit a terminal."""
-
-
 OF_A_SUMMARY = ("judges", "annotators")
 """Choices that a pyramid alone does not have."""
 
@@ -45,16 +49,43 @@ def run(
     for choice in OF_A_SUMMARY:
         if choice in given:
             raise UsageError(f"--{choice} is about a summary; name one with --system")
-    pyramid = shown_pyramid(study, name, **given)
+    pyramid = explaining_pyramid(study, name, **given)
     if ideal is None:
         _show_pyramid(study, pyramid, output)
     else:
-        show_ideal(pyramid, ideal, output)
+        _show_ideal(pyramid, ideal_content(pyramid, ideal), output)
 
 
 def _style(weight: int, tiers: int) -> str:
     """The top tier has the first style, whatever the number of tiers."""
     return TIER_STYLES[min(max(tiers - weight, 0), len(TIER_STYLES) - 1)]
+
+
+def _record(unit: ContentUnit) -> dict[str, Any]:
+    return {"id": unit.id, "weight": unit.weight, "label": unit.label}
+
+
+def _line(unit: ContentUnit) -> Text:
+    return Text("  ").append(plain(unit.id), style="dim").append("  ").append(plain(unit.label))
+
+
+# -- a pyramid -----------------------------------------------------------------------------------------------------
+
+
+def _show_pyramid(study: Study, pyramid: Pyramid, output: Output) -> None:
+    topic = study.topic(pyramid.topic)
+    units = [{**_record(unit), "references": sorted(unit.references)} for unit in pyramid.units]
+    output.result({"topic": pyramid.topic, "pyramid": pyramid.name, "units": units})
+    output.show(cell(": ".join(filter(None, (pyramid.topic, topic.title if topic else ""))), "bold"))
+    output.show(
+        f"pyramid {plain(pyramid.name)}, {len(pyramid.references)} references, {len(pyramid.units)} units, "
+        f"{pyramid.contributor_count} contributors\n"
+    )
+    output.show(_drawing(pyramid))
+    for weight, tier in pyramid.tiers.items():
+        output.show(Text(f"weight {weight}", style=_style(weight, len(pyramid.references))))
+        for unit in tier:
+            output.show(_line(unit).append("  " + " ".join(map(plain, sorted(unit.references))), style="dim"))
 
 
 def _drawing(pyramid: Pyramid, expressed: set[str] | None = None) -> Text:
@@ -72,116 +103,136 @@ def _drawing(pyramid: Pyramid, expressed: set[str] | None = None) -> Text:
     return drawing
 
 
-def _show_pyramid(study: Study, pyramid: Pyramid, output: Output) -> None:
-    topic = study.topic(pyramid.topic)
-    units = [{**_unit(unit), "references": sorted(unit.references)} for unit in pyramid.units]
-    output.result({"topic": pyramid.topic, "pyramid": pyramid.name, "units": units})
-    output.show(cell(": ".join(filter(None, (pyramid.topic, topic.title if topic else ""))), "bold"))
-    output.show(
-        f"pyramid {plain(pyramid.name)}, {len(pyramid.references)} references, {len(pyramid.units)} units, "
-        f"{pyramid.contributor_count} contributors\n"
+def _show_ideal(pyramid: Pyramid, ideal: IdealContent, output: Output) -> None:
+    """What the best summaries with a number of units say."""
+    output.result(
+        {
+            "topic": pyramid.topic,
+            "pyramid": pyramid.name,
+            "asked": ideal.asked,
+            "units": ideal.size,
+            "weight": ideal.weight,
+            "required": list(map(_record, ideal.required)),
+            "free": list(map(_record, ideal.free)),
+            "chosen": ideal.chosen,
+            "sets": ideal.number,
+        }
     )
-    output.show(_drawing(pyramid))
-    for weight, tier in pyramid.tiers.items():
-        output.show(Text(f"weight {weight}", style=_style(weight, len(pyramid.references))))
-        for unit in tier:
-            line = Text("  ").append(plain(unit.id), style="dim").append("  ").append(plain(unit.label))
-            output.show(line.append("  " + " ".join(map(plain, sorted(unit.references))), style="dim"))
+    output.show(cell(f"{pyramid.topic}: ideal content of {counted(ideal.size, 'units')}", "bold"))
+    if ideal.size < ideal.asked:
+        output.show(f"The pyramid has {counted(ideal.size, 'units')}, so {ideal.asked} cannot be said.")
+    sets = f"{ideal.number:,} equally good sets" if ideal.number > 1 else "1 set"
+    output.show(f"pyramid {plain(pyramid.name)}, Max({ideal.asked}) = {ideal.weight}, {sets}\n")
+    for weight, tier in groupby(ideal.required, key=lambda unit: unit.weight):
+        units = list(tier)
+        output.show(f"weight {weight}: all {len(units)}" if len(units) > 1 else f"weight {weight}: the only one")
+        for unit in units:
+            output.show(_line(unit))
+    if not ideal.free:
+        return
+    output.show(f"weight {ideal.free[0].weight}: any {ideal.chosen} of {len(ideal.free)}")
+    for unit in ideal.free:
+        output.show(_line(unit))
+    if ideal.number > 1:
+        output.show("\nEqually good choices:")
+        for chosen in islice(ideal.sets(), SETS_SHOWN):
+            output.show(Text("  ").append(" ".join(plain(unit.id) for unit in chosen[len(ideal.required) :])))
+        if ideal.number > SETS_SHOWN:
+            output.show(f"  ... and {ideal.number - SETS_SHOWN:,} more")
 
 
-def _unit(unit: ContentUnit) -> dict[str, Any]:
-    return {"id": unit.id, "weight": unit.weight, "label": unit.label}
+# -- a summary -----------------------------------------------------------------------------------------------------
 
 
-def _show_summary(found: Explanation, output: Output) -> None:
-    peer = found.peer
+def _show_summary(explanation: Explanation, output: Output) -> None:
+    peer, expressed, missed = explanation.peer, explanation.expressed, explanation.missed
     output.result(
         {
             "topic": peer.topic,
             "system": peer.system,
             "text": peer.text,
-            **found.measures,
-            **({"own_reference": found.own} if found.own else {}),
-            "expressed": [
-                {**_expressed(u, found), "degree": found.degree(u.id), "mentions": found.evidence.get(u.id, ())}
-                for u in found.expressed
-            ],
-            "missed": [_unit(u) for u in found.missed],
-            **({"annotators": _annotators(found)} if found.annotators else {}),
+            **explanation.measures,
+            **({"own_reference": explanation.own} if explanation.own else {}),
+            "expressed": [_expressed_record(unit, explanation) for unit in expressed],
+            "missed": list(map(_record, missed)),
+            **({"annotators": _annotator_records(explanation)} if explanation.annotators else {}),
         }
     )
     output.show(cell(f"{peer.topic}, {peer.system}", "bold"))
-    if found.own:
-        output.show(plain(found.about))
-    output.show(_highlighted(found))
-    output.show(_drawing(found.pyramid, {unit.id for unit in found.expressed}))
-    for line in _parts(found):
+    if explanation.own:
+        output.show(plain(explanation.about))
+    output.show(_highlighted(explanation))
+    output.show(_drawing(explanation.pyramid, {unit.id for unit in expressed}))
+    for line in _score_lines(explanation):
         output.show(line)
     output.show("\nExpressed:")
-    _list_units(found, found.expressed, output)
+    _list_units(explanation, expressed, output)
     output.show("\nMissed, heaviest first:")
-    _list_units(found, found.missed[:MISSES_SHOWN], output)
-    if len(found.missed) > MISSES_SHOWN:
-        output.show(f"  ... and {len(found.missed) - MISSES_SHOWN} more")
+    _list_units(explanation, missed[:MISSES_SHOWN], output)
+    if len(missed) > MISSES_SHOWN:
+        output.show(f"  ... and {len(missed) - MISSES_SHOWN} more")
 
 
-def _list_units(found: Explanation, units: Iterable[ContentUnit], output: Output) -> None:
+def _expressed_record(unit: ContentUnit, explanation: Explanation) -> dict[str, Any]:
+    return {
+        **_record(unit),
+        **({"annotators": explanation.found_by(unit.id)} if explanation.annotators else {}),
+        "degree": explanation.degree(unit.id),
+        "mentions": explanation.evidence.get(unit.id, ()),
+    }
+
+
+def _annotator_records(explanation: Explanation) -> dict[str, Any]:
+    return {
+        name: {**annotation.measures, "weight": annotation.weight, "unmatched": annotation.unmatched}
+        for name, annotation in explanation.annotators.items()
+    }
+
+
+def _list_units(explanation: Explanation, units: Iterable[ContentUnit], output: Output) -> None:
     for unit in units:
-        line = Text("  ").append(f"({unit.weight}) ", style=_style(unit.weight, len(found.pyramid.references)))
+        line = Text("  ").append(f"({unit.weight}) ", style=_style(unit.weight, len(explanation.pyramid.references)))
         line.append(plain(unit.label))
-        if (times := found.times.get(unit.id, 0)) > 1:
+        if (times := explanation.times.get(unit.id, 0)) > 1:
             line.append(f"  {times} times", style="dim")
-        if by := found.found_by(unit.id):
-            line.append(f"  {len(by)} of {len(found.annotators)}: {plain(', '.join(by))}", style="dim")
-        if times and (degree := found.degree(unit.id)) < 1:
+        if by := explanation.found_by(unit.id):
+            line.append(f"  {len(by)} of {len(explanation.annotators)}: {plain(', '.join(by))}", style="dim")
+        if times and (degree := explanation.degree(unit.id)) < 1:
             line.append(f"  degree {degree:.4f}", style="dim")
-        quotes = [
-            "...".join(span.of(found.peer.text) for span in mention) for mention in found.evidence.get(unit.id, ())
-        ]
+        mentions = explanation.evidence.get(unit.id, ())
+        quotes = ["...".join(span.of(explanation.peer.text) for span in mention) for mention in mentions]
         if quotes:
             line.append("  " + plain(" | ".join(f"“{quote}”" for quote in quotes)), style="dim")
         output.show(line)
 
 
-def _annotators(found: Explanation) -> dict[str, Any]:
-    return {
-        name: {**said.measures, "weight": said.weight, "unmatched": said.unmatched}
-        for name, said in found.annotators.items()
-    }
-
-
-def _expressed(unit: ContentUnit, found: Explanation) -> dict[str, Any]:
-    return {**_unit(unit), **({"annotators": found.found_by(unit.id)} if found.annotators else {})}
-
-
-def _parts(found: Explanation) -> Iterator[str]:
+def _score_lines(explanation: Explanation) -> Iterator[str]:
     """The first two measures, and what they are made of: by each annotator where there are several."""
-    if not found.annotators:
-        yield f"{_scores(found.measures)}: {_counts(found.weight, found.times, found.unmatched)}"
+    if not explanation.annotators:
+        yield f"{_scores(explanation)}: {_counts(explanation)}"
         return
-    yield f"{_scores(found.measures)}: the mean of {len(found.annotators)} annotators"
-    for name, said in found.annotators.items():
-        yield f"  {plain(name)}: {_scores(said.measures)}: {_counts(said.weight, said.times, said.unmatched)}"
+    yield f"{_scores(explanation)}: the mean of {len(explanation.annotators)} annotators"
+    for name, annotation in explanation.annotators.items():
+        yield f"  {plain(name)}: {_scores(annotation)}: {_counts(annotation)}"
 
 
-def _scores(measures: Mapping[str, float | None]) -> str:
-    shown = islice(measures.items(), 2)
+def _scores(by: Explanation | OneAnnotation) -> str:
+    shown = islice(by.measures.items(), 2)
     return ", ".join(f"{name} {'undefined' if value is None else f'{value:.4f}'}" for name, value in shown)
 
 
-def _counts(weight: float | None, times: Mapping[str, int], unmatched: float | None) -> str:
-    weighed = "" if weight is None else f"weight {weight:.6g}, "
-    matched = [often for often in times.values() if often > 0]
-    counted = "not counted" if unmatched is None else f"{unmatched:g}"
-    return f"{weighed}{len(matched)} units matched, {sum(matched) - len(matched)} repeated, unmatched {counted}"
+def _counts(by: Explanation | OneAnnotation) -> str:
+    weight = "" if by.weight is None else f"weight {by.weight:.6g}, "
+    matched = [times for times in by.times.values() if times > 0]
+    unmatched = "not counted" if by.unmatched is None else f"{by.unmatched:g}"
+    return f"{weight}{len(matched)} units matched, {sum(matched) - len(matched)} repeated, unmatched {unmatched}"
 
 
-def _highlighted(found: Explanation) -> Text:
+def _highlighted(explanation: Explanation) -> Text:
     """The summary with matched words coloured by the heaviest unit they express."""
     text = Text()
-    size = len(found.pyramid.references)
-    places = zip(found.peer.text, found.weight_at(), strict=True)
-    for weight, run in groupby(places, key=lambda place: place[1]):
-        piece = plain("".join(character for character, _ in run))
-        text.append(piece, style=_style(weight, size) if weight else "dim" if found.evidence else "")
+    size = len(explanation.pyramid.references)
+    for words, weight in explanation.weighted_text():
+        style = _style(weight, size) if weight else "dim" if explanation.evidence else ""
+        text.append(plain(words), style=style)
     return text.append("\n")

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
+from pyramidion.campaigns import APPLICATION, BASE_URL, PLACE, WEBHOOK
 from pyramidion.cli.inputs import load_study, open_desk
 from pyramidion.cli.options import From, Json, Lenient, Place, Quiet
 from pyramidion.cli.output import Output, cell, held, plain
 from pyramidion.errors import MissingExtraError
-from pyramidion.workflows.serving import APPLICATION, BASE_URL, PLACE, WEBHOOK
 
 
 def init(
@@ -25,8 +25,8 @@ def init(
 ) -> None:
     """Make a new study database, with a manager who can log in."""
     try:
-        from pyramidion.store import Accounts, Database
-        from pyramidion.store.accounts import check_password
+        from pyramidion.store.accounts import Accounts, check_password
+        from pyramidion.store.database import Database
     except ImportError:
         raise MissingExtraError("A study database", "server") from None
     import secrets
@@ -54,7 +54,7 @@ def account(
     import secrets
 
     desk = open_desk(place)
-    from pyramidion.store import Accounts
+    from pyramidion.store.accounts import Accounts
 
     made_up = password or secrets.token_urlsafe(12)
     Accounts(desk.database).add(name, made_up, role)  # type: ignore[arg-type]
@@ -77,7 +77,7 @@ def import_(
     output = Output(json, quiet)
     study = load_study(source, format, lenient, output)
     if judge is not None:
-        from pyramidion.workflows.studies import with_judge_called
+        from pyramidion.formats import with_judge_called
 
         study = with_judge_called(study, judge)
     desk = open_desk(place)

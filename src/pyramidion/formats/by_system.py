@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pyramidion.errors import Problems
-from pyramidion.formats import folder
-from pyramidion.formats.base import Format
+from pyramidion.formats import Format, folder
 from pyramidion.formats.files import files, from_file_name, read_text, subfolders
-from pyramidion.model import Document, Study, Summary, Topic
-from pyramidion.model.texts import Role
+from pyramidion.study import Document, Study, Summary, Topic
+from pyramidion.study.texts import Role
 
 REFERENCES, DOCUMENTS = "references", "documents"
 ONLY_AUTHOR = "reference"

@@ -15,18 +15,10 @@ import tomllib
 from pathlib import Path
 
 from pyramidion.errors import Problems
-from pyramidion.formats.base import Format
-from pyramidion.formats.files import (
-    files,
-    from_file_name,
-    new_folder,
-    read_text,
-    subfolders,
-    to_file_name,
-    write_text,
-)
-from pyramidion.model import Document, Study, Summary, Topic
-from pyramidion.model.texts import Role
+from pyramidion.formats import Format
+from pyramidion.formats.files import files, from_file_name, new_folder, read_text, subfolders, to_file_name, write_text
+from pyramidion.study import Document, Study, Summary, Topic
+from pyramidion.study.texts import Role
 
 _ROLES: dict[str, Role] = {"references": "reference", "peers": "peer"}
 

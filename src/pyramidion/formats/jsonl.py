@@ -9,10 +9,10 @@ import json
 from pathlib import Path
 
 from pyramidion.errors import Problems
-from pyramidion.formats.base import Format, parts
+from pyramidion.formats import Format, parts
 from pyramidion.formats.files import new_file, parse_object, read_lines
-from pyramidion.model import Study
-from pyramidion.model.records import BadRecordError, Collector, to_records
+from pyramidion.study import Study
+from pyramidion.study.records import BadRecordError, Collector, to_records
 
 
 def recognises(path: Path) -> bool:

@@ -15,10 +15,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+
 from pyramidion.errors import InputError, Problems
 from pyramidion.formats.files import BadLineError, parse_object, read_header, read_lines, read_rows, write_rows
-from pyramidion.model import Aspect, ContentUnit, Judge, Judgment, Pyramid, Study, Topic
-from pyramidion.model.judgments import JudgmentsBuilder
+from pyramidion.study import Aspect, ContentUnit, Judge, Judgment, Pyramid, Study, Topic
+from pyramidion.study.judgments import JudgmentsBuilder
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "judge": ("judge", "annotator", "worker", "workerid", "worker_id", "rater", "assessor"),
@@ -81,8 +83,10 @@ def read_judgments(path: str | Path, *, lenient: bool = False) -> Study:
     if problems.errors and not lenient:
         raise InputError(problems.errors)
     judgments = builder.build()
-    for row, value in lower.items():  # of two answers the lower one counts, whichever comes first
-        judgments.value[row] = min(value, math.inf if math.isnan(judgments.value[row]) else judgments.value[row])
+    if lower:  # of two answers the lower one counts, whichever comes first
+        rows, values = list(lower), judgments.value.copy()
+        values[rows] = np.fmin(values[rows], list(lower.values()))
+        judgments = judgments.with_columns(value=values)
     scales = {
         name: [j.value for j in judgments if j.aspect == name and j.value is not None]
         for name in judgments.aspect.names

@@ -11,9 +11,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from pyramidion.errors import Problems
-from pyramidion.formats.base import Format
+from pyramidion.formats import Format
 from pyramidion.formats.files import files, from_file_name, read_every_line
-from pyramidion.model import Document, Study, Summary, Topic
+from pyramidion.study import Document, Study, Summary, Topic
 
 REFERENCES, DOCUMENTS, IDS = "references", "documents", "ids"
 ONLY_AUTHOR = "reference"

@@ -17,9 +17,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pyramidion.errors import Problems
-from pyramidion.formats.base import Format
+from pyramidion.formats import Format
 from pyramidion.formats.files import files, from_file_name, new_folder, read_every_line, to_file_name, write_text
-from pyramidion.model import (
+from pyramidion.study import (
     ContentUnit,
     Contributor,
     Document,
@@ -31,7 +31,7 @@ from pyramidion.model import (
     Summary,
     Topic,
 )
-from pyramidion.model.judgments import JudgmentsBuilder
+from pyramidion.study.judgments import JudgmentsBuilder
 
 EXPERT, AUTO, JUDGE = "expert", "auto", "labels"
 _REQUIRED = ("SCUs.txt", "references.txt")

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pyramidion.errors import Problems
-from pyramidion.formats.base import Format
-from pyramidion.model import Study, Summary, Topic
-from pyramidion.model.texts import Role
+from pyramidion.formats import Format
+from pyramidion.study import Study, Summary, Topic
+from pyramidion.study.texts import Role
 
 _ROLES: dict[str, Role] = {"models": "reference", "peers": "peer"}
 _NAME = re.compile(r"(?P<topic>[^.]+)\.[A-Za-z]+\.\d+\.[^.]+\.(?P<id>[^.]+)(\.(txt|html?|spl))?", re.IGNORECASE)

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from pyramidion.errors import Problems
-from pyramidion.formats.base import Format
+from pyramidion.formats import Format
 from pyramidion.formats.files import BadLineError, new_file, parse_object, read_lines
-from pyramidion.model import Document, Study, Summary, Topic
-from pyramidion.model.texts import Role
+from pyramidion.study import Document, Study, Summary, Topic
+from pyramidion.study.texts import Role
 
 _FIELDS = {"instance_id", "summarizer_id", "summarizer_type", "summary", "references", "documents"}
 _ROLES: dict[str, Role] = {"peer": "peer", "reference": "reference"}

@@ -25,7 +25,7 @@ from pyramidion.formats.files import (
     read_lines,
     write_rows,
 )
-from pyramidion.model import Score, ScoreTable, Signature
+from pyramidion.study import Score, ScoreTable, Signature
 
 COLUMNS = Score._fields
 SUFFIXES = (".csv", ".json", ".jsonl", ".parquet")

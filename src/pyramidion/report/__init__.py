@@ -1,4 +1,4 @@
-"""Pure rendering of what was found: tables and plots of answers, the report page, feedback for writers.
+"""Pure rendering of results: tables and plots of answers, the report page, feedback for writers.
 
 ``from pyramidion import report; report.plot(answer, "figure.svg")``
 """
@@ -6,10 +6,9 @@
 from __future__ import annotations
 
 from pyramidion.report.feedback import write_feedback
-from pyramidion.report.figures import write_figures
 from pyramidion.report.page import report_page
 from pyramidion.report.plots import SUFFIXES as PLOT_SUFFIXES
-from pyramidion.report.plots import need_plots, plot
+from pyramidion.report.plots import need_plots, plot, write_figures
 from pyramidion.report.tables import latex, terminal, write_csv
 
 __all__ = [

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyramidion.analysis.answer import Answer
-from pyramidion.analysis.figures import Bars, Contour, Estimate, Figure, Heatmap, Intervals, Lines, Scatter, Tiers
+from pyramidion.analysis.answer import (
+    Answer,
+    Bars,
+    Contour,
+    Estimate,
+    Figure,
+    Heatmap,
+    Intervals,
+    Lines,
+    Scatter,
+    Tiers,
+)
 from pyramidion.errors import MissingExtraError, UsageError
-from pyramidion.report.tables import numbered, printable
+from pyramidion.report.collect import Findings
+from pyramidion.report.tables import file_name, numbered, printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
 SUFFIXES = (".svg", ".pdf", ".png")
+PAPER_SUFFIXES = (".svg", ".pdf")
 WIDTH = 4.2
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's colours, which people who see no red or green can tell apart."""
@@ -55,6 +67,38 @@ def plot(answer: Answer[Any], path: str | Path) -> list[Path]:
         save(figure, file)
         written.append(file)
     return written
+
+
+def write_figures(findings: Findings, folder: str | Path) -> list[Path]:
+    """Draw every figure of a report into a folder, as SVG and PDF; files of the same name are replaced."""
+    need_plots()
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    paths = [
+        (target / f"{file_name(name)}{suffix}", figure)
+        for name, figure in _report_figures(findings)
+        for suffix in PAPER_SUFFIXES
+    ]
+    for path, figure in paths:
+        save(figure, path)
+    return [path for path, _ in paths]
+
+
+def _report_figures(findings: Findings) -> Iterator[tuple[str, Figure]]:
+    for scored in findings.scored:
+        for kind, figure in zip(("ranking", "map"), scored.ranking.figures, strict=False):
+            yield f"{kind}-{scored.method}", figure
+    for answer in findings.agreements:
+        for kind, figure in zip(("judges", "judge-pairs"), answer.figures, strict=False):
+            yield f"{kind}-{answer.result.measure.replace(' ', '-')}", figure
+    if findings.correlations:
+        first, *scatters = findings.correlations.figures
+        yield "correlations", first
+        for scatter in scatters:
+            yield f"scatter-{getattr(scatter, 'x', scatter.title)}", scatter
+    for topic in findings.topics:
+        if topic.units:
+            yield f"pyramid-{topic.id}", findings.pyramid_figure(topic)
 
 
 def save(figure: Figure, path: Path) -> None:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyramidion.analysis.answer import Answer, Table, is_number_column
-from pyramidion.formats.files import new_file, write_rows
+from pyramidion.formats.files import new_file, to_file_name, write_rows
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 MOST_ROWS = 30
 """A terminal gets no more rows of a table than this; files get all."""
+LONGEST_NAME = 120
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -74,6 +76,14 @@ def printable(text: str) -> str:
 def numbered(path: Path, number: int) -> Path:
     """The first of several files has the name given; the others get -2, -3 and so on."""
     return path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
+
+
+def file_name(id: str) -> str:
+    """An id as a file name, harmless on every system; a long one is cut and told apart by a hash."""
+    name = to_file_name(id)
+    if len(name) <= LONGEST_NAME:
+        return name
+    return f"{name[:LONGEST_NAME]}-{hashlib.sha256(id.encode()).hexdigest()[:12]}"
 
 
 def write_csv(answer: Answer[Any], path: str | Path) -> list[Path]:

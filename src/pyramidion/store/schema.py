@@ -30,7 +30,7 @@ records = Table(
     Column("body", JSON, nullable=False),
     Column("added", Float, nullable=False),
 )
-"""The study itself, as pyramidion.model.records has it: topics, summaries, pyramids, judges, imported judgments."""
+"""The study itself, as pyramidion.study.records has it: topics, summaries, pyramids, judges, imported judgments."""
 
 campaigns = Table(
     "campaigns",

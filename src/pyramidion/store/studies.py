@@ -9,10 +9,10 @@ from typing import Any
 
 from sqlalchemy import delete, func, insert, select, text
 
-from pyramidion.model import Study
-from pyramidion.model.records import Collector, to_records
 from pyramidion.store import schema
 from pyramidion.store.database import Database
+from pyramidion.study import Study
+from pyramidion.study.records import Collector, to_records
 
 BATCH = 5_000
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyramidion.cli.analyze import designs, grids, judges, pyramids, scores
+from pyramidion.cli.analyze import designs, grids, judges, scores
 from pyramidion.cli.analyze.asking import analyze
 
-__all__ = ["analyze", "designs", "grids", "judges", "pyramids", "scores"]
+__all__ = ["analyze", "designs", "grids", "judges", "scores"]

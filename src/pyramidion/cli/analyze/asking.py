@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pyramidion.cli.options import From, Json, Lenient, Quiet, grouped
-from pyramidion.cli.output import Output, plain
+from pyramidion.cli.options import Latex, Reading, grouped
+from pyramidion.cli.output import plain
 from pyramidion.errors import UsageError
 
 analyze = typer.Typer(
@@ -33,17 +33,13 @@ Source = Annotated[
 Plot = Annotated[
     Path | None, typer.Option("--plot", help="Draw the figures into .svg, .pdf or .png; a second one gets -2.")
 ]
-Latex = Annotated[Path | None, typer.Option("--latex", help="Write the tables for LaTeX (booktabs).")]
 Csv = Annotated[Path | None, typer.Option("--output", "-o", help="Write the tables as .csv; a second one gets -2.")]
-Seed = Annotated[int, typer.Option(help="For everything that is drawn at random.", min=0)]
 Systems = Annotated[
     list[str] | None, typer.Option("--system", "-s", help="Only these systems; a name or a pattern; repeatable.")
 ]
 Topics = Annotated[
     list[str] | None, typer.Option("--topic", "-t", help="Only these topics; a name or a pattern; repeatable.")
 ]
-Judges = Annotated[str | None, typer.Option(help="all, people, expert, crowd, model, or one judge's id.")]
-PyramidName = Annotated[str | None, typer.Option("--pyramid", help="Which pyramid, where there are several.")]
 Gold = Annotated[str, typer.Option(help="The measure to be judged by; one of the tables has it.")]
 Metrics = Annotated[
     list[str] | None, typer.Option("--metric", "-m", help="A measure to judge, or a pattern; all by default.")
@@ -53,16 +49,12 @@ Level = Annotated[float, typer.Option(help="The level of significance.", min=0.0
 
 
 @dataclass(frozen=True)
-class Asked:
+class Asked(Reading):
     """The options of every question: how its data is read, where its answer goes. Checked before any work is done."""
 
-    format: From = None
     output: Csv = None
     latex: Latex = None
     plot: Plot = None
-    lenient: Lenient = False
-    json: Json = False
-    quiet: Quiet = False
 
     def __post_init__(self) -> None:
         if self.output is not None and self.output.suffix.lower() != ".csv":
@@ -74,21 +66,17 @@ class Asked:
                 raise UsageError(f"{self.plot}: plots are written to {', '.join(PLOT_SUFFIXES)}")
             need_plots()
 
-    @property
-    def out(self) -> Output:
-        return Output(self.json, self.quiet)
-
     def read(self, path: str) -> Any:
         return self._read(path, self.format)
 
     def _read(self, path: str, format: str | None) -> Any:
-        from pyramidion.workflows.analyses import read_source
+        from pyramidion.analysis.sources import read_source
 
         with self.out.busy(f"Reading {path}"):
             return read_source(path, format=format, lenient=self.lenient)
 
     def study(self, path: str) -> Any:
-        from pyramidion.workflows.analyses import as_study
+        from pyramidion.analysis.sources import as_study
 
         return as_study(self.read(path), path)
 
@@ -101,7 +89,7 @@ class Asked:
         return found
 
     def tables(self, paths: list[str]) -> Any:
-        from pyramidion.workflows.analyses import score_tables
+        from pyramidion.analysis.sources import score_tables
 
         read = [(Path(path).stem, self.read(path)) for path in paths]
         with self.out.busy("Scoring"):
@@ -110,7 +98,7 @@ class Asked:
     def gold(self, name: str, study: Any) -> Any:
         """A score table from a file, or the study's own scores by a method."""
         from pyramidion import plugins
-        from pyramidion.workflows.evaluate import score
+        from pyramidion.scoring.methods import score
 
         if not Path(name).exists() and name in plugins.names("methods"):
             return score(study, name)
@@ -118,7 +106,7 @@ class Asked:
 
     def table(self, path: str, otherwise: str) -> Any:
         """A score table from a file of its own; whoever gives a study hears what is wanted."""
-        from pyramidion.model import ScoreTable
+        from pyramidion.study import ScoreTable
 
         found = self._read(path, None)
         if isinstance(found, ScoreTable):

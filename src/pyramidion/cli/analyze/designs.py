@@ -6,16 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pyramidion.cli.analyze.asking import (
-    Asked,
-    Judges,
-    Level,
-    PyramidName,
-    Seed,
-    Source,
-    question,
-)
-from pyramidion.cli.options import refuse_unused
+from pyramidion.cli.analyze.asking import Asked, Level, Source, question
+from pyramidion.cli.options import Judges, PyramidName, Seed, refuse_unused
 from pyramidion.errors import UsageError
 
 DRAWN = ("units", "topics", "workers")

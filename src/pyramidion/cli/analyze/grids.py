@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from pyramidion.cli.analyze.asking import Asked, Resamples, Seed, question
+from pyramidion.cli.analyze.asking import Asked, Resamples, question
 from pyramidion.cli.auto import EMBEDDER, MATCHER, PARTITIONER, SEGMENTER, SIMILARITY, Jobs
-from pyramidion.cli.options import StudyPath, refuse_unused
+from pyramidion.cli.options import Seed, StudyPath, refuse_unused
 from pyramidion.errors import UsageError
 
 
@@ -73,9 +73,9 @@ def grid(
         refuse_unused(context, "without --similarity cosine", "embedder")
     one, several = _parts(parts)
     study = asked.study(path)
+    from pyramidion.analysis.grid_runs import grid_jobs, grid_settings, human_gold, paper_levels, score_grid
     from pyramidion.analysis.grid_search import check_search, grid_search
-    from pyramidion.auto.choices import Choices
-    from pyramidion.workflows.grid import grid_jobs, grid_settings, human_gold, paper_levels, score_grid
+    from pyramidion.evaluation.choices import Choices
 
     choices = Choices(**one)
     wanted = {**several, **levels} if several else {**paper_levels(choices), **levels}

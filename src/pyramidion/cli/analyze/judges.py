@@ -8,16 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pyramidion.cli.analyze.asking import (
-    Asked,
-    Judges,
-    PyramidName,
-    Resamples,
-    Seed,
-    Source,
-    question,
-)
-from pyramidion.cli.options import refuse_unused
+from pyramidion.cli.analyze.asking import Asked, Resamples, Source, question
+from pyramidion.cli.options import Judges, PyramidName, Seed, refuse_unused
 
 
 @question()
@@ -155,8 +147,8 @@ def consistency(
     """Are assessors consistent, and what do the least consistent ones do to the results?"""
     from pyramidion.analysis import consistency as ask
     from pyramidion.analysis.assessors import topic_set
+    from pyramidion.analysis.sources import rouge_tables
     from pyramidion.errors import UsageError
-    from pyramidion.workflows.analyses import rouge_tables
 
     studies = asked.studies(paths)
     if scores and len(scores) != len(studies):

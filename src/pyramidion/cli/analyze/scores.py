@@ -1,4 +1,4 @@
-"""Questions about scores: correlate, significance, metric-accuracy, compare."""
+"""Questions about scores and pyramids: correlate, significance, metric-accuracy, compare, pyramids."""
 
 from __future__ import annotations
 
@@ -9,19 +9,16 @@ import typer
 from pyramidion.cli.analyze.asking import (
     Asked,
     Gold,
-    Judges,
     Level,
     Metrics,
-    PyramidName,
     Resamples,
-    Seed,
     Source,
     Sources,
     Systems,
     Topics,
     question,
 )
-from pyramidion.cli.options import refuse_unused
+from pyramidion.cli.options import Judges, PyramidName, Seed, StudyPath, refuse_unused
 
 DRAWING = ("permutation", "bootstrap")
 """Tests that draw at random."""
@@ -100,7 +97,7 @@ def significance(
     asked: Asked,
 ) -> None:
     """Which systems differ? Every pair, on the same topics, the same units, or by Tukey's test."""
-    from pyramidion.workflows.comparing import compare_systems
+    from pyramidion.analysis.systems import compare_systems
 
     source = asked.read(path)
     factors = None if factor is None else tuple(name for name in factor if name != "none")
@@ -179,3 +176,24 @@ def compare(
 
     study = asked.study(path)
     asked.answer(lambda: ask(study, aspect=aspect, judges=judges, prior=prior, resamples=resamples, seed=seed))
+
+
+@question()
+def pyramids(
+    path: StudyPath,
+    pyramid: Annotated[
+        list[str] | None, typer.Option(help="The pyramid to compare; repeatable. [default: auto]", show_default=False)
+    ] = None,
+    against: Annotated[str, typer.Option(help="The pyramid to compare it with.")] = "expert",
+    least: Annotated[
+        float, typer.Option(help="The least overlap (Dice of words) of two units that are a pair.")
+    ] = 0.25,
+    topic: Topics = None,
+    *,
+    asked: Asked,
+) -> None:
+    """Is an automatic pyramid like a manual one? Units by weight, units of one paired with units of the other."""
+    from pyramidion.analysis import pyramid_pairs as ask
+
+    study = asked.study(path)
+    asked.answer(lambda: ask(study, pyramid=pyramid or ["auto"], against=against, least=least, topics=topic))

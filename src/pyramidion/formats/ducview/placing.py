@@ -16,8 +16,8 @@ from pyramidion.errors import Problems
 from pyramidion.formats.ducview import xml
 from pyramidion.formats.ducview.text import Passage, Section, dense
 from pyramidion.formats.ducview.xml import Part
-from pyramidion.model import Contributor, Span
-from pyramidion.model.judgments import Mention
+from pyramidion.study import Contributor, Span
+from pyramidion.study.judgments import Mention
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from pyramidion.formats.ducview.placing import contributor, mention
 from pyramidion.formats.ducview.text import Passage, Section, dense, sections, whole
 from pyramidion.formats.ducview.xml import UNMATCHED_UID, Annotated, Unit, load
 from pyramidion.formats.files import files, subfolders
-from pyramidion.model import UNMATCHED, ContentUnit, Contributor, Judge, Judgment, Pyramid, Study, Summary, Topic
-from pyramidion.model.judgments import JudgmentsBuilder, Mention
+from pyramidion.study import UNMATCHED, ContentUnit, Contributor, Judge, Judgment, Pyramid, Study, Summary, Topic
+from pyramidion.study.judgments import JudgmentsBuilder, Mention
 
 _SUFFIXES = (".pyr", ".pan")
 _WEIGHT = re.compile(r"\A\s*\(\d+\)")

@@ -23,7 +23,7 @@ from pyramidion.errors import Problems
 from pyramidion.formats.ducview.java_regex import JavaPattern, PatternError
 from pyramidion.formats.ducview.names import author_of
 from pyramidion.formats.ducview.xml import Part
-from pyramidion.model import Span
+from pyramidion.study import Span
 
 MAX_SEARCHED = 500_000_000
 """How many characters are searched for lost labels in one text: more than any honest file needs."""

@@ -28,8 +28,8 @@ from pyramidion.formats.ducview.xml import (
     holdable,
 )
 from pyramidion.formats.files import new_file, new_folder, write_text
-from pyramidion.model import UNMATCHED, ContentUnit, Judgment, Pyramid, Span, Study, Summary
-from pyramidion.model.judgments import Mention, times
+from pyramidion.study import UNMATCHED, ContentUnit, Judgment, Pyramid, Span, Study, Summary
+from pyramidion.study.judgments import Mention, times
 
 _UNMATCHED_LABEL = "All non-matching SCUs go here"
 _MAX_MENTIONS = 10_000

@@ -12,7 +12,7 @@ LitePyramids code.
 
 from __future__ import annotations
 
-from pyramidion.formats.base import Format
+from pyramidion.formats import Format
 from pyramidion.formats.mturk.reading import read, recognises
 from pyramidion.formats.mturk.writing import write
 

@@ -23,9 +23,9 @@ from pyramidion.formats.mturk.columns import (
     statement_columns,
     system_of,
 )
-from pyramidion.model import Assignment, ContentUnit, Contributor, Judge, Judgment, Pyramid, Study, Summary, Task, Topic
-from pyramidion.model.judgments import JudgmentsBuilder
-from pyramidion.model.texts import Role
+from pyramidion.study import Assignment, ContentUnit, Contributor, Judge, Judgment, Pyramid, Study, Summary, Task, Topic
+from pyramidion.study.judgments import JudgmentsBuilder
+from pyramidion.study.texts import Role
 
 _Row = dict[str, str]
 

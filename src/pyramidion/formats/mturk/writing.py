@@ -10,8 +10,8 @@ from pathlib import Path
 from pyramidion.errors import Problems, UsageError
 from pyramidion.formats.files import new_file, new_folder, write_rows
 from pyramidion.formats.mturk.columns import PYRAMID, answer_column, join_ids, system_of
-from pyramidion.model import Assignment, Study, Task
-from pyramidion.model.texts import Role
+from pyramidion.study import Assignment, Study, Task
+from pyramidion.study.texts import Role
 
 _NAME = "mturk"
 _UNIT_COLUMNS = ("eventId", "questionId", "questionText", "answer", "author", "sourceSummaryId", "forUse")

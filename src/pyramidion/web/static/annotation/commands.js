@@ -1,5 +1,5 @@
 // @ts-check
-// What a command does to a state, as the server does it (pyramidion.methods.annotate), so that the page need not wait
+// What a command does to a state, as the server does it (pyramidion.annotation), so that the page need not wait
 // for the server. A command that it would refuse is refused here at once; what it answers replaces what is made here.
 // tests/js/test_parity.py proves that both sides agree.
 

@@ -1,0 +1,150 @@
+"""Which systems differ? One answer everywhere: the command, the report and Python call `compare_systems`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, Literal, get_args
+
+from pyramidion import analysis
+from pyramidion.analysis.answer import Answer
+from pyramidion.analysis.inputs import restricted
+from pyramidion.analysis.significance import Significance
+from pyramidion.errors import InputError, UsageError, check_choice
+from pyramidion.scoring.explain import KINDS
+from pyramidion.scoring.methods import AUTO, auto_pyramid, fitting_methods, score
+from pyramidion.study import ScoreTable, Study
+
+Test = Literal["permutation", "bootstrap", "wilcoxon", "mcnemar", "tukey"]
+ON_UNITS = ("mcnemar", "permutation", "wilcoxon")
+
+MAIN_MEASURES = {"pyramid": "modified", "rouge": "rouge-2-recall"}
+"""What systems are ranked by; of other methods the first measure."""
+
+ENOUGH_TOPICS = 10
+"""With fewer, paired tests over topics have no power: six topics are needed for a p below .05 in a single pair."""
+
+
+def main_measure(method: str, table: ScoreTable) -> str:
+    """The measure systems are ranked by: the method's usual one, or the first that has values."""
+    wanted = [MAIN_MEASURES.get(method, ""), *table.measures]
+    held = [name for name in wanted if any(s.value is not None for s in table if s.measure == name)]
+    return held[0] if held else table.measures[0]
+
+
+def compare_systems(
+    source: Study | ScoreTable,
+    *,
+    table: ScoreTable | None = None,
+    measure: str | None = None,
+    test: Test | None = None,
+    units: bool = False,
+    factors: Sequence[str] | None = None,
+    correction: str | None = None,
+    level: float = 0.05,
+    systems: Collection[str] | None = None,
+    topics: Collection[str] | None = None,
+    judges: str | None = None,
+    pyramid: str | None = None,
+    resamples: int | None = None,
+    seed: int = 0,
+) -> Answer[Significance]:
+    """Test every pair of systems of a study or a score table; options that do not apply to the test are refused.
+
+    By default the test is a permutation test over topics where there are at least ``ENOUGH_TOPICS``; with fewer,
+    Tukey's on the scores by topic, or on the ratings themselves; on a single topic McNemar's on its content units.
+    ``table`` holds the study's scores if they are already known.
+    """
+    check_choice("test", test or "tukey", get_args(Test))
+    study = source if isinstance(source, Study) else None
+    if study is None and (judges is not None or pyramid is not None):
+        raise UsageError(
+            "a score table does not say who judged what; to choose judges or a pyramid, give the study itself"
+        )
+    among: dict[str, Any] = {"systems": systems, "topics": topics, "level": level}
+    drawing: dict[str, Any] = {"correction": correction or "holm", "seed": seed, "resamples": resamples}
+    if units or test == "mcnemar":
+        _refuse("a test on units", measure=measure, factors=factors)
+        return _on_units(study, test, judges, pyramid, **among, **drawing)
+    method, scores = _scores(source, table, measure, judges, pyramid)
+    measure = measure or main_measure(method, scores)
+    chosen = test or _fitting_test(method, scores, study, topics)
+    if chosen == "mcnemar":
+        _refuse("a test on units, the only one for a single topic,", factors=factors)
+        return _on_units(study, chosen, judges, pyramid, **among, **drawing, method=method)
+    if chosen == "tukey":
+        _refuse("Tukey's test", correction=correction, resamples=resamples)
+        rated = study if method == "responsiveness" else None
+        return analysis.tukey(
+            rated or scores, measure=measure, factors=factors, judges=judges if rated else None, **among
+        )
+    _refuse(f"the {chosen} test", factors=factors, resamples=resamples if chosen == "wilcoxon" else None)
+    return analysis.significance(scores, measure=measure, test=chosen, **among, **drawing)
+
+
+def _refuse(what: str, **options: object) -> None:
+    """An option that would change nothing is refused, so that nobody believes it did."""
+    for name, value in options.items():
+        if value is not None:
+            raise UsageError(f"{name} has no effect on {what}; remove it or choose another test")
+
+
+def _on_units(
+    study: Study | None,
+    test: str | None,
+    judges: str | None,
+    pyramid: str | None,
+    *,
+    method: str | None = None,
+    **options: Any,
+) -> Answer[Significance]:
+    if study is None:
+        raise UsageError("a score table has no units; a test on units needs the study")
+    test = test or "mcnemar"
+    check_choice("test on units", test, ON_UNITS)
+    if test != "permutation":
+        _refuse(f"the {test} test", resamples=options["resamples"])
+    given = _given(judges=judges, pyramid=pyramid)
+    method = method or next((m for m in fitting_methods(study, pyramid) if m in KINDS), "pyramid")
+    if method == AUTO:
+        given = {"judges": AUTO, "pyramid": auto_pyramid(study) or AUTO} | given
+    return analysis.unit_significance(study, kind=KINDS[method], test=test, **given, **options)  # type: ignore[arg-type]
+
+
+def _given(**choices: str | None) -> dict[str, str]:
+    return {name: value for name, value in choices.items() if value is not None}
+
+
+def _scores(
+    source: Study | ScoreTable,
+    table: ScoreTable | None,
+    measure: str | None,
+    judges: str | None,
+    pyramid: str | None,
+) -> tuple[str, ScoreTable]:
+    """The method and the scores to compare systems by: the one that fits, or the first that has the measure."""
+    if isinstance(source, ScoreTable):
+        table = source
+    if table is not None:
+        return table.signature.method, table
+    assert isinstance(source, Study)
+    known: list[str] = []
+    reasons: list[str] = []
+    for method in fitting_methods(source, pyramid):
+        try:
+            found = score(source, method, **_given(judges=judges, pyramid=pyramid))
+        except (UsageError, InputError) as error:
+            reasons.append(f"{method}: {str(error).splitlines()[0]}")
+            continue
+        if measure is None or measure in found.measures:
+            return method, found
+        known += found.measures
+    if measure is not None and known:
+        check_choice("measure", measure, known)
+    raise UsageError("\n".join(["the study cannot be scored by any method", *reasons]))
+
+
+def _fitting_test(method: str, scores: ScoreTable, study: Study | None, topics: Collection[str] | None) -> Test:
+    count = len(restricted("topic", scores.topics, topics)) if scores.topics else 0
+    if count >= ENOUGH_TOPICS:
+        return "permutation"
+    return "mcnemar" if study is not None and count < 2 and method in KINDS else "tukey"

@@ -1,0 +1,1 @@
+"""Expert annotation: pyramids and peers annotated by commands, kept as events, undone and redone without limit."""

@@ -1,0 +1,1 @@
+"""What the pages of experts talk to. Only the server imports it."""

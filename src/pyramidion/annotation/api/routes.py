@@ -1,0 +1,267 @@
+"""The pages of experts, and what they talk to: begin, change, watch, suggest, import, export, compare, store."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, HTTPException, Path, Query
+from fastapi.responses import Response
+from pydantic import BaseModel, Field
+
+from pyramidion.annotation.api import views
+from pyramidion.annotation.commands import Command
+from pyramidion.annotation.events import LARGEST_ID, StoredAnnotation, read_command
+from pyramidion.annotation.exports import ExportFormat, export, store_annotation
+from pyramidion.annotation.imports import import_of_file
+from pyramidion.annotation.log import ConflictError
+from pyramidion.server.context import Context, Ctx, Expert, LoggedIn, Viewer, current_account, render
+from pyramidion.store.accounts import Account
+from pyramidion.study import Pyramid
+
+router = APIRouter(prefix="/api/annotate", tags=["annotate"])
+pages = APIRouter(prefix="/annotate", include_in_schema=False)
+
+Id = Annotated[int, Path(ge=1, le=LARGEST_ID)]
+OtherId = Annotated[int, Query(ge=1, le=LARGEST_ID)]
+Version = Annotated[int, Query(ge=0, le=LARGEST_ID)]
+Name = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class BeginRequest(BaseModel):
+    kind: Literal["pyramid", "peer"]
+    topic: Name
+    name: Name
+    shared: bool = False
+    system: str = Field(default="", max_length=200)
+    pyramid: str | Annotated[int, Field(ge=1, le=LARGEST_ID)] = ""
+    start: str = Field(default="", max_length=200)
+
+
+class CommandRequest(BaseModel):
+    command: dict[str, Any]
+    base: int = Field(ge=0, le=LARGEST_ID)
+
+
+class ImportRequest(BaseModel):
+    file_name: str = Field(min_length=1, max_length=300)
+    text: str
+
+
+class AdjudicateRequest(BaseModel):
+    start: int = Field(ge=1, le=LARGEST_ID)
+    name: Name
+    shared: bool = False
+
+
+def stored_annotation(id: Id, ctx: Ctx, _: Annotated[Account, Depends(current_account)]) -> StoredAnnotation:
+    """Only for people who are logged in: strangers do not learn what there is."""
+    return ctx.annotations.store.get(id)
+
+
+Stored = Annotated[StoredAnnotation, Depends(stored_annotation)]
+
+
+def reply(content: Any, status: int = 200) -> Response:
+    """JSON as it is: FastAPI would look at every span of a large pyramid once more."""
+    return Response(json.dumps(content), status, media_type="application/json")
+
+
+def state_of(ctx: Context, stored: StoredAnnotation, account: Account) -> dict[str, Any]:
+    desk = ctx.annotations
+    pyramid_version = desk.pyramid_version(stored)  # before the state: a change in between shows up next time
+    return views.state(stored, desk.open(stored.id), account, pyramid_version)
+
+
+def check_editor(stored: StoredAnnotation, account: Account) -> None:
+    if not views.may_edit(stored, account):
+        raise HTTPException(403, f"this is {stored.owner}'s own annotation; begin one of your own")
+
+
+# -- the desk ------------------------------------------------------------------------------------------------
+
+
+@router.get("")
+def overview(ctx: Ctx, account: Viewer) -> Response:
+    desk = ctx.annotations
+    return reply(
+        {
+            "me": {"name": account.name, "role": account.role, "may_edit": account.role in views.EDITORS},
+            "topics": views.topics(desk.study),
+            "annotations": list(map(views.with_url, desk.as_rows(desk.store.all()))),
+        }
+    )
+
+
+@router.post("", status_code=201)
+def begin(body: BeginRequest, ctx: Ctx, account: Expert) -> Response:
+    """A new annotation, empty or from what the study has under the name ``start``."""
+    about: dict[str, Any] = {"name": body.name, "owner": account.name, "shared": body.shared}
+    about["start"] = body.start or None
+    if body.kind == "pyramid":
+        made = ctx.annotations.begin_pyramid(body.topic, **about)
+    else:
+        made = ctx.annotations.begin_peer(body.topic, body.system, pyramid=body.pyramid, **about)
+    return reply(views.head(made), 201)
+
+
+# -- two annotations -----------------------------------------------------------------------------------------
+
+
+@router.get("/compare")
+def compare(first: OtherId, second: OtherId, ctx: Ctx, _: Viewer) -> Response:
+    desk = ctx.annotations
+    one, other, rows = desk.store.get(first), desk.store.get(second), desk.compare(first, second)
+    return reply(
+        {
+            "kind": one.kind,
+            "topic": one.topic,
+            "system": one.system,
+            "texts": views.texts(desk.open(first).subject.texts),
+            "first": views.head(one),
+            "second": views.head(other),
+            "pyramid": [views.unit_object(unit) for unit in desk.pyramid_of(first).units],
+            "rows": views.rows(rows),
+        }
+    )
+
+
+@router.post("/adjudicate", status_code=201)
+def adjudicate(body: AdjudicateRequest, ctx: Ctx, account: Expert) -> Response:
+    """A third annotation, which starts from one of two."""
+    made = ctx.annotations.adjudicate(body.start, name=body.name, owner=account.name, shared=body.shared)
+    return reply(views.head(made), 201)
+
+
+# -- one annotation ------------------------------------------------------------------------------------------
+
+
+@router.get("/{id}")
+def show(stored: Stored, ctx: Ctx, account: Viewer) -> Response:
+    return reply(state_of(ctx, stored, account))
+
+
+@router.post("/{id}/commands")
+def command(stored: Stored, body: CommandRequest, ctx: Ctx, account: Expert) -> Response:
+    """One change. 409 where somebody else changed the same things meanwhile: their changes and the state come along."""
+    return change(ctx, stored, account, read_command(body.command), body.base)
+
+
+def change(ctx: Context, stored: StoredAnnotation, account: Account, wanted: Command, base: int) -> Response:
+    check_editor(stored, account)
+    try:
+        made = ctx.annotations.apply(stored.id, wanted, author=account.name, base=base)
+    except ConflictError as error:
+        shown = {"events": views.events(error.events), "state": state_of(ctx, stored, account)}
+        return reply({"error": str(error), "problems": [], **shown}, 409)
+    return reply({"event": views.event(made), "state": state_of(ctx, stored, account)})
+
+
+@router.get("/{id}/changes")
+def changes(stored: Stored, ctx: Ctx, account: Viewer, since: Version = 0, pyramid: Version | None = None) -> Response:
+    """What is new to whoever has seen version ``since``, and version ``pyramid`` of a peer's pyramid."""
+    desk = ctx.annotations
+    version, pyramid_version = desk.store.version(stored.id), desk.pyramid_version(stored)
+    moved = pyramid is not None and pyramid_version is not None and pyramid_version > pyramid
+    if version <= since and not moved:
+        return reply({"version": version, "pyramid_version": pyramid_version, "events": [], "state": None})
+    state = state_of(ctx, stored, account)
+    new = desk.open(stored.id).events[since : state["version"]]
+    versions = {name: state[name] for name in ("version", "pyramid_version")}
+    return reply({**versions, "events": views.events(new), "state": state})
+
+
+@router.get("/{id}/events")
+def history(stored: Stored, ctx: Ctx, _: Viewer) -> Response:
+    return reply(views.events(ctx.annotations.open(stored.id).events))
+
+
+@router.get("/{id}/references")
+def references(stored: Stored, ctx: Ctx, _: Viewer) -> Response:
+    """The texts that the pyramid's words come from: a peer's own state does not have them."""
+    return reply({"texts": views.texts(ctx.annotations.references_of(stored.id))})
+
+
+@router.get("/{id}/suggestions")
+def suggestions(stored: Stored, ctx: Ctx, _: Viewer, unit: Annotated[str, Query(max_length=100)] = "") -> Response:
+    """What may fit, ranked; nothing of it is applied by itself."""
+    desk, annotation = ctx.annotations, ctx.annotations.open(stored.id)
+    state, texts = annotation.state, annotation.subject.texts
+    if isinstance(state, Pyramid):
+        return reply(views.unit_suggestions(ctx.suggester.for_unit(state, texts, unit), texts))
+    text = texts[stored.system]
+    likely = ctx.suggester.for_peer(state, text, desk.pyramid_of(stored.id), desk.references_of(stored.id))
+    return reply(views.peer_suggestions(desk.proposals(stored.id), likely, text))
+
+
+# -- in and out ----------------------------------------------------------------------------------------------
+
+
+@router.get("/{id}/export")
+def download(stored: Stored, ctx: Ctx, _: Viewer, format: ExportFormat) -> Response:
+    made = export(ctx.annotations, stored.id, format)
+    headers = {"Content-Disposition": f'attachment; filename="{made.file_name}"'}
+    return Response(made.text, media_type=made.media_type, headers=headers)
+
+
+@router.post("/{id}/import")
+def upload(stored: Stored, body: ImportRequest, ctx: Ctx, account: Expert) -> Response:
+    """A .pyr file into an empty pyramid, or a .pan file into the empty annotation of a peer."""
+    check_editor(stored, account)
+    annotation = ctx.annotations.open(stored.id)
+    wanted = import_of_file(annotation.subject, body.file_name, body.text)
+    return change(ctx, stored, account, wanted, annotation.version)
+
+
+@router.post("/{id}/store")
+def store(stored: Stored, ctx: Ctx, account: Expert) -> Response:
+    """Put it into the study, or put it there again. Managers do so with anybody's."""
+    if account.role != "manager":
+        check_editor(stored, account)
+    made = store_annotation(ctx.annotations, ctx.desk.studies, stored.id)
+    ctx.study_changed()
+    return reply({"stored": {"pyramids": made.pyramids, "judgments": made.judgments}})
+
+
+# -- pages ---------------------------------------------------------------------------------------------------
+
+
+def annotation_of_page(id: int, ctx: Ctx, _: LoggedIn) -> StoredAnnotation:
+    return ctx.annotations.store.get(id)
+
+
+Opened = Annotated[StoredAnnotation, Depends(annotation_of_page)]
+
+
+def render_page(name: str, ctx: Context, account: Account, **values: Any) -> Response:
+    may_edit = account.role in views.EDITORS
+    return render(name, account=account, csrf=account.csrf, title=ctx.study().title, may_edit=may_edit, **values)
+
+
+@pages.get("")
+def desk_page(ctx: Ctx, account: LoggedIn) -> Response:
+    return render_page("annotate.html", ctx, account)
+
+
+@pages.get("/compare")
+def comparison_page(ctx: Ctx, account: LoggedIn, first: int = 0, second: int = 0) -> Response:
+    return render_page("annotate-compare.html", ctx, account, first=first, second=second)
+
+
+@pages.get("/guidelines")
+def guidelines_page(ctx: Ctx, account: LoggedIn) -> Response:
+    return render_page("annotate-guidelines.html", ctx, account)
+
+
+@pages.get("/{id:int}")
+def editor_page(stored: Opened, ctx: Ctx, account: LoggedIn) -> Response:
+    return render_page(f"annotate-{stored.kind}.html", ctx, account, annotation=stored)
+
+
+@pages.get("/{id:int}/print")
+def print_page(stored: Opened, ctx: Ctx, account: LoggedIn) -> Response:
+    annotations = ctx.annotations
+    topic = annotations.study.topic(stored.topic)
+    view = views.printout(annotations.open(stored.id), annotations.references_of(stored.id))
+    values = {"annotation": stored, "view": view, "topic_title": topic.title if topic else ""}
+    return render_page("annotate-print.html", ctx, account, **values)

@@ -1,0 +1,361 @@
+"""Expert annotation over a study database: begin, change, watch, import, compare, adjudicate.
+
+Several processes may change one annotation. Each validates a command against the events it has read and appends the
+event under the next number; if somebody else took that number, it reads on, and the command is rebased or refused.
+
+Two annotations of the same text are compared with the disagreements first, which is what an adjudicator looks at. Units
+of two pyramids are paired by the words that contribute to them (`pyramidion.analysis.pyramid_pairs`); matches of two
+peer annotations are compared unit by unit, since both use one pyramid.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import reduce
+from typing import Any, TypeVar
+
+from pyramidion.analysis.pyramid_pairs import UnitPair, Words, compare_pyramids, dice
+from pyramidion.annotation.commands import Command, ImportMatches, Mark, Match, PeerAnnotation, RefusedError, Subject
+from pyramidion.annotation.events import Activity, Annotations, BehindError, StoredAnnotation
+from pyramidion.annotation.imports import import_of_judgments, import_of_pyramid
+from pyramidion.annotation.log import Annotation, Event, replay
+from pyramidion.errors import UnknownError, UsageError
+from pyramidion.judges.autoannotate import autoannotate
+from pyramidion.scoring.pyramid import PeerScore
+from pyramidion.store.database import Database
+from pyramidion.study import UNMATCHED, Judge, Judgment, Judgments, Pyramid, Span, Study
+
+TRIES = 50
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Words of a peer that were marked for a unit in another summary of the topic. Never applied by itself."""
+
+    unit: str
+    spans: tuple[Span, ...]
+
+
+def may_change(stored: StoredAnnotation, author: str) -> bool:
+    """An annotation is its owner's, unless it is shared."""
+    return stored.shared or author == stored.owner
+
+
+def peer_score(peer: PeerAnnotation, pyramid: Pyramid) -> PeerScore:
+    """Every score of a peer as annotated so far, with its parts."""
+    return PeerScore(pyramid, peer.expressed(), unmatched=len(peer.marks))
+
+
+def is_on(units: Collection[str], unit: str, aspect: str) -> bool:
+    """Whether an answer is part of a peer's annotation with these units: about one of them, or unmatched content."""
+    return unit in units or aspect == UNMATCHED
+
+
+@dataclass(frozen=True, slots=True)
+class MatchPair:
+    """What two annotators say about a unit, or, where ``unit`` is empty, about content in no unit."""
+
+    unit: str
+    first: tuple[Match | Mark, ...]
+    second: tuple[Match | Mark, ...]
+    shared: float
+
+    @property
+    def same(self) -> bool:
+        """The same number of mentions in the same words."""
+        return len(self.first) == len(self.second) and self.shared == 1
+
+
+def compare_peers(first: PeerAnnotation, second: PeerAnnotation, pyramid: Pyramid) -> list[MatchPair]:
+    """Every unit that either matched, and what both left over: different counts first, then different words."""
+    rows = []
+    for unit in pyramid.units:
+        one, other = (tuple(m for m in peer.matches if m.unit == unit.id) for peer in (first, second))
+        if one or other:
+            rows.append(MatchPair(unit.id, one, other, dice(_characters(one), _characters(other))))
+    if first.marks or second.marks:
+        rows.append(MatchPair("", first.marks, second.marks, dice(_characters(first.marks), _characters(second.marks))))
+    return sorted(rows, key=lambda row: (row.same, -abs(len(row.first) - len(row.second)), row.shared))
+
+
+def _characters(mentions: Iterable[Match | Mark]) -> Words:
+    return frozenset(place for mention in mentions for span in mention.spans for place in range(*span))
+
+
+class AnnotationDesk:
+    """Everything that can be done with the annotations of a study, for pages and scripts alike.
+
+    The last state of every annotation is kept, so that a command reads only the events that are new. The study may grow
+    meanwhile: whoever makes a desk says where to find it as it is now.
+    """
+
+    def __init__(self, database: Database, study: Callable[[], Study]) -> None:
+        self._study = study
+        self.store = Annotations(database)
+        self._known: dict[int, Annotation] = {}
+        self._turn = threading.Lock()
+
+    @property
+    def study(self) -> Study:
+        """The study as it is now."""
+        return self._study()
+
+    # -- beginning -------------------------------------------------------------------------------------------
+
+    def begin_pyramid(
+        self, topic: str, *, name: str, owner: str, shared: bool = False, start: Pyramid | str | None = None
+    ) -> StoredAnnotation:
+        """A new pyramid of a topic, empty or from one that exists, such as the study's of this name."""
+        _check_name(name)
+        if isinstance(start, str):
+            start = self._pyramid(topic, start)
+        sources = start.references if start else tuple(s.system for s in self.study.references if s.topic == topic)
+        if not sources:
+            raise UsageError(f"topic {topic!r} has no references to build a pyramid from")
+        subject = Subject.of_pyramid(topic, self._references(topic, sources), name)
+        events = _first(subject, import_of_pyramid(start) if start and start.units else None, owner)
+        return self.store.add(topic, "pyramid", name=name, owner=owner, shared=shared, sources=sources, events=events)
+
+    def begin_peer(
+        self,
+        topic: str,
+        system: str,
+        *,
+        name: str,
+        owner: str,
+        pyramid: str | int,
+        shared: bool = False,
+        start: Iterable[Judgment] | PeerAnnotation | str | None = None,
+    ) -> StoredAnnotation:
+        """A new annotation of a peer, with a pyramid of the study (its name) or one being annotated (its id).
+
+        It is empty, or starts from an annotation, or from judgments, such as those of the study's judge of this name.
+        """
+        _check_name(name)
+        units = self._pyramid(topic, pyramid)
+        if isinstance(start, str):
+            start = self._judgments(topic, system, start, units)
+        subject = Subject.of_peer(topic, system, self._peer_text(topic, system), units)
+        first: ImportMatches | None = None
+        if isinstance(start, PeerAnnotation):
+            first = ImportMatches(start.matches, start.marks)
+        elif start is not None:
+            about = [j for j in start if (j.topic, j.system) == (topic, system)]
+            first = import_of_judgments(_on(units, about))
+        events = _first(subject, first if first and (first.matches or first.marks) else None, owner)
+        by_name, by_id = (pyramid, None) if isinstance(pyramid, str) else ("", pyramid)
+        return self.store.add(
+            topic,
+            "peer",
+            system=system,
+            name=name,
+            owner=owner,
+            shared=shared,
+            pyramid=by_name,
+            pyramid_id=by_id,
+            events=events,
+        )
+
+    # -- reading and changing --------------------------------------------------------------------------------
+
+    def open(self, id: int) -> Annotation:
+        """The annotation as it is now."""
+        stored = self.store.get(id)
+        known = self._known.get(id)
+        new = self.store.since(id, known.version if known else 0)
+        subject = self._subject(stored) if known is None or stored.kind == "peer" else known.subject
+        if known is None:
+            known = replay(subject, new)
+        else:
+            if known.subject != subject:
+                known = replace(known, subject=subject)
+            known = reduce(Annotation.extended, new, known)
+        with self._turn:  # another thread may have read on further
+            if (kept := self._known.get(id)) is None or kept.version <= known.version:
+                self._known[id] = known
+        return known
+
+    def pyramid_version(self, stored: StoredAnnotation) -> int | None:
+        """How many events the pyramid has that a peer is matched to, where it is one being annotated."""
+        return None if stored.pyramid_id is None else self.store.version(stored.pyramid_id)
+
+    def as_rows(self, chosen: Iterable[StoredAnnotation]) -> list[dict[str, Any]]:
+        """Annotations as plain values, with how many changes each has and when the last was made."""
+        activity = self.store.activity()
+        return [{**asdict(stored), **activity.get(stored.id, Activity())._asdict()} for stored in chosen]
+
+    def apply(self, id: int, command: Command, *, author: str, base: int) -> Event:
+        """Accept a command made against a version; RefusedError or ConflictError say why not."""
+        stored = self.store.get(id)
+        if not may_change(stored, author):
+            raise RefusedError(f"this is {stored.owner}'s own annotation; {author} may begin another")
+        for _ in range(TRIES):
+            event = self.open(id).accept(command, author=author, base=base, at=time.time())
+            try:
+                self.store.append(id, event)
+            except BehindError:
+                continue
+            return event
+        raise UsageError(f"annotation {id} changes too fast just now; try again")
+
+    # -- results ---------------------------------------------------------------------------------------------
+
+    def pyramid_of(self, id: int) -> Pyramid:
+        """The pyramid being annotated, or the one a peer is matched to."""
+        annotation = self.open(id)
+        return annotation.state if isinstance(annotation.state, Pyramid) else _given(annotation.subject.pyramid)
+
+    def peer_of(self, id: int) -> PeerAnnotation:
+        state = self.open(id).state
+        if not isinstance(state, PeerAnnotation):
+            raise UsageError(f"annotation {id} is of a pyramid, not of a peer")
+        return state
+
+    def references_of(self, id: int) -> dict[str, str]:
+        """The texts of the references of the pyramid, as far as the study has them."""
+        pyramid, study = self.pyramid_of(id), self.study
+        summaries = (study.summary(pyramid.topic, name, "reference") for name in pyramid.references)
+        return {summary.system: summary.text for summary in summaries if summary is not None}
+
+    def study_of(self, ids: Sequence[int]) -> Study:
+        """A study of these annotations alone - texts, pyramids, judgments - to be scored or saved in any format.
+
+        Annotations that share a pyramid share it here; the judge of a peer is the annotation's name.
+        """
+        opened = [self.store.get(id) for id in ids]
+        topics = {stored.topic for stored in opened}
+        peers = {(stored.topic, stored.system) for stored in opened}
+        pyramids = dict.fromkeys(self.pyramid_of(id) for id in ids)
+        judged = [stored for stored in opened if stored.kind == "peer"]
+        judgments = [j for s in judged for j in self.peer_of(s.id).judgments(self.pyramid_of(s.id), s.name)]
+        return Study(
+            topics=tuple(topic for topic in self.study.topics if topic.id in topics),
+            summaries=tuple(
+                summary
+                for summary in self.study.summaries
+                if summary.topic in topics and (summary.role == "reference" or (summary.topic, summary.system) in peers)
+            ),
+            pyramids=tuple(pyramids),
+            judges=tuple(Judge(name, "expert") for name in dict.fromkeys(stored.name for stored in judged)),
+            judgments=Judgments(judgments),
+        )
+
+    def proposals(self, id: int) -> list[Proposal]:
+        """Units not matched yet whose evidence in other annotated summaries of the topic is in this one too (§4)."""
+        stored, peer, pyramid = self.store.get(id), self.peer_of(id), self.pyramid_of(id)
+        units = {unit.id for unit in pyramid.units}
+        others = self.store.all(topic=stored.topic, kind="peer")
+        same = [o for o in others if (o.pyramid, o.pyramid_id) == (stored.pyramid, stored.pyramid_id)]
+        known = [
+            judgment
+            for other in same
+            if other.system != stored.system
+            for judgment in self.peer_of(other.id).judgments(pyramid, other.name)
+        ]
+        experts = self.study.judges_of("expert")
+        known += [j for j in self.study.judgments if j.topic == stored.topic and j.judge in experts and j.evidence]
+        known = [j for j in known if j.unit in units and j.system != stored.system]
+        asked = [replace(j, value=0, evidence=()) for j in peer.judgments(pyramid, stored.name) if j.unit]
+        topic = replace(self.study, judgments=Judgments())
+        matched = peer.expressed()
+        return [
+            Proposal(j.unit, j.evidence[0])
+            for j in autoannotate(topic, Judgments([*known, *asked]))
+            if j.system == stored.system and j.value and j.unit not in matched
+        ]
+
+    # -- two annotations -------------------------------------------------------------------------------------
+
+    def compare(self, first: int, second: int) -> list[UnitPair] | list[MatchPair]:
+        """Two annotations of the same text side by side, disagreements first."""
+        one, other = self.open(first).state, self.open(second).state
+        if isinstance(one, Pyramid) and isinstance(other, Pyramid) and one.topic == other.topic:
+            return compare_pyramids(one, other)
+        if isinstance(one, PeerAnnotation) and isinstance(other, PeerAnnotation):
+            same = (one.topic, one.system) == (other.topic, other.system)
+            if same and self.pyramid_of(first) == self.pyramid_of(second):
+                return compare_peers(one, other, self.pyramid_of(first))
+        raise UsageError(f"annotations {first} and {second} are not of the same text with the same pyramid")
+
+    def adjudicate(self, start: int, *, name: str, owner: str, shared: bool = False) -> StoredAnnotation:
+        """A third annotation that starts from one of two."""
+        stored, state = self.store.get(start), self.open(start).state
+        if isinstance(state, Pyramid):
+            return self.begin_pyramid(stored.topic, name=name, owner=owner, shared=shared, start=state)
+        return self.begin_peer(
+            stored.topic,
+            stored.system,
+            name=name,
+            owner=owner,
+            shared=shared,
+            pyramid=stored.pyramid or _given(stored.pyramid_id),
+            start=state,
+        )
+
+    # -- what is annotated -----------------------------------------------------------------------------------
+
+    def _subject(self, stored: StoredAnnotation) -> Subject:
+        if stored.kind == "pyramid":
+            return Subject.of_pyramid(stored.topic, self._references(stored.topic, stored.sources), stored.name)
+        pyramid = self._pyramid(stored.topic, stored.pyramid or _given(stored.pyramid_id))
+        return Subject.of_peer(stored.topic, stored.system, self._peer_text(stored.topic, stored.system), pyramid)
+
+    def _references(self, topic: str, names: Iterable[str]) -> dict[str, str]:
+        texts: dict[str, str] = {}
+        for name in names:
+            summary = self.study.summary(topic, name, "reference")
+            if summary is None:
+                raise UnknownError(f"topic {topic!r} has no reference {name!r}")
+            texts[name] = summary.text
+        return texts
+
+    def _peer_text(self, topic: str, system: str) -> str:
+        summary = self.study.summary(topic, system)
+        if summary is None:
+            raise UnknownError(f"topic {topic!r} has no peer {system!r}")
+        return summary.text
+
+    def _judgments(self, topic: str, system: str, judge: str, pyramid: Pyramid) -> list[Judgment]:
+        about = (j for j in self.study.judgments if (j.topic, j.system, j.judge) == (topic, system, judge))
+        judgments = _on(pyramid, about)
+        if not judgments:
+            raise UsageError(f"topic {topic!r}: nothing is judged by {judge!r} about peer {system!r} on this pyramid")
+        return judgments
+
+    def _pyramid(self, topic: str, pyramid: str | int) -> Pyramid:
+        if isinstance(pyramid, str):
+            named = self.study.pyramid(topic, pyramid)
+            if named is None:
+                raise UnknownError(f"topic {topic!r} has no pyramid {pyramid!r}")
+            return named
+        state = self.open(pyramid).state
+        if not isinstance(state, Pyramid) or state.topic != topic:
+            raise UsageError(f"annotation {pyramid} is not a pyramid of topic {topic!r}")
+        return state
+
+
+def _first(subject: Subject, command: Command | None, owner: str) -> list[Event]:
+    """What an annotation begins with, as its only event so far."""
+    if command is None:
+        return []
+    return [Annotation.start(subject).accept(command, author=owner, base=0, at=time.time())]
+
+
+def _on(pyramid: Pyramid, judgments: Iterable[Judgment]) -> list[Judgment]:
+    units = {unit.id for unit in pyramid.units}
+    return [j for j in judgments if is_on(units, j.unit, j.aspect)]
+
+
+def _check_name(name: str) -> None:
+    """A name becomes that of a pyramid or of a judge, so it is an id."""
+    if not name or name != name.strip() or not name.isprintable():
+        raise RefusedError(f"{name[:40]!r} cannot name an annotation: a name is on one line, without spaces around it")
+
+
+def _given(value: T | None) -> T:
+    assert value is not None
+    return value

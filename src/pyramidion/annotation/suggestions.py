@@ -1,0 +1,252 @@
+"""What an annotator may want next: likely contributors, units that may be the same, units a peer likely expresses.
+
+All by the embedded encoder (`pyramidion.encoder`): words in the context of their sentence, aligned to each other.
+Ranked, never applied. Measured on the bundled example by hiding what the annotator did
+(tests/annotation/test_suggestions.py).
+"""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyramidion.annotation.commands import PeerAnnotation, RefusedError
+from pyramidion.study import ContentUnit, Pyramid, Span
+from pyramidion.study.texts import union
+
+if TYPE_CHECKING:  # the encoder is loaded when the first suggestion is asked for
+    from pyramidion.encoder.minilm import Encoder
+    from pyramidion.encoder.segments import Clause
+    from pyramidion.encoder.words import Bag
+    from pyramidion.pyramids.clauses import ClauseSegmenter
+    from pyramidion.pyramids.similarity import Alignment
+
+T = TypeVar("T")
+Doubles = NDArray[np.float64]
+Spans = tuple[Span, ...]
+MOST = 10
+KEPT_TEXTS = 200
+"""Texts whose vectors are kept, those used last: about 200 MB where each has 250 words."""
+KEPT_LABELS = 2000
+SIMILAR, SAME = 0.25, 0.3
+"""Clauses and units below these are not shown. In the bundled example 19 of 20 hidden contributors lie above."""
+LIKELY = 0.3
+"""A unit with a lower probability is not shown as expressed; the judge `align` says "present" from .34 on."""
+
+
+class SuggestedContributor(NamedTuple):
+    reference: str
+    spans: Spans
+    similarity: float
+
+
+class SameUnit(NamedTuple):
+    unit: str
+    label: str
+    similarity: float
+
+
+class LikelyMatch(NamedTuple):
+    unit: str
+    spans: Spans
+    similarity: float
+
+
+@dataclass(frozen=True)
+class UnitSuggestions:
+    contributors: tuple[SuggestedContributor, ...]
+    same: tuple[SameUnit, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """A text, its words with their vectors, and its clauses with theirs."""
+
+    words: Bag
+    clauses: tuple[tuple[Clause, Bag], ...]
+
+    def within(self, spans: Spans) -> Bag:
+        """The words inside some spans, with the vectors they have in their sentence."""
+        places = (range(bisect_left(self._starts, span.start), bisect_right(self._ends, span.end)) for span in spans)
+        return self.words.only(sorted({place for found in places for place in found}))
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [span.start for span in self.words.spans]
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [span.end for span in self.words.spans]
+
+
+class Suggester:
+    """Loads the encoder with the first question and remembers the texts used last. For several threads."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._texts: dict[str, _Read] = {}
+        self._labels: dict[str, Bag] = {}
+
+    # -- pyramids --------------------------------------------------------------------------------------------
+
+    def for_unit(self, pyramid: Pyramid, texts: Mapping[str, str], unit: str) -> UnitSuggestions:
+        """Clauses of the references that have no contributor yet, and other units, most similar first."""
+        asked = next((known for known in pyramid.units if known.id == unit), None)
+        if asked is None:
+            raise RefusedError(f"there is no unit {unit!r} in the pyramid")
+        read, labels = self._read(texts), self._labels_of(pyramid.units)
+        sayings = {known.id: _sayings(known, read, labels) for known in pyramid.units}
+        mine = sayings[unit]
+        if not mine:
+            return UnitSuggestions((), ())
+        return UnitSuggestions(_contributors(asked, mine, read), _same(asked, mine, pyramid.units, sayings))
+
+    # -- peers -----------------------------------------------------------------------------------------------
+
+    def for_peer(
+        self, peer: PeerAnnotation, text: str, pyramid: Pyramid, references: Mapping[str, str]
+    ) -> tuple[LikelyMatch, ...]:
+        """Units not matched yet that the peer likely expresses, and where."""
+        matched = peer.expressed()
+        open_units = [unit for unit in pyramid.units if unit.id not in matched]
+        read, labels = self._read(references), self._labels_of(open_units)
+        told = ((unit.id, _sayings(unit, read, labels)) for unit in open_units)
+        sayings = {id: found for id, found in told if found}
+        here = self._read({peer.system: text})[peer.system]
+        if not sayings or not here.clauses:
+            return ()
+        ranked = sorted(_probabilities(sayings, here.words).items(), key=lambda pair: -pair[1])
+        likely = {id: probability for id, probability in ranked[:MOST] if probability >= LIKELY}
+        places = _best_clauses([sayings[id] for id in likely], here)
+        return tuple(LikelyMatch(id, spans, likely[id]) for id, spans in zip(likely, places, strict=True))
+
+    # -- texts -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _tools(self) -> tuple[Encoder, ClauseSegmenter, Alignment]:
+        from pyramidion.encoder.minilm import Encoder
+        from pyramidion.pyramids.clauses import ClauseSegmenter
+        from pyramidion.pyramids.similarity import Alignment
+
+        encoder = Encoder()
+        return encoder, ClauseSegmenter(encoder), Alignment(encoder)
+
+    def _read(self, texts: Mapping[str, str]) -> dict[str, _Read]:
+        """Texts by the names they have here."""
+        found = self._remembered(self._texts, texts.values(), self._encoded, KEPT_TEXTS)
+        return {name: found[text] for name, text in texts.items()}
+
+    def _encoded(self, texts: list[str]) -> Iterator[_Read]:
+        _, segmenter, aligner = self._tools
+        segmented = segmenter.segment(texts)
+        for cut, aligned in zip(segmented, aligner.prepare(segmented), strict=True):
+            yield _Read(aligned.whole, tuple(zip(cut.clauses(), aligned.clauses, strict=True)))
+
+    def _labels_of(self, units: Iterable[ContentUnit]) -> dict[str, Bag]:
+        from pyramidion.encoder.words import bags
+
+        def encoded(labels: list[str]) -> Iterator[Bag]:
+            return bags(labels, self._tools[0])
+
+        return self._remembered(self._labels, (unit.label for unit in units), encoded, KEPT_LABELS)
+
+    def _remembered(
+        self, kept: dict[str, T], texts: Iterable[str], make: Callable[[list[str]], Iterable[T]], most: int
+    ) -> dict[str, T]:
+        """Each text is encoded once; one thread at a time, since the encoder uses all cores by itself."""
+        wanted = list(dict.fromkeys(texts))
+        with self._turn:
+            new = [text for text in wanted if text not in kept]
+            made = dict(zip(new, make(new), strict=True)) if new else {}
+            found = {text: kept.pop(text) if text in kept else made[text] for text in wanted}
+            kept.update(found)  # the texts used last stand last
+            for text in list(kept)[: max(0, len(kept) - most)]:
+                del kept[text]
+        return found
+
+
+# -- similarity ----------------------------------------------------------------------------------------------
+
+
+def _sayings(unit: ContentUnit, read: Mapping[str, _Read], labels: Mapping[str, Bag]) -> list[Bag]:
+    """The ways a unit is said: by each of its contributors, and by its label."""
+    told = [read[c.reference].within(c.spans) for c in unit.contributors if c.reference in read]
+    return [words for words in (*told, labels[unit.label]) if len(words)]
+
+
+def _similarity(first: Sequence[Bag], second: Sequence[Bag]) -> Doubles:
+    """Each with each, from 0 to 1: the share of either that is found in the other, averaged."""
+    from pyramidion.encoder.alignment import Alignment, Texts
+    from pyramidion.pyramids.similarity import PLAIN
+
+    one, other = Texts.of(first), Texts.of(second)
+    there, back = Alignment(one, other, PLAIN).mean(), Alignment(other, one, PLAIN).mean()
+    return np.asarray((there + back.T) / 2)
+
+
+def _contributors(
+    unit: ContentUnit, sayings: Sequence[Bag], read: Mapping[str, _Read]
+) -> tuple[SuggestedContributor, ...]:
+    free = [(name, *cut) for name, text in read.items() if name not in unit.references for cut in text.clauses]
+    if not free:
+        return ()
+    similarity = _similarity(sayings, [words for *_, words in free]).mean(0)
+    found: list[SuggestedContributor] = []
+    for place in np.argsort(-similarity, kind="stable").tolist():
+        name, clause, _ = free[place]
+        if similarity[place] < SIMILAR or len(found) == MOST:
+            break
+        if not any(known.reference == name and _overlap(known.spans, clause.spans) for known in found):
+            found.append(SuggestedContributor(name, union(clause.spans), float(similarity[place])))
+    return tuple(found)
+
+
+def _probabilities(sayings: Mapping[str, Sequence[Bag]], text: Bag) -> dict[str, float]:
+    """That a text expresses each unit: by what of it is found best, a contributor or the label."""
+    from pyramidion.encoder.alignment import Alignment, Texts
+
+    asked = [(id, saying) for id, found in sayings.items() for saying in found]
+    answers = Alignment(Texts.of([saying for _, saying in asked]), Texts.of([text])).probability()[:, 0].tolist()
+    best: dict[str, float] = {}
+    for (id, _), probability in zip(asked, answers, strict=True):
+        best[id] = max(probability, best.get(id, 0.0))
+    return best
+
+
+def _best_clauses(units: Sequence[Sequence[Bag]], text: _Read) -> list[Spans]:
+    """Where a text says each unit: a whole clause, since single words that fit lie anywhere."""
+    if not units:
+        return []
+    similarity = _means(_similarity([saying for unit in units for saying in unit], [w for _, w in text.clauses]), units)
+    return [union(text.clauses[place][0].spans) for place in similarity.argmax(1).tolist()]
+
+
+def _means(rows: Doubles, groups: Sequence[Sequence[Bag]]) -> Doubles:
+    """The mean row of each group; the rows of all groups stand one after the other."""
+    sizes = np.array([len(group) for group in groups])
+    sums = np.add.reduceat(rows, np.cumsum([0, *sizes[:-1]]), axis=0)
+    return np.asarray(sums / sizes[:, None])
+
+
+def _overlap(some: Spans, others: Spans) -> bool:
+    return any(one.start < other.end and other.start < one.end for one in some for other in others)
+
+
+def _same(
+    unit: ContentUnit, mine: Sequence[Bag], units: Iterable[ContentUnit], sayings: Mapping[str, Sequence[Bag]]
+) -> tuple[SameUnit, ...]:
+    others = [other for other in units if other is not unit and sayings[other.id]]
+    if not others:
+        return ()
+    told = [sayings[other.id] for other in others]
+    similarity = _similarity([saying for unit in told for saying in unit], mine).mean(1, keepdims=True)
+    means = _means(similarity, told)[:, 0]
+    ranked = sorted(zip(others, means.tolist(), strict=True), key=lambda pair: -pair[1])
+    return tuple(SameUnit(other.id, other.label, mean) for other, mean in ranked[:MOST] if mean >= SAME)

@@ -1,0 +1,1 @@
+"""What the pages of workers and managers talk to. Only the server imports it."""

@@ -1,0 +1,266 @@
+"""What the managers' pages talk to: plan, watch, decide, export, score."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, HTTPException, Path, Query
+from pydantic import BaseModel, Field
+
+from pyramidion.campaigns.decisions import Standing
+from pyramidion.campaigns.management import (
+    AnswerChoice,
+    WorkerChoice,
+    approve_unflagged,
+    block_and_remove,
+    decide_answers,
+    decide_worker,
+    invite_people,
+    names_of,
+)
+from pyramidion.campaigns.monitor import overview
+from pyramidion.campaigns.plan import plan
+from pyramidion.campaigns.statements import CROWD
+from pyramidion.campaigns.sync import platform_of
+from pyramidion.campaigns.tasks import to_object
+from pyramidion.errors import UsageError
+from pyramidion.scoring.methods import score
+from pyramidion.server.context import Ctx, Manager, Viewer
+from pyramidion.study import Settings
+from pyramidion.study.tasks import KINDS, CampaignState, TaskKind
+
+router = APIRouter(prefix="/api/manage", tags=["manage"])
+MOST_INVITATIONS = 1000
+DECISIONS_SHOWN = 500
+Reason = Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+class PlanRequest(BaseModel):
+    kind: TaskKind
+    name: str = Field(min_length=1, max_length=60, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    settings: dict[str, int | float | bool | str] = Field(default_factory=dict)
+    topics: list[str] = Field(default_factory=list)
+    systems: list[str] = Field(default_factory=list)
+    pyramid: str | None = None
+    start: bool = False
+
+
+class StateRequest(BaseModel):
+    state: CampaignState
+
+
+class WorkerDecisionRequest(BaseModel):
+    """approve, reject and ``remove_answers``, which goes with block, are about the answers to one campaign."""
+
+    action: Literal["approve", "reject"] | WorkerChoice
+    reason: Reason
+    amount: float | None = Field(default=None, gt=0, le=10_000)
+    campaign: str = Field(default="", max_length=60)
+    remove_answers: bool = False
+
+
+class AnswerDecisionRequest(BaseModel):
+    action: AnswerChoice
+    reason: Reason
+
+
+class UnitsRequest(BaseModel):
+    store: bool = False
+    seed: int = Field(default=0, ge=0, le=2**53)
+
+
+class InvitationRequest(BaseModel):
+    """Links for so many people of whom nothing is known, or for those who are named."""
+
+    campaign: str
+    count: int = Field(default=0, ge=0, le=MOST_INVITATIONS)
+    people: list[Annotated[str, Field(max_length=200)]] = Field(default_factory=list, max_length=MOST_INVITATIONS)
+
+
+class ApprovalRequest(BaseModel):
+    reason: Reason
+
+
+@router.get("")
+def study_overview(ctx: Ctx, _: Viewer) -> dict[str, Any]:
+    study, campaigns = ctx.study(), ctx.desk.campaigns
+    return {
+        "title": study.title,
+        "counts": study.counts(),
+        "topics": [{"id": topic.id, "title": topic.title} for topic in study.topics],
+        "systems": list(study.systems),
+        "campaigns": [
+            {"name": c.name, "kind": c.kind, "state": c.state, "progress": campaigns.progress(c.name)}
+            for c in campaigns.all()
+        ],
+        "settings": [_setting(part.name, str(part.metadata["help"])) for part in fields(Settings)],
+    }
+
+
+def _setting(name: str, text: str) -> dict[str, Any]:
+    defaults = {kind: getattr(Settings.for_kind(kind), name) for kind in KINDS}
+    kind_of_value = type(defaults["judge"]).__name__
+    return {"name": name, "help": text, "default_by_kind": defaults, "type": kind_of_value}
+
+
+@router.post("/plan")
+def plan_campaign(body: PlanRequest, ctx: Ctx, _: Manager) -> dict[str, Any]:
+    """Counts and cost of a campaign; with ``start`` it begins."""
+    try:
+        settings = Settings.for_kind(body.kind, **body.settings)
+    except TypeError:
+        known = {part.name for part in fields(Settings)}
+        raise UsageError(f"unknown setting {sorted(set(body.settings) - known)[0]!r}") from None
+    study = ctx.desk.material()
+    made = plan(study, body.kind, body.name, settings, pyramid=body.pyramid, topics=body.topics, systems=body.systems)
+    platform_of(made.campaign, ctx.secret)  # refuses what would otherwise keep workers out later
+    if body.start:
+        ctx.desk.start(made)
+        ctx.study_changed()  # rating adds scales
+        if body.kind == "write":
+            ctx.warm_up()
+    return {
+        "tasks": len(made.tasks),
+        "assignments": made.assignments,
+        "cost": str(made.cost),
+        "notes": [note.as_dict() for note in made.notes],
+        "started": body.start,
+    }
+
+
+@router.get("/campaigns/{name}")
+def watch(name: str, ctx: Ctx, _: Viewer) -> dict[str, Any]:
+    report = overview(ctx.desk, name)
+    workers, decided = {worker.worker for worker in report.workers}, ctx.desk.decisions.standings(name)
+    decisions = [
+        asdict(decision)
+        for decision in ctx.desk.worker_decisions.all()
+        if decision.worker in workers and (decision.assignment is None or decision.assignment in decided)
+    ]
+    kind, has_answers = report.campaign.kind, report.progress["submitted"] > 0
+    has_units = any(ctx.study().pyramid(topic, CROWD) for topic in report.by_topic)
+    return {
+        **report.as_dict(),
+        "seconds": sorted(report.seconds),
+        "reviews": decisions[-DECISIONS_SHOWN:],
+        "chain": {
+            "can_make_units": kind == "write" and has_answers and not has_units,
+            "can_score": kind in {"judge", "rate"} and has_answers,
+        },
+    }
+
+
+@router.post("/campaigns/{name}/state")
+def change_state(name: str, body: StateRequest, ctx: Ctx, _: Manager) -> dict[str, Any]:
+    ctx.desk.campaigns.set_state(name, body.state)
+    return {"state": body.state}
+
+
+@router.get("/campaigns/{name}/answers")
+def answers(name: str, ctx: Ctx, _: Viewer, worker: Annotated[str, Query(max_length=100)] = "") -> dict[str, Any]:
+    ctx.desk.campaigns.get(name)
+    standings: Mapping[int, Standing] = defaultdict(Standing, ctx.desk.decisions.standings(name))
+    labels = {(p.topic, unit.id): unit.label for p in ctx.study().pyramids for unit in p.units}
+    return {
+        "answers": [
+            {
+                "id": a.id,
+                "task": a.task.id,
+                "topic": a.task.topic,
+                "system": a.task.system,
+                "worker": a.worker,
+                "state": a.state,
+                "seconds": a.seconds,
+                "submitted": a.submitted,
+                "counted": a.counted,
+                "removed": a.removed,
+                "decision": standings[a.id].decision or None,
+                "told": standings[a.id].told or None,
+                "answer": None if a.answer is None else to_object(a.answer),
+                "labels": {unit: labels.get((a.task.topic, unit), "") for unit in a.task.units},
+            }
+            for a in ctx.desk.campaigns.answers(name)
+            if not worker or a.worker == worker
+        ]
+    }
+
+
+@router.post("/workers/{worker}/review")
+def decide_about_worker(worker: str, body: WorkerDecisionRequest, ctx: Ctx, account: Manager) -> dict[str, Any]:
+    if body.action == "bonus" and body.amount is None:
+        raise HTTPException(422, "a bonus needs an amount")
+    if body.remove_answers and body.action != "block":
+        raise HTTPException(422, "answers are removed only with a block")
+    if not body.campaign and (body.remove_answers or body.action in {"approve", "reject"}):
+        raise HTTPException(422, "say in which campaign")
+    how: dict[str, Any] = {"actor": account.name, "reason": body.reason}
+    if body.action == "approve" or body.action == "reject":
+        return decide_answers(ctx.desk, body.action, body.campaign, worker=worker, **how).as_dict()
+    if body.remove_answers:
+        done = block_and_remove(ctx.desk, worker, body.campaign, **how)
+        return done.rejected.as_dict() | {"removed": done.rejected.removed + done.reopened.removed}
+    decide_worker(ctx.desk, body.action, worker, amount=body.amount, **how)
+    return {}
+
+
+@router.post("/campaigns/{name}/approval")
+def approve_all(name: str, body: ApprovalRequest, ctx: Ctx, account: Manager) -> dict[str, Any]:
+    """Approve what everybody submitted who has no flag here and is not excluded."""
+    return approve_unflagged(ctx.desk, name, actor=account.name, reason=body.reason)._asdict()
+
+
+@router.post("/assignments/{assignment}/review")
+def decide_about_answer(
+    assignment: Annotated[int, Path(ge=1, le=2**53)], body: AnswerDecisionRequest, ctx: Ctx, account: Manager
+) -> dict[str, Any]:
+    campaign = ctx.desk.campaigns.of_answer(assignment)
+    how: dict[str, Any] = {"actor": account.name, "reason": body.reason}
+    return decide_answers(ctx.desk, body.action, campaign, [assignment], **how).as_dict()
+
+
+@router.post("/campaigns/{name}/units")
+def make_units(name: str, body: UnitsRequest, ctx: Ctx, _: Manager) -> dict[str, Any]:
+    """Filter and sample what was written; with ``store`` it becomes the crowd pyramid."""
+    made = ctx.desk.make_units(name, seed=body.seed)
+    if body.store:
+        ctx.desk.store_units(made)
+        ctx.study_changed()
+    return {
+        "kept": made.kept,
+        "pyramids": [
+            {
+                "topic": p.topic,
+                "units": [{"id": u.id, "label": u.label, "author": u.author, "group": u.group} for u in p.units],
+            }
+            for p in made.pyramids
+        ],
+        "notes": [note.as_dict() for note in made.notes],
+    }
+
+
+@router.get("/scores")
+def scores(ctx: Ctx, _: Viewer, method: Annotated[str, Query(max_length=40)] = "lite") -> dict[str, Any]:
+    table = score(ctx.desk.study(), method)
+    rows = [
+        {"system": system, **{m: table.per_system(m).get(system) for m in table.measures}}
+        for system, _value in (table.ranking(table.measures[0]) if table.measures else [])
+    ]
+    return {
+        "signature": str(table.signature),
+        "notes": [note.as_dict() for note in table.notes],
+        "measures": list(table.measures),
+        "systems": rows,
+    }
+
+
+@router.post("/invitations")
+def invitations(body: InvitationRequest, ctx: Ctx, _: Manager) -> dict[str, Any]:
+    """Personal links; each is good for one person."""
+    names = names_of(body.people)
+    if bool(names) == bool(body.count):
+        raise HTTPException(422, "say how many people, or who they are")
+    made = invite_people(ctx.desk, body.campaign, names or [""] * body.count, ctx.base_url)
+    return {"links": [one.link for one in made], "people": [one._asdict() for one in made if one.name]}

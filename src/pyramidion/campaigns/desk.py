@@ -1,0 +1,244 @@
+"""A campaign from start to scores, over a study database: import, start, collect, make units, watch, export.
+
+write -> filter -> sample -> judge -> screen -> aggregate -> score. Everything left out on the way - a statement, a
+worker, a cell - is listed with its reason.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pyramidion.campaigns.assignments import Assignments
+from pyramidion.campaigns.decisions import AnswerDecisions
+from pyramidion.campaigns.plan import Plan
+from pyramidion.campaigns.statements import CrowdUnits, UnitKey, make_units, units_in_use, without_units_of
+from pyramidion.campaigns.tables import REMOVED, Campaigns, StoredAnswer
+from pyramidion.campaigns.tasks import PREFERENCE
+from pyramidion.campaigns.workers import WorkerDecisions, Workers
+from pyramidion.errors import InputError, Problem, UsageError
+from pyramidion.formats.judgment_tables import write_judgments
+from pyramidion.store.database import Database
+from pyramidion.store.studies import Studies
+from pyramidion.study import Aspect, Assignment, Judge, Judgments, Pyramid, Study
+
+# ----------------------------------------------------------------------
+# Imported crowd workers get pseudonyms like those who come to the server: a vendor's worker ids are ids of people.
+#
+# Experts keep their names, and pseudonyms of this or another study stay as they are, so that an export can come back.
+
+PSEUDONYM = re.compile(r"w[a-z2-7]{16}|forgotten-[0-9a-f]{12}")
+
+
+def with_pseudonyms(study: Study, pseudonym: Callable[[str], str]) -> Study:
+    """The same study, where no worker has the id they came with."""
+    others = {judge.id for judge in study.judges if judge.kind != "crowd"}
+
+    def name(id: str) -> str:
+        return id if not id or id in others or PSEUDONYM.fullmatch(id) else pseudonym(id)
+
+    return replace(
+        study,
+        judges=tuple(replace(judge, id=name(judge.id)) for judge in study.judges),
+        judgments=study.judgments.with_columns(judge=study.judgments.judge.rename(name)),
+        assignments=tuple(replace(work, judge=name(work.judge)) for work in study.assignments),
+        pyramids=tuple(_with_authors(pyramid, name) for pyramid in study.pyramids),
+    )
+
+
+def _with_authors(pyramid: Pyramid, name: Callable[[str], str]) -> Pyramid:
+    units = tuple(replace(unit, author=name(unit.author)) if unit.author else unit for unit in pyramid.units)
+    return replace(pyramid, units=units)
+
+
+class CampaignDesk:
+    """Everything that can be done with the campaigns of a study database, for the command line and the pages alike."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.studies = Studies(database)
+        self.campaigns = Campaigns(database)
+        self.worker_decisions = WorkerDecisions(database)
+        self.decisions = AnswerDecisions(database)
+        self.workers = Workers(database)
+        self.assignments = Assignments(database)
+
+    @classmethod
+    def open(cls, place: str | Path) -> CampaignDesk:
+        return cls(Database.open(place))
+
+    def import_study(self, study: Study) -> int:
+        """Add a study to what is there; both together must be sound. Returns how many records were added.
+
+        Crowd workers get pseudonyms.
+        """
+        held = self.studies.load()
+        renamed = with_pseudonyms(study, lambda id: self.workers.pseudonym("imported", id))
+        new = without_known(renamed, held)
+        problems = [p for p in joined(held, new).problems() if p.severity == "error"]
+        if problems:
+            raise InputError(problems)
+        return self.studies.add(new)
+
+    def start(self, plan: Plan) -> None:
+        """Put a planned campaign into the database; from then on it gives out tasks."""
+        if plan.aspects:
+            self.studies.add(Study(aspects=plan.aspects))
+        self.campaigns.add(plan.campaign, plan.tasks, plan.gold)
+
+    def make_units(self, campaign: str, *, seed: int = 0) -> CrowdUnits:
+        """Turn what workers wrote into a crowd pyramid per topic: filter, sample, group. Nothing is stored."""
+        writing = self.campaigns.get(campaign)
+        if writing.kind != "write":
+            raise UsageError(f"campaign {campaign} is of kind {writing.kind}; units come from writing")
+        written = self._counted(campaign)
+        if not written:
+            raise UsageError(f"nobody has written anything for campaign {campaign} yet")
+        kept, left_out = self._without_excluded(written)
+        made = make_units(self.studies.load(), kept, writing.settings, np.random.default_rng(seed))
+        return replace(made, notes=(*left_out, *made.notes))
+
+    def store_units(self, made: CrowdUnits) -> None:
+        held = self.studies.load()
+        for pyramid in made.pyramids:
+            if held.pyramid(pyramid.topic, pyramid.name):
+                raise UsageError(f"topic {pyramid.topic} has a {pyramid.name} pyramid already")
+        self.studies.add(Study(pyramids=made.pyramids))
+
+    def material(self) -> Study:
+        """The study as imported, with the units that workers wrote; what a new campaign may ask about.
+
+        Units of answers that were removed are not in it, except those that tasks ask about already.
+        """
+        return self._material(self.campaigns.answers())
+
+    def _material(self, answers: Sequence[StoredAnswer]) -> Study:
+        study = self.studies.load()
+        removed = removed_writing(answers)
+        return without_units_of(study, removed, self.asked_units()) if removed else study
+
+    def asked_units(self) -> frozenset[UnitKey]:
+        """The units that tasks of any campaign ask about."""
+        judging = [campaign.name for campaign in self.campaigns.all() if campaign.kind == "judge"]
+        tasks = [stored.task for name in judging for stored in self.campaigns.tasks(name)]
+        return frozenset((task.topic, unit) for task in tasks for unit in task.units)
+
+    def study(self, *, keep_excluded: bool = False) -> Study:
+        """The study with everything the campaigns have collected, as every method and format reads it.
+
+        Answers of excluded workers and answers that were removed are left out, and its notes say so.
+        """
+        answers = self.campaigns.answers()
+        counted = [answer for answer in answers if answer.counted]
+        kept, left_out = (counted, ()) if keep_excluded else self._without_excluded(counted)
+        study = with_answers(self._material(answers), kept)
+        return replace(study, notes=(*left_out, *self._removed_notes(study, answers)))
+
+    def _removed_notes(self, study: Study, answers: Sequence[StoredAnswer]) -> Iterator[Problem]:
+        """How many answers to each campaign are in no score, and what rests on those that became units."""
+        for campaign in dict.fromkeys(answer.campaign for answer in answers):
+            gone = Counter(a.removed for a in answers if a.campaign == campaign and a.state == "submitted")
+            words = [f"{gone[why]} {why}" for why in REMOVED if gone[why]]
+            if words:
+                yield Problem(f"campaign {campaign}", f"answers left out: {', '.join(words)}", "warning")
+        if removed := removed_writing(answers):
+            yield from (use.note() for use in units_in_use(study, removed, self.asked_units()))
+
+    def study_of(self, campaign: str) -> Study:
+        """The study with the answers to one campaign, whoever gave them."""
+        return with_answers(self.material(), self._counted(campaign))
+
+    def answers_table(self, campaign: str) -> str:
+        """The answers to one campaign as CSV, which can be read again as a table of judgments."""
+        file = io.StringIO()
+        write_judgments(with_answers(Study(), self._counted(campaign)), file, campaign=campaign)
+        return file.getvalue()
+
+    def _counted(self, campaign: str) -> list[StoredAnswer]:
+        self.campaigns.get(campaign)  # or UnknownError
+        return [answer for answer in self.campaigns.answers(campaign) if answer.counted]
+
+    def _without_excluded(self, answers: list[StoredAnswer]) -> tuple[list[StoredAnswer], tuple[Problem, ...]]:
+        """The answers that managers want to count, and a note for each worker whose answers are not among them."""
+        excluded = self.worker_decisions.excluded()
+        kept = [answer for answer in answers if answer.worker not in excluded]
+        out = sorted({answer.worker for answer in answers} & set(excluded))
+        return kept, tuple(Problem(f"worker {worker}", f"left out: {excluded[worker]}", "warning") for worker in out)
+
+
+def removed_writing(answers: Iterable[StoredAnswer]) -> list[StoredAnswer]:
+    return [answer for answer in answers if answer.removed and answer.statements]
+
+
+def without_known(study: Study, held: Study) -> Study:
+    """Leave out what is there already in the same words, so that importing twice changes nothing."""
+    parts: dict[str, Any] = {}
+    for name in ("topics", "summaries", "pyramids", "judges", "aspects", "tasks", "assignments"):
+        known = set(getattr(held, name))
+        parts[name] = tuple(item for item in getattr(study, name) if item not in known)
+    seen = set(held.judgments)
+    parts["judgments"] = Judgments(j for j in study.judgments if j not in seen)
+    return Study(**parts)
+
+
+def joined(first: Study, second: Study) -> Study:
+    """Two studies as one; whether they fit together is for ``problems()`` to say."""
+    return Study(
+        topics=first.topics + second.topics,
+        summaries=first.summaries + second.summaries,
+        pyramids=first.pyramids + second.pyramids,
+        judges=first.judges + second.judges,
+        judgments=first.judgments + second.judgments,
+        aspects=first.aspects + second.aspects,
+        tasks=first.tasks + second.tasks,
+        assignments=first.assignments + second.assignments,
+        title=first.title or second.title,
+    )
+
+
+# -- from answers to judgments and units ---------------------------------------------------------------------
+
+
+def with_answers(study: Study, answers: Iterable[StoredAnswer]) -> Study:
+    """A study with the answers of its campaigns as tasks, assignments, judges and judgments."""
+    given = list(answers)
+    known = {judge.id for judge in study.judges}
+    workers = sorted({answer.worker for answer in given} - known)
+    tasks = {answer.task.id: answer.task for answer in given}
+    return replace(
+        study,
+        judges=study.judges + tuple(Judge(worker, "crowd") for worker in workers),
+        tasks=study.tasks + tuple(tasks.values()),
+        assignments=study.assignments + tuple(map(_assignment, given)),
+        judgments=study.judgments + [judgment for answer in given for judgment in answer.judgments()],
+        aspects=study.aspects + _needed_aspects(study, given),
+    )
+
+
+def _needed_aspects(study: Study, answers: list[StoredAnswer]) -> tuple[Aspect, ...]:
+    known = {aspect.id for aspect in study.aspects}
+    compared = any(answer.task.kind == "compare" for answer in answers)
+    return (Aspect(PREFERENCE, 0, 1, "Preference"),) if compared and PREFERENCE not in known else ()
+
+
+def _assignment(answer: StoredAnswer) -> Assignment:
+    return Assignment(
+        task=answer.task.id,
+        judge=answer.worker,
+        id=str(answer.id),
+        accepted=_when(answer.leased),
+        submitted=_when(answer.submitted),
+        seconds=None if answer.seconds is None else round(answer.seconds, 3),
+    )
+
+
+def _when(seconds: float | None) -> str:
+    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

@@ -1,0 +1,33 @@
+"""A study database as a format: every command that reads a study reads a running campaign's file as it stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyramidion.errors import MissingExtraError, Problems
+from pyramidion.formats import Format, is_database, parts
+from pyramidion.study import Study
+
+
+def read(place: str | Path, problems: Problems) -> Study:
+    """The study with everything its campaigns have collected; excluded workers are left out and reported."""
+    try:
+        from pyramidion.campaigns.desk import CampaignDesk
+    except ImportError:
+        raise MissingExtraError("A study database", "server") from None
+    desk = CampaignDesk.open(place)
+    try:
+        study = desk.study()
+    finally:
+        desk.database.close()
+    problems.extend(study.notes)
+    return study
+
+
+FORMAT = Format(
+    name="database",
+    title="a study database made by `pyramidion init`, with the answers of its campaigns (extra `server`)",
+    recognises=is_database,
+    read=read,
+    holds=frozenset(parts(Study())),
+)

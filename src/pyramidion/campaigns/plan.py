@@ -1,0 +1,245 @@
+"""From a study to tasks: what a campaign asks, of how many people, and what it costs. Nothing is written here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import combinations
+
+import numpy as np
+
+from pyramidion.analysis.cost import Cost, campaign_cost
+from pyramidion.campaigns.statements import sample_units, split_into_groups
+from pyramidion.campaigns.tasks import SCALES, AttentionCheck, ExpertRatings, Gold
+from pyramidion.encoder.sentences import sentence_spans
+from pyramidion.errors import InputError, Problem, Problems, UnknownError, UsageError, check_choice
+from pyramidion.scoring.choice import TO_BE_JUDGED, named_pyramid
+from pyramidion.study import Aspect, Campaign, ContentUnit, Pyramid, Settings, Study, Summary, Task
+from pyramidion.study.tasks import KINDS, TaskKind
+
+LIMITS: dict[str, tuple[float, float]] = {
+    "workers": (1, 1000),
+    "statements": (1, 100),
+    "units_per_task": (1, 1000),
+    "units_per_topic": (1, 10_000),
+    "pay": (0, 10_000),
+    "fee": (0, 10),
+    "lease_minutes": (0.0001, 525_600),
+    "gold_rate": (0, 1),
+    "min_agreement": (0, 1),
+    "seed": (0, 2**53),
+}
+"""The smallest and the largest value of a setting; any other number may be 0 to a million."""
+MAX_TEXT = 500
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A campaign that is ready to start: ``gold`` holds known answers by task id, ``aspects`` scales to add."""
+
+    campaign: Campaign
+    tasks: tuple[Task, ...]
+    cost: Cost
+    gold: dict[str, Gold]
+    aspects: tuple[Aspect, ...] = ()
+    notes: tuple[Problem, ...] = ()
+
+    @property
+    def assignments(self) -> int:
+        return len(self.tasks) * self.campaign.settings.workers
+
+
+def plan(
+    study: Study,
+    kind: TaskKind,
+    name: str,
+    settings: Settings | None = None,
+    *,
+    pyramid: str | None = None,
+    topics: Sequence[str] = (),
+    systems: Sequence[str] = (),
+) -> Plan:
+    """Plan a campaign over all topics and systems, or some of them. The same seed gives the same plan."""
+    check_choice("kind of campaign", kind, KINDS)
+    if not NAME.fullmatch(name):  # it is part of addresses, task ids and file names
+        raise UsageError(f"a campaign's name has 1 to 60 letters, digits, dots, dashes or _, not {name!r}")
+    chosen = settings or Settings.for_kind(kind)
+    check_settings(chosen)
+    rng = np.random.default_rng(chosen.seed)
+    problems = Problems()
+    part = _part_of(study, topics, systems)
+    maker = _Drafts(part, chosen, rng, problems, pyramid)
+    makers = {"write": maker.write, "judge": maker.judge, "rate": maker.rate, "compare": maker.compare}
+    drafts = list(makers[kind]())
+    if not drafts:
+        raise UsageError(f"there is nothing to {kind}; {_NEEDS[kind]}")
+    order = rng.permutation(len(drafts))
+    tasks = tuple(replace(drafts[i], id=f"{name}-{n:0{len(str(len(drafts)))}}") for n, i in enumerate(order, 1))
+    gold = _gold(part, tasks, chosen, rng) if chosen.gold_rate else {}
+    aspects = SCALES if kind == "rate" and not study.aspects else ()
+    cost = campaign_cost(
+        len(tasks) * chosen.workers, pay=str(chosen.pay), fee=str(chosen.fee), currency=chosen.currency
+    )
+    return Plan(Campaign(name, kind, chosen), tasks, cost, gold, aspects, tuple(problems))
+
+
+def check_settings(settings: Settings) -> None:
+    """Refuse values that no campaign can run with; names everything that is wrong."""
+    problems = Problems()
+    for part in fields(Settings):
+        value, kind = getattr(settings, part.name), type(part.default)
+        low, high = LIMITS.get(part.name, (0, 1_000_000))
+        is_whole, is_number = type(value) is int, type(value) in (int, float)
+        if kind is bool and type(value) is not bool:
+            problems.error(part.name, "must be yes or no")
+        elif kind is str and not (isinstance(value, str) and len(value) <= MAX_TEXT and value.isprintable()):
+            problems.error(part.name, f"must be text of at most {MAX_TEXT} printable characters")
+        elif kind is int and not (is_whole and low <= value <= high):
+            problems.error(part.name, f"must be a whole number from {low:,g} to {high:,.16g}")
+        elif kind is float and not (is_number and low <= value <= high):
+            problems.error(part.name, f"must be a number from {low:g} to {high:,g}")
+    if problems.errors:
+        raise InputError(problems.errors)
+
+
+def _part_of(study: Study, topics: Sequence[str], systems: Sequence[str]) -> Study:
+    known_topics, known_systems = [topic.id for topic in study.topics], study.systems
+    for what, asked, known in (("topic", topics, known_topics), ("system", systems, known_systems)):
+        for id in asked:
+            if id not in known:
+                raise UnknownError(f"no {what} is called {id!r}; there are: {', '.join(known)}")
+    return replace(
+        study,
+        # By id, so that the same seed draws the same units however the study is ordered.
+        topics=tuple(sorted((t for t in study.topics if not topics or t.id in topics), key=lambda t: t.id)),
+        summaries=tuple(
+            s
+            for s in study.summaries
+            if (not topics or s.topic in topics) and (s.role == "reference" or not systems or s.system in systems)
+        ),
+    )
+
+
+_NEEDS: dict[TaskKind, str] = {
+    "write": "the study has no references",
+    "judge": "it needs peers and a pyramid with units (after writing: pyramidion campaign units)",
+    "rate": "the study has no peers",
+    "compare": "a topic needs at least two peers",
+}
+
+
+def _peers(study: Study, topic: str) -> list[Summary]:
+    return sorted((p for p in study.peers if p.topic == topic), key=lambda p: p.system)
+
+
+def _references(study: Study, topic: str) -> list[str]:
+    return sorted(r.system for r in study.references if r.topic == topic)
+
+
+class _Drafts:
+    """Tasks of each kind, not yet named or shuffled."""
+
+    def __init__(
+        self, study: Study, settings: Settings, rng: np.random.Generator, problems: Problems, pyramid: str | None
+    ) -> None:
+        self.study, self.settings, self.rng, self.problems, self.pyramid = study, settings, rng, problems, pyramid
+
+    def write(self) -> Iterator[Task]:
+        for topic in self.study.topics:
+            for reference in _references(self.study, topic.id):
+                yield Task("", topic.id, kind="write", references=(reference,))
+
+    def judge(self) -> Iterator[Task]:
+        names = self.study.pyramid_names
+        name = named_pyramid(names, self.pyramid, prefer=TO_BE_JUDGED) if names else ""
+        for topic in self.study.topics:
+            pyramid = self.study.pyramid(topic.id, name)
+            groups = self._groups(pyramid) if pyramid else []
+            if not groups:
+                self.problems.warning(f"topic {topic.id}", "has no units to judge, so it is left out")
+            for peer in _peers(self.study, topic.id):
+                for units in groups:
+                    yield Task("", topic.id, peer.system, units)
+
+    def _groups(self, pyramid: Pyramid) -> list[tuple[str, ...]]:
+        """Units by judging group: as sampled before, or sampled now."""
+        units: tuple[ContentUnit, ...] = tuple(unit for unit in pyramid.units if unit.group)
+        if not units and any(len(unit.contributors) != 1 for unit in pyramid.units):
+            return self._sample_of_merged(pyramid)
+        if not units and pyramid.units:
+            size = min(self.settings.units_per_topic, len(pyramid.units))
+            sample = sample_units(pyramid.units, size=size, rng=self.rng)
+            self.problems.extend(replace(p, where=f"topic {pyramid.topic}, {p.where}") for p in sample.shortfalls)
+            units = split_into_groups(sample.units, group_size=self.settings.units_per_task, rng=self.rng)
+        names = sorted({unit.group for unit in units})
+        return [tuple(unit.id for unit in units if unit.group == name) for name in names]
+
+    def _sample_of_merged(self, pyramid: Pyramid) -> list[tuple[str, ...]]:
+        """Units that belong to several references cannot be balanced over them: a plain sample."""
+        order = self.rng.permutation(len(pyramid.units))[: self.settings.units_per_topic]
+        by_id = sorted(unit.id for unit in pyramid.units)
+        ids = [by_id[i] for i in order]
+        size = self.settings.units_per_task
+        return [tuple(ids[i : i + size]) for i in range(0, len(ids), size)]
+
+    def rate(self) -> Iterator[Task]:
+        for topic in self.study.topics:
+            if len(references := _references(self.study, topic.id)) < 2:
+                self.problems.warning(f"topic {topic.id}", f"has {len(references)} references; raters should see two")
+            for peer in _peers(self.study, topic.id):
+                yield Task("", topic.id, peer.system, kind="rate", references=self._two(references))
+
+    def compare(self) -> Iterator[Task]:
+        for topic in self.study.topics:
+            references = _references(self.study, topic.id)
+            for pair in combinations(_peers(self.study, topic.id), 2):
+                first, second = (pair[i].system for i in self.rng.permutation(2))  # neither is always on the left
+                shown = self._two(references)
+                yield Task("", topic.id, first, kind="compare", other=second, references=shown)
+
+    def _two(self, references: list[str]) -> tuple[str, ...]:
+        return tuple(references[i] for i in self.rng.permutation(len(references))[:2])
+
+
+# -- items of known answer -----------------------------------------------------------------------------------
+
+
+def _gold(study: Study, tasks: Sequence[Task], settings: Settings, rng: np.random.Generator) -> dict[str, Gold]:
+    """Known answers for a share of the tasks: a sentence of the summary itself, a unit of another topic, or ratings
+    that experts have given.
+    """
+    chosen = sorted(rng.permutation(len(tasks))[: round(len(tasks) * settings.gold_rate)])
+    gold: dict[str, Gold] = {}
+    for place in chosen:
+        task = tasks[place]
+        known = _attention_check(study, task, rng) if task.kind == "judge" else _expert_ratings(study, task)
+        if known:
+            gold[task.id] = known
+    return gold
+
+
+def _attention_check(study: Study, task: Task, rng: np.random.Generator) -> AttentionCheck | None:
+    elsewhere = [u.label for p in study.pyramids if p.topic != task.topic for u in p.units]
+    peer = study.summary(task.topic, task.system)
+    sentences = [span.of(peer.text) for span in sentence_spans(peer.text)] if peer else []
+    sentences = [sentence for sentence in sentences if len(sentence.split()) > 3]
+    position = int(rng.integers(0, len(task.units) + 1))
+    if sentences and (not elsewhere or rng.integers(2)):
+        return AttentionCheck(sentences[int(rng.integers(len(sentences)))], 1, position)
+    if elsewhere:
+        return AttentionCheck(elsewhere[int(rng.integers(len(elsewhere)))], 0, position)
+    return None
+
+
+def _expert_ratings(study: Study, task: Task) -> ExpertRatings | None:
+    experts = study.judges_of("expert")
+    known: dict[str, list[float]] = {}
+    scales = {aspect.id for aspect in study.aspects}
+    for j in study.judgments:
+        known_summary = (j.topic, j.system) == (task.topic, task.system)
+        if known_summary and j.judge in experts and j.aspect in scales and j.value is not None:
+            known.setdefault(j.aspect, []).append(j.value)
+    return ExpertRatings({aspect: sum(v) / len(v) for aspect, v in known.items()}) if known else None

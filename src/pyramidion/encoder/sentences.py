@@ -1,0 +1,187 @@
+"""Words and sentences of plain text, with where they stand.
+
+Sentences are told apart by rules for English (and the full stops of Chinese and Japanese). They would rather see one
+sentence than two: a statement that is wrongly dropped for having two is lost work, and a clause segmenter cuts a long
+sentence anyway. A blank line always ends one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from pyramidion.study.texts import Span
+
+# Tokens
+
+_TOKEN = re.compile(
+    r"""
+    (?<![w9]) w (?:\.w)+ (?![w9])                                   # U.S, a.m, e.g
+    | c                                                             # one ideograph
+    | [w9]+ (?: (?: [-‐‑'’] | (?<=9)[.,:](?=9) ) [w9]+ )*           # well-known, don't, 1,200.50, 10:30
+    """,
+    re.VERBOSE,
+)
+
+
+def tokens(text: str) -> list[str]:
+    """Words and numbers; punctuation is none. A Chinese or Japanese character counts as a word."""
+    text = unicodedata.normalize("NFC", text)
+    shape = "".join(map(_shape, text))
+    return [text[match.start() : match.end()] for match in _TOKEN.finditer(shape)]
+
+
+def _shape(character: str) -> str:
+    """w for a letter or its mark, 9 for a digit, c for a letter of a script without spaces, otherwise itself."""
+    if character.isalpha():
+        kana, han = "\u3040" <= character <= "\u30ff", "\u3400" <= character <= "\u9fff" or character >= "\U00020000"
+        return "c" if kana or han else "w"
+    if character.isnumeric():
+        return "9"
+    return "w" if unicodedata.category(character).startswith("M") else character
+
+
+# Sentences
+
+
+def _words(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+# Lookbehind and possessive repeats: a page full of dots must not take quadratic time.
+_MARK = re.compile(r"""(?<![.!?…])([.!?…]++)[)\]"'’”»]*+\s++""")
+_IDEOGRAPHIC = re.compile(r"[。！？]++[」』”]*+(?=\s*+[「『“]*+\w)")
+_OPENING = "([\"'‘“«"
+_BLANK_LINE = re.compile(r"\n[ \t\r]*+\n\s*+")
+_NEARBY = 80
+"""How many characters around a mark are looked at."""
+_TITLES = _words("""
+    mr mrs ms messrs dr prof gen sen sens rep reps gov lt col capt cmdr sgt maj adm rev hon pres
+    st mt ft vs e.g i.e cf approx incl
+""")
+_BEFORE_NUMBERS = _words("""
+    no nos nr fig figs vol vols p pp art sec ch c ca jan feb mar apr jun jul aug sep sept oct nov dec
+""")
+_MAY_END = _words("inc corp co cos ltd llc plc bros jr sr etc al dept govt assn ave blvd est ph.d")
+_OPENERS = _words("""
+    the a an this that these those he she it they we i you his her its their our there here in on at by for from with
+    after before when while since as if although but and however also then some many most all both one two no not who
+    what why how according
+""")
+
+
+def count_sentences(text: str) -> int:
+    """How many sentences there are; abbreviations, initials, decimals and ellipses end none."""
+    return len(sentence_spans(text))
+
+
+def sentence_spans(text: str) -> list[Span]:
+    """Where the sentences of a text are, without the space around them. A text without words has none."""
+    words = tokens(text)
+    if not words:
+        return []
+    ends = sorted({*_stops(text, capitals=not words[0][0].islower()), len(text)})
+    spans = [_stripped(text, start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+    return _with_words(text, [span for span in spans if span.start < span.end])
+
+
+def _stops(text: str, *, capitals: bool) -> Iterator[int]:
+    for match in _MARK.finditer(text):
+        before, after = text[max(match.start() - _NEARBY, 0) : match.start()], text[match.end() : match.end() + _NEARBY]
+        if _ends(before, match[1], after, capitals):
+            yield match.end()
+    for match in (*_IDEOGRAPHIC.finditer(text), *_BLANK_LINE.finditer(text)):
+        yield match.end()
+
+
+def _stripped(text: str, start: int, end: int) -> Span:
+    piece = text[start:end]
+    return Span(start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip()))
+
+
+def _with_words(text: str, spans: list[Span]) -> list[Span]:
+    """Signs that stand alone ("...", a row of dashes) belong to the sentence before them."""
+    found: list[Span] = []
+    for span in spans:
+        if found and not tokens(span.of(text)):
+            found[-1] = Span(found[-1].start, span.end)
+        else:
+            found.append(span)
+    if len(found) > 1 and not tokens(found[0].of(text)):
+        found[:2] = [Span(found[0].start, found[1].end)]
+    return found
+
+
+def _ends(before: str, mark: str, after: str, capitals: bool) -> bool:
+    """Whether a mark with a space after it ends a sentence. ``capitals``: the writer starts sentences with them."""
+    following = after.lstrip(_OPENING)
+    if not re.search(r"[^\W\d_]", following) or (capitals and following[0].islower()):
+        return False
+    if "!" in mark or "?" in mark:
+        return True
+    if mark != ".":
+        return mark == "...."  # an ellipsis, and a full stop after it
+    return _full_stop(before, following)
+
+
+def _full_stop(before: str, following: str) -> bool:
+    """Whether a single "." ends a sentence, by the word before it and the text after it."""
+    word = before.split()[-1].lstrip(_OPENING) if before.split() else ""
+    known = word.lower()
+    if known in _TITLES or (known in _BEFORE_NUMBERS and following[0].isnumeric()):
+        return False
+    if len(word) == 1 and word.isalpha():
+        return False  # J. Smith
+    if word.isnumeric() and before.strip() == word:
+        return False  # the number of a list item
+    if known in _MAY_END or re.fullmatch(r"\w(?:\.\w)+", word):
+        opener = (tokens(following) or [""])[0]
+        return opener[:1].isupper() and opener.lower() in _OPENERS
+    return True
+
+
+Bag = Counter[str]
+
+
+def content_stems(text: str) -> Bag:
+    """How often each stem of a content word occurs; of all words where a text has only stop words."""
+    words = tokens(text)
+    return Counter(stem(_plain(word)) for word in [w for w in words if not _is_stop_word(w)] or words)
+
+
+def _is_stop_word(word: str) -> bool:
+    """Capitals make a name: the US is not us, nor the WHO who."""
+    return _plain(word) in _STOP_WORDS and not (len(word) > 1 and word.isupper())
+
+
+def _plain(word: str) -> str:
+    """Lower case, without possessive 's and the dots of an abbreviation."""
+    return re.sub(r"'s?$|(?<=[^\W\d_])\.", "", word.lower().replace("’", "'"))
+
+
+@cache
+def _stemmer() -> Any:
+    from nltk.stem.porter import PorterStemmer  # slow to import, so only when it is needed
+
+    return PorterStemmer()
+
+
+def stem(word: str) -> str:
+    return str(_stemmer().stem(word)) if re.search("[a-z]", word) else word
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_STOP_WORDS = _set("""
+    a an the this that these those such and or but so if then than as while because
+    i me my mine we us our ours you your yours he him his she her hers it its they them their theirs
+    who whom whose which what where when there here itself himself herself themselves
+    am is are was were be been being have has had having do does did doing will would shall
+    of to in on at by for from with about into onto upon within through during among also
+""")

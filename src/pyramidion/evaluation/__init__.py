@@ -1,0 +1,1 @@
+"""The main job: references and peers in; pyramids built, units judged, peers scored."""

@@ -1,0 +1,78 @@
+"""The embedded judge: words of the unit aligned to words of the summary in context (`pyramidion.encoder.alignment`).
+
+Each distinct sentence is encoded once, so the cost grows with sentences; a judgment is a small matrix product.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from importlib.resources import files
+
+from pyramidion.encoder.alignment import Alignment, Texts
+from pyramidion.encoder.minilm import Encoder
+from pyramidion.encoder.words import Bag, bags
+from pyramidion.judges import Questions, Verdicts
+
+KEPT_WORDS = 60_000
+"""Words whose vectors are kept, the texts used last: 92 MB."""
+TEXTS_AT_ONCE = 512
+"""Texts gathered before they are encoded together, sorted by length."""
+
+
+class AlignJudge:
+    """``align``. The encoder is loaded when the first question comes."""
+
+    name = "align"
+
+    def __init__(self, *, threads: int | None = None) -> None:
+        self._threads = threads
+        self._kept: dict[str, Bag] = {}
+
+    @cached_property
+    def threshold(self) -> float:
+        """Chosen on training data, where saying "present" gave the greatest F."""
+        return float(json.loads(files("pyramidion.data").joinpath("judge.json").read_text("utf-8"))["threshold"])
+
+    @cached_property
+    def _encoder(self) -> Encoder:
+        return Encoder(self._threads)
+
+    def judge(self, questions: Iterable[Questions], /) -> Iterator[Verdicts]:
+        for asked in _gathered(questions):
+            encoded = self._encoded(text for each in asked for texts in each for text in texts)
+            for units, summaries in asked:
+                yield _verdicts([encoded[unit] for unit in units], [encoded[text] for text in summaries])
+
+    def _encoded(self, texts: Iterable[str]) -> dict[str, Bag]:
+        distinct = dict.fromkeys(texts)
+        found = {text: self._kept.pop(text) for text in distinct if text in self._kept}
+        new = [text for text in distinct if text not in found]
+        found.update(zip(new, bags(new, self._encoder), strict=True))
+        self._kept.update(found)  # the texts used last stand last
+        words = sum(map(len, self._kept.values()))
+        for text in list(self._kept):
+            if words <= KEPT_WORDS:
+                break
+            words -= len(self._kept.pop(text))
+        return found
+
+
+def _verdicts(units: list[Bag], summaries: list[Bag]) -> Verdicts:
+    found = Alignment(Texts.of(units), Texts.of(summaries))
+    return Verdicts(found.probability(), found.evidence)
+
+
+def _gathered(questions: Iterable[Questions]) -> Iterator[list[Questions]]:
+    """Small topics are encoded together, or else batches would be too small to be quick."""
+    gathered: list[Questions] = []
+    texts = 0
+    for each in questions:
+        gathered.append(each)
+        texts += len(each.units) + len(each.summaries)
+        if texts >= TEXTS_AT_ONCE:
+            yield gathered
+            gathered, texts = [], 0
+    if gathered:
+        yield gathered

@@ -1,1 +1,0 @@
-"""The science: judgments in, judgments or scores out. No paths, no sessions, no requests."""

@@ -1,0 +1,1 @@
+"""From references to a pyramid: segmenters, embedders, similarity, partitioners."""

@@ -1,0 +1,225 @@
+"""Cut sentences into clauses with a small head over the encoder's layers: the default segmenter.
+
+Gao et al. 2019, section 4.1, cut a constituency parse: every tensed verb phrase starts a segment, and its subject goes
+with it. We learn both from the elementary discourse units and the dependencies of the GUM corpus (`models/
+train_segmenter.py` trains and measures): for each word, whether a clause starts there, and whether it is part of a
+subject. A clause without a subject of its own gets the one before it; a subject that another clause cuts off from its
+verb ("The council, which met twice, will vote") goes with the verb. Numbers stay numbers.
+
+A sentence has up to two segmentations besides itself: at every boundary, and at the surest one alone. The segmenter
+``clauses-apart`` adds one for each clause that stands apart while the others stay together in their order, as in the
+paper's figure 3 (`segments.one_apart`). It is a choice and not the default because pyramids take twice as long with it
+and scores are hardly different; `docs/explanation/automatic.md` has the figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from itertools import islice, pairwise, starmap
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyramidion.encoder.minilm import Encoded, Encoder, Floats
+from pyramidion.encoder.segments import MOST_WAYS, Clause, SegmentedText, Sentence, one_apart
+from pyramidion.encoder.sentences import sentence_spans
+from pyramidion.encoder.words import is_word
+from pyramidion.study.texts import Span
+
+Bools = NDArray[np.bool_]
+MIN_WORDS = 3
+"""A clause with fewer words goes to its neighbour."""
+JOINING = frozenset({"and", "but", "or", "that", "yet"})
+"""First words that join a clause to the one before it and say nothing themselves; they are not read."""
+SAYING = frozenset({"add", "added", "adds", "said", "say", "says", "told", "warned", "wrote"})
+"""Verbs that have their subject behind them where they begin a clause: "..., said the mayor"."""
+NO_SUBJECT = -2.0
+"""Log-odds below which a word is surely outside of a subject, as verbs are; names and numbers in one may be unsure."""
+AT_ONCE, GAP = 64, 2
+"""Sentences tagged together, and the empty words between them that keep them apart."""
+
+
+class Tags(NamedTuple):
+    """For each word of a sentence: the log-odds that a clause starts there, and that it is part of a subject."""
+
+    starts: Floats
+    subject: Floats
+
+
+class Piece(NamedTuple):
+    """Some words of a sentence, by their numbers: the first, and the one after the last."""
+
+    first: int
+    last: int
+
+
+class ClauseSegmenter:
+    """Cuts English. Other languages are cut too, by what the encoder makes of them, and less well."""
+
+    def __init__(self, encoder: Encoder | None = None, *, threshold: float = 0.5, apart: bool = False) -> None:
+        self._encoder, self._apart = encoder or Encoder(), apart
+        self._cut = float(np.log(threshold / (1 - threshold)))
+
+    def segment(self, texts: Sequence[str]) -> list[SegmentedText]:
+        """Sentences of all texts are encoded together."""
+        spans = [sentence_spans(text) for text in texts]
+        sentences = (span.of(text) for text, found in zip(texts, spans, strict=True) for span in found)
+        tagged = tags(self._encoder.encode(sentences, layers=True))
+        return [
+            SegmentedText(text, tuple(self._sentence(text, span, *next(tagged)) for span in found))
+            for text, found in zip(texts, spans, strict=True)
+        ]
+
+    def _sentence(self, text: str, span: Span, words: Encoded, tags: Tags) -> Sentence:
+        def cut(starts: list[int]) -> tuple[Clause, ...]:
+            return _clauses(text, span, words.spans, starts, tags)
+
+        sure = np.flatnonzero(tags.starts[1:] > self._cut) + 1
+        starts = _long_enough(words.spans, sure.tolist(), tags.starts)
+        by_surety = sorted(starts, key=lambda place: -float(tags.starts[place]))
+        in_two = next((way for place in by_surety if len(way := cut([place])) > 1), None)
+        whole = (Clause((span,), span.of(text)),)
+        if in_two is None:
+            return Sentence(span, (whole,))
+        finest = cut(starts)
+        ways = [finest, in_two]
+        if self._apart and len(finest) > 2:
+            ways += [way for place in (starts[0], starts[-1]) if len(way := cut([place])) > 1]
+            surety = {span.start + words.spans[place].start: float(tags.starts[place]) for place in starts}
+            inner = sorted(finest[1:-1], key=lambda clause: -surety.get(clause.spans[-1].start, 0.0))
+            ways += [one_apart(text, span, clause) for clause in inner]
+        return Sentence(span, (whole, *list(dict.fromkeys(ways))[:MOST_WAYS]))
+
+
+def each_apart(encoder: Encoder | None = None) -> ClauseSegmenter:
+    """The segmenter ``clauses-apart``."""
+    return ClauseSegmenter(encoder, apart=True)
+
+
+def tags(sentences: Iterable[Encoded]) -> Iterator[tuple[Encoded, Tags]]:
+    """Each sentence with its tags; some are computed at a time, which is much faster than one by one."""
+    source = iter(sentences)
+    while some := list(islice(source, AT_ONCE)):
+        yield from zip(some, _tags(some), strict=True)
+
+
+def _tags(sentences: Sequence[Encoded]) -> Iterator[Tags]:
+    """Two convolutions over the words' layers; what `models/train_segmenter.py` trains."""
+    head = _head()
+    sizes = np.array([len(words.spans) for words in sentences])
+    starts = np.cumsum([0, *sizes[:-1] + GAP])
+    rows = np.concatenate([np.arange(start, start + size) for start, size in zip(starts, sizes, strict=True)])
+    mask = np.zeros((int(starts[-1] + sizes[-1] + GAP), 1), np.float32)  # 0 between sentences
+    mask[rows] = 1
+    x = np.zeros((len(mask), len(head["narrow_bias"])), np.float32)
+    x[rows] = np.concatenate([words.layers for words in sentences if words.layers is not None]) @ head["narrow_weight"]
+    x = _gelu(x + head["narrow_bias"]) * mask
+    for name in ("around1", "around2"):
+        x = (x + _gelu(_around(x, head[f"{name}_weight"]) + head[f"{name}_bias"])) * mask
+    out = x @ head["out_weight"] + head["out_bias"]
+    for start, size in zip(starts, sizes, strict=True):
+        yield Tags(*out[start : start + size].T)
+
+
+def _around(x: Floats, kernel: Floats) -> Floats:
+    """A convolution over words: kernel is places x inputs x outputs."""
+    reach = len(kernel) // 2
+    padded = np.pad(x, ((reach, reach), (0, 0)))
+    total = padded[: len(x)] @ kernel[0]
+    for place in range(1, len(kernel)):
+        total += padded[place : place + len(x)] @ kernel[place]
+    return np.asarray(total, np.float32)
+
+
+def _gelu(x: NDArray[np.float32]) -> Floats:
+    from scipy.special import erf
+
+    return np.asarray(x * (0.5 + 0.5 * erf(x * np.float32(0.70710678))), np.float32)
+
+
+@cache
+def _head() -> dict[str, Floats]:
+    """The trained arrays, with inputs before outputs."""
+    with files("pyramidion.data").joinpath("segmenter.npz").open("rb") as file, np.load(file) as arrays:
+        return {name: np.ascontiguousarray(arrays[name].T, np.float32) for name in arrays.files}
+
+
+def _long_enough(spans: Sequence[Span], starts: list[int], surety: Floats) -> list[int]:
+    """Drop the least sure boundaries until no clause is too short."""
+    starts = list(starts)
+    while starts:
+        edges = [0, *starts, len(spans)]
+        short = [i for i in range(len(edges) - 1) if edges[i + 1] - edges[i] < MIN_WORDS]
+        if not short:
+            break
+        around = {edges[i] for i in short} | {edges[i + 1] for i in short}
+        starts.remove(min((s for s in starts if s in around), key=lambda s: float(surety[s])))
+    return starts
+
+
+def _clauses(text: str, sentence: Span, spans: Sequence[Span], starts: list[int], tags: Tags) -> tuple[Clause, ...]:
+    """Cut a sentence before these words, but not where that would leave a subject without any verb."""
+    words = [span.of(sentence.of(text)) for span in spans]
+    odds = np.where([is_word(word) for word in words], tags.subject, np.nan)
+    joins = np.array([number > 0 and word.lower() in JOINING for number, word in enumerate(words)], bool) & (odds <= 0)
+    alone = np.array([word.lower() in SAYING for word in words], bool)
+    found = []
+    for subject, piece in _with_subjects(starts, odds, joins, alone):
+        here = _between(sentence, spans, piece)
+        read = _between(sentence, spans, Piece(piece.first + int(joins[piece.first]), piece.last))
+        if subject is None:
+            found.append(Clause((here,), read.of(text)))
+        else:
+            attached = _between(sentence, spans, subject)
+            found.append(Clause((attached, here), f"{attached.of(text)} {read.of(text)}"))
+    return tuple(found)
+
+
+def _with_subjects(starts: list[int], odds: Floats, joins: Bools, alone: Bools) -> list[tuple[Piece | None, Piece]]:
+    """The pieces of a sentence, each with the subject it takes from another one, if any.
+
+    ``odds`` of signs are NaN; words that are ``alone`` need no subject, and after those that join it is the last one.
+    """
+    found: list[tuple[Piece | None, Piece]] = []
+    subject: Piece | None = None
+    cut_off: list[Piece] = []
+    for piece in starmap(Piece, pairwise([0, *starts, len(odds)])):
+        own = _subject(odds, piece)
+        if own and not (odds[own.first : piece.last] < NO_SUBJECT).any():
+            cut_off.append(piece)
+        elif own or alone[piece.first]:
+            found.append((None, piece))
+        else:
+            if cut_off and not joins[piece.first]:
+                subject = _without_last_sign(cut_off.pop(), odds)
+            found.append((subject, piece))
+        subject = own or subject
+    if cut_off and starts:
+        lonely = cut_off[0]
+        undone = lonely.last if lonely.last < len(odds) else lonely.first
+        return _with_subjects([start for start in starts if start != undone], odds, joins, alone)
+    return found
+
+
+def _without_last_sign(piece: Piece, odds: Floats) -> Piece:
+    """Without the comma of "The council, which ..."."""
+    return Piece(piece.first, piece.first + int(np.flatnonzero(~np.isnan(odds[slice(*piece)]))[-1]) + 1)
+
+
+def _subject(odds: Floats, piece: Piece) -> Piece | None:
+    """The first run of words of a subject in a piece."""
+    places = np.flatnonzero(odds[slice(*piece)] > 0)
+    if not len(places):
+        return None
+    start = end = piece.first + int(places[0])
+    while end < piece.last and odds[end] > 0:
+        end += 1
+    return Piece(start, end)
+
+
+def _between(sentence: Span, spans: Sequence[Span], piece: Piece) -> Span:
+    """The characters of some words; a sentence's words know where they stand in the sentence."""
+    return Span(sentence.start + spans[piece.first].start, sentence.start + spans[piece.last - 1].end)

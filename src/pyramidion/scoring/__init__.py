@@ -1,0 +1,1 @@
+"""Pyramid and judgments in, scores out. No paths, no sessions, no requests."""

@@ -1,0 +1,200 @@
+"""Which pyramid and which judges a method looks at, where a study has several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
+
+import numpy as np
+
+from pyramidion.errors import Problem, UsageError, check_choice
+from pyramidion.scoring.missing import scored_by_others
+from pyramidion.study import Judgments, Pyramid, Study
+from pyramidion.study.judgments import JudgeKind, group
+
+# ----------------------------------------------------------------------
+# Peers that are references: a human summary is scored against the other references, never against itself.
+
+
+def own_references(study: Study) -> dict[tuple[str, str], str]:
+    """For every peer whose text is also a reference of its topic, by (topic, system): which reference it is.
+
+    Texts are compared after joining runs of white space; empty texts are nobody's. Where several references have the
+    text, it is the one with the peer's own id, else the first by name.
+    """
+    references: dict[tuple[str, str], list[str]] = {}
+    for reference in study.references:
+        if words := reference.text.split():
+            references.setdefault((reference.topic, " ".join(words)), []).append(reference.system)
+    found: dict[tuple[str, str], str] = {}
+    for peer in study.peers:
+        if same := references.get((peer.topic, " ".join(peer.text.split()))):
+            found[peer.topic, peer.system] = peer.system if peer.system in same else min(same)
+    return found
+
+
+Weights = Literal["contributors", "references"]
+"""What a unit's weight counts; they differ where one reference contributes to a unit twice."""
+
+PEOPLE = "people"
+"""All judges but models."""
+TO_BE_JUDGED = ("crowd", "expert")
+"""The pyramids whose units are looked for in new summaries, where a study has several: written for that, or by hand."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Pyramids by topic, the chosen judges' judgments on their units and on aspects, and a name for each choice.
+
+    ``workers`` are the crowd's judges: each saw a part, so that only together they make an annotation.
+    ``own`` names the reference that a human peer, by (topic, system), has contributed to its pyramid; ``kind`` is the
+    kind of judge where ``judges`` is a single one's id.
+    """
+
+    pyramid: str
+    pyramids: dict[str, Pyramid]
+    judges: str
+    on_units: Judgments
+    on_aspects: Judgments
+    notes: tuple[Problem, ...] = ()
+    workers: frozenset[str] = frozenset()
+    own: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    kind: str = ""
+
+    @property
+    def signed(self) -> dict[str, str]:
+        """What a signature says about the choice."""
+        return {"pyramid": self.pyramid, "judges": self.judges} | ({"kind": self.kind} if self.kind else {})
+
+    def left_out(self, topic: str, system: str) -> frozenset[str]:
+        """The units that nobody but this peer itself has contributed: they do not count for it."""
+        own = self.own.get((topic, system))
+        return (
+            frozenset() if own is None else frozenset(u.id for u in self.pyramids[topic].units if u.references == {own})
+        )
+
+    def pyramid_for(self, topic: str, system: str) -> Pyramid:
+        """The pyramid a peer is scored and explained by; for a human peer that of the other references."""
+        pyramid, own = self.pyramids[topic], self.own.get((topic, system))
+        if own is None:
+            return pyramid
+        others = pyramid.restricted_to([name for name in pyramid.references if name != own])
+        bare = tuple(unit for unit in pyramid.units if not unit.contributors)
+        return replace(others, units=(*others.units, *bare))
+
+    def counted(self, judgments: Judgments) -> Judgments:
+        """Judgments without those on units that do not count for a human peer."""
+        if not self.own:
+            return judgments
+        pairs = group(judgments.topic.ranks(), judgments.system.ranks())
+        out = [self.left_out(judgments.topic[row], judgments.system[row]) for row in pairs.first.tolist()]
+        kept = [judgments.unit[row] not in out[pair] for row, pair in enumerate(pairs.of_row.tolist())]
+        return judgments.take(np.array(kept, dtype=bool))
+
+    def human_peers(self) -> Iterator[Problem]:
+        """One note on all peers that are scored against the other references."""
+        alone = {topic for topic, pyramid in self.pyramids.items() if len(pyramid.references) == 1}
+        return scored_by_others(self.own, alone)
+
+
+def choose(
+    study: Study, *, kind: JudgeKind, pyramid: str | None, judges: str | None, weights: Weights = "contributors"
+) -> Choice:
+    """By default the pyramid named after the method's kind of judges if it was judged, else the only one that people
+    judged, else the only judged one, else the only one; and judges of that kind, or all where none of them judged it,
+    but people and models are never mixed unasked. ``judges`` is a kind, a judge's id, "people" or "all". With
+    weights="references" a reference that contributes to a unit twice counts once.
+    """
+    check_choice("weights", weights, get_args(Weights))
+    name = named_pyramid(study.pyramid_names if pyramid is not None else _likely(study, kind), pyramid)
+    pyramids = {p.topic: p.strict() if weights == "references" else p for p in study.pyramids if p.name == name}
+    on_units = judged_units(study.judgments, pyramids)
+    notes = []
+    if judges is None:
+        judges = _default_judges(study, on_units, kind)
+        if judges != kind and len(on_units):
+            what = f"no {kind} judged it, so the judgments of all {_OTHERS.get(judges, 'judges')} are used"
+            notes.append(Problem(f"pyramid {name}", what, "warning"))
+    on_units = on_units.take(on_units.judge.is_in(judge_ids(study, judges)))
+    # Only those who judged this pyramid can say what lies outside it.
+    who = study.judgments.judge.is_in(set(on_units.judge.present_names()))
+    on_aspects = study.judgments.take(~study.judgments.aspect.is_in({""}) & who)
+    own = {key: ref for key, ref in own_references(study).items() if ref in _references(pyramids.get(key[0]))}
+    kind_of = {judge.id: judge.kind for judge in study.judges}
+    single = "" if judges in {"all", PEOPLE, *get_args(JudgeKind)} else kind_of.get(judges, "")
+    return Choice(name, pyramids, judges, on_units, on_aspects, tuple(notes), study.judges_of("crowd"), own, single)
+
+
+def _references(pyramid: Pyramid | None) -> tuple[str, ...]:
+    return pyramid.references if pyramid else ()
+
+
+_OTHERS = {"expert": "experts", "crowd": "workers"}
+
+
+def _default_judges(study: Study, on_units: Judgments, kind: JudgeKind) -> str:
+    judged = {known for known in get_args(JudgeKind) if on_units.judge.is_in(study.judges_of(known)).any()}
+    if kind in judged:
+        return kind
+    people = sorted(judged - {"model"})
+    models = sorted(set(on_units.judge.present_names()) & study.judges_of("model"))
+    if not people and len(models) > 1:
+        raise UsageError(f"several models judged it and no person: {', '.join(models)}; choose one of them as judges")
+    return people[0] if "model" in judged and people else "all"
+
+
+def _likely(study: Study, kind: JudgeKind) -> Sequence[str]:
+    """The pyramid that is meant where none is named; several where that cannot be told."""
+    names = study.pyramid_names
+    if len(names) < 2:
+        return names
+    named = {name: {p.topic: p for p in study.pyramids if p.name == name} for name in names}
+    judged = {name: judged_units(study.judgments, pyramids).judge for name, pyramids in named.items()}
+    if kind in names and (len(judged[kind]) or not any(map(len, judged.values()))):
+        return [kind]
+    models = study.judges_of("model")
+    by_people = [name for name, judge in judged.items() if (~judge.is_in(models)).any()]
+    chosen = by_people or [name for name, judge in judged.items() if len(judge)]
+    return chosen if len(chosen) == 1 else names
+
+
+def named_pyramid(names: Sequence[str], name: str | None, *, prefer: Sequence[str] = ()) -> str:
+    """The one of a study's pyramids that is named; otherwise the first of the preferred ones, or the only one."""
+    if not names:
+        raise UsageError("the study has no pyramid, so there are no units; the methods rouge and auto need only texts")
+    if name is not None and name not in names:
+        raise UsageError(f"the study has no pyramid called {name!r}; it has: {', '.join(names)}")
+    found = name or next((known for known in prefer if known in names), names[0] if len(names) == 1 else None)
+    if found is None:
+        raise UsageError(f"the study has several pyramids; choose one of {', '.join(names)}")
+    return found
+
+
+def judged_units(judgments: Judgments, pyramids: dict[str, Pyramid]) -> Judgments:
+    """The judgments on units of some pyramids, given by topic."""
+    known = {(topic, unit.id) for topic, pyramid in pyramids.items() for unit in pyramid.units}
+    named = judgments.take(judgments.unit.is_in({unit for _, unit in known}))
+    pairs = group(named.topic.ranks(), named.unit.ranks())
+    held = [(named.topic[row], named.unit[row]) in known for row in pairs.first.tolist()]
+    return named.take(np.array(held, dtype=bool)[pairs.of_row]) if held else named
+
+
+def default_raters(study: Study, judgments: Judgments) -> str:
+    """Whose ratings or votes count where nobody is named: all, but people and models are never mixed unasked."""
+    by_model = judgments.judge.is_in(study.judges_of("model"))
+    return PEOPLE if by_model.any() and not by_model.all() else "all"
+
+
+def judge_ids(study: Study, judges: str) -> frozenset[str]:
+    """The ids that "all", "people", a kind of judge or a judge's own id stands for."""
+    ids = frozenset(judge.id for judge in study.judges)
+    if judges in {"all", PEOPLE}:
+        everyone = ids | frozenset(study.judgments.judge.names)
+        return everyone - study.judges_of("model") if judges == PEOPLE else everyone
+    if judges in get_args(JudgeKind):
+        return frozenset(judge.id for judge in study.judges if judge.kind == judges)
+    if judges not in ids:
+        kinds = ", ".join(get_args(JudgeKind))
+        raise UsageError(f"no judge is called {judges!r}; give all, people, a kind ({kinds}) or a judge's id")
+    return frozenset({judges})

@@ -1,0 +1,96 @@
+"""From a study to scores, by any method."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from pyramidion import plugins
+from pyramidion.errors import InputError, Problem, UsageError
+from pyramidion.scoring.choice import judged_units
+from pyramidion.study import UNMATCHED, Judgments, ScoreTable, Study
+
+AUTO = "auto"
+"""The method that needs no people, and the names of the pyramid and of the judge it leaves in a study."""
+
+
+def fitting_methods(study: Study, pyramid: str | None = None) -> tuple[str, ...]:
+    """The methods that may apply to a study, or to one of its pyramids, the one that fits best first.
+
+    Units are for the method of those who judged them: experts' for pyramid, a crowd's for lite, which screens and
+    aggregates; a model's for pyramid where units have different weights; and what the method auto judged is its own. A
+    study without judged units has ratings, or only words. Methods that plugins add come last.
+    """
+    judgments = study.judgments
+    on_units = judgments.take(~judgments.unit.is_in({""}))
+    if pyramid is not None:
+        on_units = judged_units(on_units, {p.topic: p for p in study.pyramids if p.name == pyramid})
+    judges = set(on_units.judge.present_names())
+    units = ("pyramid", "lite") if _weighed(study, on_units, judges) else ("lite", "pyramid")
+    added = plugins.added("methods")
+    if judges:
+        by_auto = judges == {AUTO} & study.judges_of("model")
+        return (*((AUTO,) if by_auto else units), "responsiveness", "rouge", *added)
+    rated = judgments.other.is_in({""}) & ~judgments.aspect.is_in({"", UNMATCHED})
+    rest = ("responsiveness", "rouge") if rated.any() else ("rouge", "responsiveness")
+    return (*rest, *units, *added)
+
+
+def _weighed(study: Study, on_units: Judgments, judges: set[str]) -> bool:
+    if not judges or judges & study.judges_of("expert"):
+        return True
+    judged = set(on_units.unit.present_names())
+    weights = {unit.weight for pyramid in study.pyramids for unit in pyramid.units if unit.id in judged}
+    return weights != {1} and not judges & study.judges_of("crowd")
+
+
+def fitting_method(study: Study, choices: Mapping[str, Any] | None = None) -> str:
+    """The method that fits the study best, of those that know the choices where some do."""
+    choices = choices or {}
+    methods = fitting_methods(study, choices.get("pyramid"))
+    fitting = (m for m in methods if not choices or choices.keys() <= _parameters(plugins.load("methods", m)).keys())
+    return next(fitting, methods[0])
+
+
+def auto_pyramid(study: Study) -> str | None:
+    """The pyramid that the method auto has judged in this study, its own first; None where it has judged nothing."""
+    mine = study.judgments.take(study.judgments.judge.is_in({AUTO} & study.judges_of("model")))
+    for name in sorted(study.pyramid_names, key=lambda name: name != AUTO):
+        if len(judged_units(mine, {p.topic: p for p in study.pyramids if p.name == name})):
+            return name
+    return None
+
+
+def score(study: Study, method: str | None = None, **choices: Any) -> ScoreTable:
+    """Score a study by a method: pyramid, lite, responsiveness, rouge, or any that a plugin adds.
+
+    By default it is the one that fits the study. Keyword arguments are the method's choices, e.g.
+    ``score(study, "lite", tie="present")``; the table's signature names the ones it was made with.
+    """
+    method = fitting_method(study, choices) if method is None else method
+    run = plugins.load("methods", method)
+    check_choices(method, choices)
+    if isinstance(choices.get("measures"), str):
+        choices["measures"] = [choices["measures"]]
+    table = run(study, **choices)
+    assert isinstance(table, ScoreTable)
+    notes = (*study.notes, *table.notes)
+    if not table.scores:
+        raise InputError([Problem("study", f"no summary could be scored by method {method}"), *notes])
+    return replace(table, notes=notes)
+
+
+def check_choices(method: str, choices: Mapping[str, Any]) -> None:
+    """Refuse choices that a method does not have. A method that takes any name checks them itself."""
+    parameters = _parameters(plugins.load("methods", method))
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return
+    known = sorted(parameters.keys() - {"study"})
+    for name in choices.keys() - parameters.keys():
+        raise UsageError(f"method {method} has no choice {name!r}; it has: {', '.join(known)}")
+
+
+def _parameters(run: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(run).parameters

@@ -1,0 +1,157 @@
+"""Leave out workers who disagree with everybody: Shapira et al. 2019, section 3.
+
+A worker's agreement is the mean, over all pairs of this worker and another one on the same task, of the share of
+units on which the two agree, position by position. Below the minimum (0.5) the worker is excluded; further rounds
+look at those who remain. A worker without a partner is kept and reported.
+
+The released scripts compare the two answer sequences with a diff ratio instead, so that two workers who disagree on
+all 16 alternating answers get 0.94; ``agreement="sequence"`` does that, for comparison only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from fractions import Fraction
+from itertools import combinations
+from math import fsum
+from typing import Literal
+
+import numpy as np
+
+from pyramidion.errors import check_choice
+from pyramidion.study import Judgments
+from pyramidion.study.judgments import Codes, Groups, group
+
+Agreement = Literal["positional", "sequence"]
+MINIMUM = 0.5
+"""Who agrees less with others is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerAgreement:
+    """``agreement`` is None for a worker who shared no task; ``round`` is when the worker was excluded, 0 if kept."""
+
+    judge: str
+    agreement: float | None
+    pairs: int
+    round: int = 0
+
+    @property
+    def excluded(self) -> bool:
+        return self.round > 0
+
+
+@dataclass(frozen=True)
+class Screening:
+    """The judgments that remain, and what was found about every worker."""
+
+    kept: Judgments
+    workers: tuple[WorkerAgreement, ...]
+
+    @property
+    def excluded(self) -> tuple[WorkerAgreement, ...]:
+        return tuple(worker for worker in self.workers if worker.excluded)
+
+
+def screen(
+    judgments: Judgments, *, minimum: float = MINIMUM, rounds: int = 1, agreement: Agreement = "positional"
+) -> Screening:
+    """Exclude workers whose agreement is below the minimum; each round measures those who are left."""
+    check_choice("agreement", agreement, _MEASURES)
+    measure = _MEASURES[agreement]
+    found: dict[str, WorkerAgreement] = {}
+    kept = judgments
+    for number in range(1, rounds + 1):
+        measured = measure(kept)
+        for judge, (share, pairs) in measured.items():
+            bad = share is not None and share < minimum
+            found[judge] = WorkerAgreement(judge, share, pairs, number if bad else 0)
+        out = {judge for judge in measured if found[judge].excluded}
+        if not out:
+            break
+        kept = kept.take(~kept.judge.is_in(out))
+    return Screening(kept, tuple(found[judge] for judge in sorted(found)))
+
+
+Measured = dict[str, tuple[float | None, int]]
+
+
+def _tasks(judgments: Judgments) -> Codes:
+    """Without task ids, everything asked about one summary counts as one task."""
+    return group(judgments.topic.ranks(), judgments.system.ranks(), judgments.task.ranks()).of_row
+
+
+def _positional(judgments: Judgments) -> Measured:
+    answered = judgments.take(~np.isnan(judgments.value))
+    found: Measured = dict.fromkeys(judgments.judge.present_names(), (None, 0))
+    if not len(answered):
+        return found
+    task, judge = _tasks(answered), answered.judge.ranks()
+    work = group(task, judge)  # one judge on one task, numbered task by task
+    left, right, units, agreed = _pairs(answered, task, work)
+    names = sorted(answered.judge.names)
+    totals: dict[int, Fraction] = defaultdict(Fraction)
+    pairs: Counter[int] = Counter()
+    # Summed exactly, so that neither the order of judgments nor the judges' names can tip a mean of one half.
+    for size in np.unique(units).tolist():
+        same = units == size
+        for side in (left, right):
+            who = judge[work.first[side[same]]]
+            for code, count in enumerate(np.bincount(who).tolist()):
+                pairs[code] += count
+            for code, total in enumerate(np.bincount(who, weights=agreed[same]).tolist()):
+                totals[code] += Fraction(int(total), size)
+    for code, count in pairs.items():
+        if count:
+            found[names[code]] = (float(totals[code] / count), count)
+    return found
+
+
+def _pairs(answered: Judgments, task: Codes, work: Groups) -> tuple[Codes, Codes, Codes, Codes]:
+    """For every two judges on a task: their work, how many units both answered, and on how many they agree."""
+    task_of_work = task[work.first]
+    size = np.bincount(task_of_work).astype(np.int64)
+    first_work = np.cumsum(size) - size
+    offset = (
+        np.cumsum(size**2) - size**2
+    )  # pairs are numbered within their task, so that one big task costs only itself
+    cell = group(task, answered.unit.ranks()).of_row
+    order = np.argsort(cell, kind="stable")
+    cell, value, who, at = cell[order], answered.value[order], work.of_row[order], task[order]
+    units, agreed = (np.zeros(int((size**2).sum()), dtype=np.int64) for _ in range(2))
+    lag = 1
+    # Rows lie cell by cell: every pair within a cell is some row and the row `lag` further on.
+    while lag < len(cell) and (same := np.flatnonzero(cell[lag:] == cell[:-lag])).size:
+        same = same[who[same] != who[same + lag]]
+        one, other, start = who[same], who[same + lag], first_work[at[same]]
+        key = offset[at[same]] + (np.minimum(one, other) - start) * size[at[same]] + np.maximum(one, other) - start
+        np.add.at(units, key, 1)
+        np.add.at(agreed, key, value[same] == value[same + lag])
+        lag += 1
+    pair = np.flatnonzero(units)
+    of_task = (np.searchsorted(offset, pair, side="right") - 1).astype(np.int64)
+    within = (pair - offset[of_task]).astype(np.int64)
+    left, right = first_work[of_task] + within // size[of_task], first_work[of_task] + within % size[of_task]
+    return left, right, units[pair], agreed[pair]
+
+
+def _sequence(judgments: Judgments) -> Measured:
+    """The released scripts' measure. Answers are taken in the order of unit ids; an unanswered one is "?"."""
+    answers: dict[int, dict[str, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
+    for task, judgment in zip(_tasks(judgments).tolist(), judgments, strict=True):
+        shown = "?" if judgment.value is None else f"{judgment.value:g}"
+        answers[task][judgment.judge].append((judgment.unit, shown))
+    shares: dict[str, list[float]] = {judge: [] for judge in judgments.judge.present_names()}
+    for by_judge in answers.values():
+        for first, second in combinations(sorted(by_judge), 2):
+            left, right = ([shown for _, shown in sorted(by_judge[judge])] for judge in (first, second))
+            ratio = SequenceMatcher(None, left, right).ratio()
+            shares[first].append(ratio)
+            shares[second].append(ratio)
+    return {judge: (fsum(s) / len(s) if s else None, len(s)) for judge, s in shares.items()}
+
+
+_MEASURES: dict[str, Callable[[Judgments], Measured]] = {"positional": _positional, "sequence": _sequence}

@@ -1,0 +1,1 @@
+"""The study server: one application, its security, and what all pages share."""

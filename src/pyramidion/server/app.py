@@ -1,0 +1,112 @@
+"""The server: one ASGI application over one study database. Several processes may serve the same database."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from sqlalchemy.exc import DataError
+from starlette.exceptions import HTTPException
+from starlette.staticfiles import StaticFiles
+
+from pyramidion.annotation.api import routes as annotation
+from pyramidion.annotation.commands import RefusedError
+from pyramidion.campaigns import BASE_URL, PLACE, TOKEN, WEBHOOK
+from pyramidion.campaigns.api import manager as manager_api
+from pyramidion.campaigns.api import worker as worker_api
+from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.errors import InputError, Problem, PyramidionError, UnknownError
+from pyramidion.server import pages
+from pyramidion.server.context import PAGES, Context
+from pyramidion.server.security import HEADERS, Guard
+
+
+def create_app(place: str | Path, *, base_url: str = "", webhook_secret: str = "", api_token: str = "") -> FastAPI:
+    """The application for a study database. ``base_url`` is how people reach it; https makes cookies secure."""
+    app = FastAPI(
+        title="pyramidion", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json", lifespan=_warmed_up
+    )
+    app.state.context = Context(
+        CampaignDesk.open(place),
+        base_url=base_url,
+        secure_cookies=base_url.startswith("https:"),
+        webhook_secret=webhook_secret,
+        api_token=api_token,
+    )
+    app.mount("/static", StaticFiles(directory=PAGES / "static"), name="static")
+    for router in (worker_api.router, manager_api.router, annotation.router, pages.router, annotation.pages):
+        app.include_router(router)
+    _explain_errors(app)
+    app.add_middleware(Guard)
+    return app
+
+
+@asynccontextmanager
+async def _warmed_up(app: FastAPI) -> AsyncIterator[None]:
+    ctx: Context = app.state.context
+    if any(campaign.kind == "write" for campaign in ctx.desk.campaigns.all()):
+        ctx.warm_up()
+    yield
+
+
+def from_environment() -> FastAPI:
+    """For several server processes, which cannot be handed an object."""
+    return create_app(
+        os.environ[PLACE],
+        base_url=os.environ.get(BASE_URL, ""),
+        webhook_secret=os.environ.get(WEBHOOK, ""),
+        api_token=os.environ.get(TOKEN, ""),
+    )
+
+
+def _error(
+    status: int, message: str, problems: Sequence[dict[str, Any]] = (), headers: Mapping[str, str] | None = None
+) -> Response:
+    """The one shape of an error. What it quotes may hold half characters, so everything beyond ASCII is escaped."""
+    content = json.dumps({"error": message, "problems": list(problems)})
+    return Response(content, status, headers, media_type="application/json")
+
+
+def _explain_errors(app: FastAPI) -> None:
+    def answer_with(status: int) -> Callable[[Request, Exception], Response]:
+        return lambda _, error: _error(status, str(error))
+
+    def bad_input(_: Request, error: Exception) -> Response:
+        assert isinstance(error, InputError)
+        return _error(422, str(error).split("\n")[0], [problem.as_dict() for problem in error.problems])
+
+    def plain(_: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        return _error(error.status_code, str(error.detail), headers=error.headers)
+
+    def invalid(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        problems = [Problem(".".join(map(str, e["loc"])), e["msg"]).as_dict() for e in error.errors()]
+        return _error(422, "the request is not valid", problems)
+
+    def cannot_be_stored(_: Request, _error_of_database: Exception) -> Response:
+        return _error(422, "the request holds characters that cannot be stored")
+
+    def broken(_: Request, _unexpected: Exception) -> Response:
+        headers = {**HEADERS, "Cache-Control": "no-store"}  # made outside the middleware that adds these
+        return _error(500, "something went wrong here; try again", headers=headers)
+
+    handlers: dict[type[Exception], Callable[[Request, Exception], Response]] = {
+        DataError: cannot_be_stored,  # PostgreSQL refuses the character 0
+        Exception: broken,
+        InputError: bad_input,
+        RefusedError: answer_with(422),
+        UnknownError: answer_with(404),
+        PyramidionError: answer_with(409),
+        HTTPException: plain,
+        RequestValidationError: invalid,
+    }
+    for kind, handler in handlers.items():
+        app.add_exception_handler(kind, handler)

@@ -1,0 +1,186 @@
+"""What the handlers share: the database, and the study kept in memory while it does not change."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import Depends, HTTPException, Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, select_autoescape
+
+from pyramidion.annotation.desk import AnnotationDesk
+from pyramidion.annotation.suggestions import Suggester
+from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.campaigns.platforms.local import read_worker
+from pyramidion.campaigns.platforms.prolific import Webhooks
+from pyramidion.campaigns.statements import live_checks
+from pyramidion.campaigns.workers import Worker
+from pyramidion.errors import InputError
+from pyramidion.server.security import Throttle
+from pyramidion.server.turns import Turns
+from pyramidion.store.accounts import Account, Accounts
+from pyramidion.study import Campaign, Study
+
+WORKER_COOKIE, SESSION_COOKIE = "pyramidion_worker", "pyramidion_session"
+WORKER_SECONDS = 30 * 24 * 3600
+REFRESH_SECONDS = 1.0
+PAGES = Path(__file__).parent.parent / "web"
+NOT_INVITED = "open your personal invitation link first"
+
+
+_templates = Environment(loader=FileSystemLoader(PAGES / "templates"), autoescape=select_autoescape(["html"]))
+
+
+def render(name: str, status: int = 200, **values: Any) -> HTMLResponse:
+    return HTMLResponse(_templates.get_template(name).render(**values), status)
+
+
+class Context:
+    def __init__(
+        self,
+        desk: CampaignDesk,
+        *,
+        base_url: str = "",
+        secure_cookies: bool = False,
+        webhook_secret: str = "",
+        api_token: str = "",
+    ) -> None:
+        self.desk = desk
+        self.base_url = base_url.rstrip("/")
+        self.api_token = api_token
+        self.accounts = Accounts(desk.database)
+        self.secure_cookies = secure_cookies
+        self.webhooks = Webhooks(webhook_secret) if webhook_secret else None
+        self.log_ins = Throttle()
+        self.turns = Turns(desk.database)
+        self.annotations = AnnotationDesk(desk.database, self.study)
+        self.suggester = Suggester()
+        self._lock = threading.Lock()
+        self._study: Study | None = None
+        self._newest = -1
+        self._checked = 0.0
+        self._campaigns: dict[str, tuple[float, Campaign]] = {}
+
+    @property
+    def secret(self) -> bytes:
+        return self.desk.database.secret
+
+    def study(self) -> Study:
+        """The imported study. Units made while the server runs appear within a second."""
+        now = time.monotonic()
+        with self._lock:
+            if self._study is None or now - self._checked > REFRESH_SECONDS:
+                newest = self.desk.studies.newest()
+                if self._study is None or newest != self._newest:
+                    self._study = self.desk.studies.load()
+                self._newest, self._checked = newest, now
+            return self._study
+
+    def campaign(self, name: str) -> Campaign:
+        """A campaign as it was within the last second. Who gets a task is decided by the store, which asks afresh."""
+        now = time.monotonic()
+        at, campaign = self._campaigns.get(name, (float("-inf"), None))
+        if campaign is None or now - at > REFRESH_SECONDS:
+            campaign = self.desk.campaigns.get(name)
+            self._campaigns[name] = (now, campaign)
+        return campaign
+
+    def warm_up(self) -> None:
+        """Load, in the background, what checking statements needs: whoever writes first should not wait for it."""
+        threading.Thread(target=live_checks, args=(["Words are stemmed when this is checked."],), daemon=True).start()
+
+    def study_changed(self) -> None:
+        """Whoever changed the study here sees it at once; other processes within a second."""
+        with self._lock:
+            self._checked = float("-inf")
+
+
+async def context(request: Request) -> Context:
+    """Like every dependency that waits for nothing this is async: the others each take a turn in a thread."""
+    ctx = request.app.state.context
+    assert isinstance(ctx, Context)
+    return ctx
+
+
+Ctx = Annotated[Context, Depends(context)]
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """Somebody with a signed worker cookie; nobody else gets near a task."""
+
+    ctx: Context
+    id: str
+
+    def worker(self) -> Worker:
+        worker = self.ctx.desk.workers.get(self.id)
+        if worker is None:
+            raise HTTPException(401, NOT_INVITED)
+        return worker
+
+    def welcome_worker(self) -> Worker:
+        """One who is not blocked: from blocked people nothing is taken in any more."""
+        worker = self.worker()
+        if worker.blocked:
+            raise HTTPException(403, "blocked")
+        return worker
+
+
+async def visit(request: Request) -> Visit:
+    ctx = await context(request)
+    try:
+        id = read_worker(ctx.secret, request.cookies.get(WORKER_COOKIE, ""), max_age=WORKER_SECONDS)
+    except InputError:
+        raise HTTPException(401, NOT_INVITED) from None
+    return Visit(ctx, id)
+
+
+async def visit_of_own_page(request: Request) -> Visit:
+    """For changes. Only our own pages set this header: a form on another site cannot."""
+    if request.headers.get("x-requested-with") != "pyramidion":
+        raise HTTPException(403, "this request did not come from the task page")
+    return await visit(request)
+
+
+def current_account(request: Request, ctx: Ctx) -> Account:
+    token = request.cookies.get(SESSION_COOKIE, "")
+    account = ctx.accounts.of_session(token) if token else None
+    if account is None:
+        raise HTTPException(401, "log in first")
+    return account
+
+
+def logged_in(request: Request, ctx: Ctx) -> Account:
+    """For pages: whoever is logged in; everybody else logs in first and comes back."""
+    try:
+        return current_account(request, ctx)
+    except HTTPException:
+        asked = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
+        raise HTTPException(303, "log in first", {"Location": f"/login?next={quote(asked)}"}) from None
+
+
+def needs_role(*roles: str) -> Callable[..., Any]:
+    """A dependency: logged in, with one of these roles and, for a change, the session's CSRF token."""
+
+    async def check(request: Request, account: Annotated[Account, Depends(current_account)]) -> Account:
+        if account.role not in roles:
+            raise HTTPException(403, f"a {account.role} cannot do this")
+        if request.method not in {"GET", "HEAD"} and request.headers.get("x-csrf-token") != account.csrf:
+            raise HTTPException(403, "the page is out of date; reload it")
+        return account
+
+    return check
+
+
+LoggedIn = Annotated[Account, Depends(logged_in)]
+Visitor = Annotated[Visit, Depends(visit)]
+OwnPage = Annotated[Visit, Depends(visit_of_own_page)]
+Viewer = Annotated[Account, Depends(needs_role("manager", "expert", "viewer"))]
+Expert = Annotated[Account, Depends(needs_role("manager", "expert"))]
+Manager = Annotated[Account, Depends(needs_role("manager"))]

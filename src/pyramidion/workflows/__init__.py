@@ -1,1 +1,0 @@
-"""Where the parts meet: the only layer that knows formats and methods at once."""

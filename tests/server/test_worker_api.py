@@ -1,0 +1,511 @@
+"""What a worker meets, from the invitation to the receipt; and what happens to those who try something else."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pytest
+from tests.server.conftest import Site
+from tests.server.servers import answer_to, browser
+
+from pyramidion.campaigns.api.worker import right_answers
+from pyramidion.campaigns.management import decide_worker
+from pyramidion.campaigns.platforms.local import invite, sign_worker
+from pyramidion.campaigns.tasks import ATTENTION, to_object
+from pyramidion.server.context import WORKER_COOKIE, WORKER_SECONDS
+from pyramidion.study.tasks import KINDS, TaskKind
+
+pytestmark = pytest.mark.server
+
+# -- the way in ----------------------------------------------------------------------------------------------
+
+
+def test_an_invitation_gives_a_cookie_that_scripts_cannot_read(site: Site) -> None:
+    campaign = site.campaign()
+    response = site.person(campaign).join()
+    assert (response.status_code, response.headers["location"]) == (303, f"/work/{campaign}")
+    cookie = response.headers["set-cookie"]
+    assert cookie.startswith(f"{WORKER_COOKIE}=")
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+
+
+def test_opening_the_invitation_again_is_the_same_person(site: Site) -> None:
+    campaign = site.campaign()
+    first = site.person(campaign, "ann")
+    task = first.first_task()
+    second = site.person(campaign, "ann")
+    assert second.first_task()["assignment"] == task["assignment"]
+
+
+@pytest.mark.parametrize("token", ["x", "1.e30.x", "%00", "a" * 3000])
+def test_made_up_invitations_are_refused(site: Site, token: str) -> None:
+    response = browser(site.url).get(f"/join/{token}")
+    assert response.status_code == 404
+    assert "set-cookie" not in response.headers
+
+
+def test_an_invitation_of_another_study_is_refused(site: Site) -> None:
+    token = invite(b"the secret of another study", site.campaign())
+    assert browser(site.url).get(f"/join/{token}").status_code == 404
+
+
+def test_an_invitation_to_a_campaign_that_is_not_there_is_refused(site: Site) -> None:
+    token = invite(site.desk.database.secret, "nowhere")
+    assert browser(site.url).get(f"/join/{token}").status_code == 404
+
+
+def test_the_work_page_names_its_campaign(site: Site) -> None:
+    campaign = site.campaign()
+    response = browser(site.url).get(f"/work/{campaign}")
+    assert response.status_code == 200
+    assert campaign in response.text
+    assert browser(site.url).get("/work/nowhere").status_code == 404
+
+
+# -- the comprehension check ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_check_comes_first_and_keeps_its_answers(site: Site, kind: TaskKind) -> None:
+    ann = site.person(site.campaign(kind, check=True))
+    ann.join()
+    shown = ann.work()
+    assert shown["state"] == "instructions-and-check"
+    assert shown["tries_left"] == 2
+    assert [q["id"] for q in shown["content"]["questions"]] == list(right_answers(kind))
+    assert all(set(question) == {"id", "text", "options"} for question in shown["content"]["questions"])
+
+
+def test_the_second_try_can_be_right(site: Site) -> None:
+    ann = site.person(site.campaign(check=True))
+    ann.join()
+    right = right_answers("judge")
+    assert ann.check({**right, "q2": "1"}) == {"passed": False, "tries_left": 1, "wrong": ["q2"]}
+    assert ann.work()["tries_left"] == 1
+    assert ann.check(right) == {"passed": True, "tries_left": 0, "wrong": []}
+    assert ann.work()["state"] == "task"
+
+
+def test_nobody_gets_a_third_try(site: Site) -> None:
+    ann = site.person(site.campaign(check=True))
+    ann.join()
+    assert ann.check({})["wrong"] == list(right_answers("judge"))
+    assert ann.check({"q1": "1"}) == {"passed": False, "tries_left": 0, "wrong": ["q2", "q3"]}
+    assert ann.check(right_answers("judge"))["passed"] is False
+    assert ann.work() == {"state": "failed-check"}
+
+
+def test_once_passed_the_check_stays_passed(site: Site) -> None:
+    ann = site.person(site.campaign(check=True))
+    task = ann.first_task()
+    assert ann.check({"q1": "wrong"})["passed"] is True
+    assert ann.work()["assignment"] == task["assignment"]
+
+
+# -- a task --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_from_task_to_receipt(site: Site, kind: TaskKind) -> None:
+    campaign = site.campaign(kind)
+    ann = site.person(campaign)
+    task = ann.first_task()
+    answer = answer_to(task["page"])
+    response = ann.submit(task["assignment"], answer)
+    assert (response.status_code, response.json()) == (200, {"counted": True, "replayed": False})
+    [stored] = site.desk.campaigns.answers(campaign)
+    assert stored.counted
+    assert stored.answer is not None
+    assert {key: to_object(stored.answer)[key] for key in answer} == answer
+    assert ann.work().get("assignment") != task["assignment"]
+
+
+def test_what_each_kind_shows(site: Site) -> None:
+    pages = {kind: site.person(site.campaign(kind)).first_task()["page"] for kind in KINDS}
+    assert [len(pages[kind]["references"]) for kind in KINDS] == [1, 0, 2, 2]
+    assert pages["write"]["statements"] == 8
+    assert len(pages["judge"]["units"]) == 16
+    assert all(unit["label"] for unit in pages["judge"]["units"])
+    assert [aspect["high"] for aspect in pages["rate"]["aspects"]] == [10, 10, 10]
+    assert len(pages["compare"]["candidates"]) == 2
+    assert all(pages[kind]["summary"] for kind in ("judge", "rate"))
+
+
+def test_a_reload_gives_the_same_task_with_its_draft(site: Site) -> None:
+    ann = site.person(site.campaign())
+    task = ann.first_task()
+    assert task["draft"] is None
+    draft = {"units": {task["page"]["units"][0]["id"]: 1}, "comment": "ünfinished </script>"}
+    assert ann.draft(task["assignment"], draft).json()["expires"] >= task["expires"]
+    again = ann.work()
+    assert again["assignment"] == task["assignment"]
+    assert again["draft"] == draft
+    assert again["page"] == task["page"]
+
+
+def test_a_task_given_back_goes_to_somebody_else_and_never_returns(site: Site) -> None:
+    campaign = site.campaign(workers=1, systems=("lead",), units_per_task=32)
+    ann, bob = site.person(campaign), site.person(campaign)
+    first = ann.first_task()
+    others = {first["page"]["task"]}
+    assert ann.give_back(first["assignment"]).status_code == 200
+    assert bob.first_task()["page"]["task"] == first["page"]["task"]
+    assert ann.work().get("page", {}).get("task") not in others
+
+
+def test_progress_counts_and_can_be_hidden(site: Site) -> None:
+    shown, hidden = site.person(site.campaign()), site.person(site.campaign(show_progress=False))
+    task = shown.first_task()
+    assert task["progress"] == {"done": 0}
+    shown.submit(task["assignment"], answer_to(task["page"]))
+    assert shown.work()["progress"] == {"done": 1}
+    assert hidden.first_task()["progress"] is None
+
+
+def test_attention_checks_look_like_any_statement(site: Site) -> None:
+    ann = site.person(site.campaign(gold_rate=1.0))
+    task = ann.first_task()
+    units = task["page"]["units"]
+    assert len(units) == 17
+    assert ATTENTION in [unit["id"] for unit in units]
+    assert all(set(unit) == {"id", "label"} for unit in units)
+    assert "gold" not in json.dumps(task)
+    incomplete = {unit["id"]: 0 for unit in units if unit["id"] != ATTENTION}
+    assert ann.submit(task["assignment"], {"units": incomplete}).status_code == 422
+    assert ann.submit(task["assignment"], answer_to(task["page"])).status_code == 200
+
+
+def test_nobody_judges_a_topic_they_wrote_for(site: Site) -> None:
+    writing, judging = site.campaign("write"), site.campaign("judge")
+    ann = site.person(writing, "both")
+    ann.first_task()
+    ann.campaign = judging
+    assert ann.work()["state"] == "done"
+    relaxed = site.campaign("judge", separate_writers=False)
+    ann.campaign = relaxed
+    assert ann.work()["state"] == "task"
+
+
+# -- incomplete and wrong answers ----------------------------------------------------------------------------
+
+
+def test_every_missing_statement_is_named(site: Site) -> None:
+    ann = site.person(site.campaign())
+    task = ann.first_task()
+    units = answer_to(task["page"])["units"]
+    names = list(units)
+    for unit in (names[2], names[9]):
+        del units[unit]
+    units[names[15]] = None
+    response = ann.submit(task["assignment"], {"units": units})
+    assert response.status_code == 422
+    assert response.json()["problems"] == [
+        {"severity": "error", "where": f"statement {number}", "what": "is not answered"} for number in (3, 10, 16)
+    ]
+    assert ann.work()["assignment"] == task["assignment"], "the task stays theirs"
+
+
+WRONG: list[tuple[TaskKind, dict[str, Any], str]] = [
+    ("judge", {}, "units"),
+    ("judge", {"units": []}, "units"),
+    ("judge", {"units": {"nobody asked": 1}}, "units"),
+    ("write", {"statements": ["only one"]}, "statements"),
+    ("write", {"statements": ["a fact"] * 7 + [" "]}, "statement 8"),
+    ("write", {"statements": ["a fact"] * 7 + ["x" * 501]}, "statement 8"),
+    ("write", {"statements": ["a fact"] * 7 + [5]}, "statements"),
+    ("write", {"statements": ["a fact"] * 8, "pasted": ["p"] * 51}, "pasted"),
+    ("rate", {"aspects": {"overall": 11, "linguistic": 1, "content": 1}}, "Overall quality"),
+    ("rate", {"aspects": {"overall": 2.5, "linguistic": 1, "content": 1}}, "Overall quality"),
+    ("rate", {"aspects": {"overall": True, "linguistic": 1, "content": 1}}, "Overall quality"),
+    ("rate", {"aspects": {"overall": 5, "linguistic": 1}}, "Information content"),
+    ("compare", {"winner": "both"}, "winner"),
+    ("compare", {"winner": "first", "comment": "x" * 2001}, "comment"),
+    ("compare", {"winner": "first", "comment": 5}, "comment"),
+]
+
+
+@pytest.mark.parametrize(("kind", "answer", "where"), WRONG)
+def test_wrong_answers_are_refused_with_the_place(
+    site: Site, kind: TaskKind, answer: dict[str, Any], where: str
+) -> None:
+    ann = site.person(site.campaign(kind))
+    response = ann.submit(ann.first_task()["assignment"], answer)
+    assert response.status_code == 422
+    assert where in [problem["where"] for problem in response.json()["problems"]]
+
+
+@pytest.mark.parametrize("value", [True, False, "1", 2, 0.5, [], {}])
+def test_only_0_and_1_answer_a_statement(site: Site, value: Any) -> None:
+    ann = site.person(site.campaign())
+    task = ann.first_task()
+    assert ann.submit(task["assignment"], answer_to(task["page"], value)).status_code == 422
+
+
+HOSTILE = [
+    b'{"a": NaN}',
+    b'{"a": -Infinity}',
+    b'{"a": "\\ud800"}',
+    b'{"\\udfff": 1}',
+    b'{"a": "\\u0000"}',
+    b'{"a": ' + b"[" * 800 + b"]" * 800 + b"}",
+    b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+    b'{"a": ' + b"9" * 5000 + b"}",
+    b'{"a": 1e999}',
+    b'"a"',
+    b"\xff",
+]
+
+
+@pytest.mark.parametrize("raw", HOSTILE, ids=lambda raw: raw[:20].decode(errors="replace"))
+def test_a_hostile_draft_breaks_nothing(site: Site, raw: bytes) -> None:
+    """Whatever is stored must come back as sound JSON, or not have been stored."""
+    ann = site.person(site.campaign())
+    task = ann.first_task()
+    url = f"/api/assignments/{task['assignment']}/draft"
+    headers = {"Content-Type": "application/json"}
+    response = ann.client.put(url, content=b'{"draft": ' + raw + b"}", headers=headers)
+    assert response.status_code < 500
+    again = ann.work()
+    assert again["assignment"] == task["assignment"]
+    assert (again["draft"] is None) == (response.status_code != 200)
+
+
+@pytest.mark.parametrize("comment", ["\\ud800", "\\u0000", "<script>alert(1)</script>", "=1+1", "\\u001b[31m"])
+def test_a_hostile_comment_breaks_nothing(site: Site, comment: str) -> None:
+    campaign = site.campaign("compare")
+    ann = site.person(campaign)
+    task = ann.first_task()
+    body = f'{{"key": "a key of mine", "answer": {{"winner": "tie", "comment": "{comment}"}}}}'
+    headers = {"Content-Type": "application/json"}
+    response = ann.client.post(f"/api/assignments/{task['assignment']}/submit", content=body, headers=headers)
+    assert response.status_code in {200, 422}
+    boss = site.account()
+    for path in ("api/manage/campaigns/{}", "api/manage/campaigns/{}/answers", "manage/campaigns/{}/export.jsonl"):
+        assert boss.get("/" + path.format(campaign)).status_code == 200
+
+
+# -- sending twice -------------------------------------------------------------------------------------------
+
+
+def test_the_same_submission_again_gives_the_same_reply(site: Site) -> None:
+    campaign = site.campaign()
+    ann = site.person(campaign)
+    task = ann.first_task()
+    answer = answer_to(task["page"])
+    first = ann.submit(task["assignment"], answer).json()
+    again = ann.submit(task["assignment"], answer)
+    assert (again.status_code, again.json()) == (200, {**first, "replayed": True})
+    assert len(site.desk.campaigns.answers(campaign)) == 1
+
+
+def test_another_answer_under_the_same_key_conflicts(site: Site) -> None:
+    campaign = site.campaign()
+    ann = site.person(campaign)
+    task = ann.first_task()
+    ann.submit(task["assignment"], answer_to(task["page"], 1))
+    assert ann.submit(task["assignment"], answer_to(task["page"], 0)).status_code == 409
+    assert ann.submit(task["assignment"], answer_to(task["page"], 0), key="another key").status_code == 409
+    [stored] = site.desk.campaigns.answers(campaign)
+    assert stored.answer is not None
+    assert to_object(stored.answer) == answer_to(task["page"], 1)
+
+
+@pytest.mark.parametrize("key", ["", "short", "k" * 101, None, 12345678])
+def test_keys_have_a_shape(site: Site, key: Any) -> None:
+    ann = site.person(site.campaign())
+    task = ann.first_task()
+    assert ann.submit(task["assignment"], answer_to(task["page"]), key).status_code == 422
+
+
+def test_nothing_changes_after_submission(site: Site) -> None:
+    campaign = site.campaign()
+    ann = site.person(campaign)
+    task = ann.first_task()
+    ann.submit(task["assignment"], answer_to(task["page"]))
+    assert ann.draft(task["assignment"], {"late": True}).json() == {"expires": None}
+    assert ann.give_back(task["assignment"]).status_code == 200
+    [stored] = site.desk.campaigns.answers(campaign)
+    assert stored.counted
+
+
+def test_a_late_answer_is_kept_but_not_counted_twice(site: Site) -> None:
+    campaign = site.campaign(workers=1, lease_minutes=1e-4)
+    ann, bob = site.person(campaign), site.person(campaign)
+    late = ann.first_task()
+    while time.time() <= late["expires"]:
+        pass
+    fresh = bob.first_task()
+    assert fresh["page"]["task"] == late["page"]["task"], "an abandoned lease returns to the pool"
+    assert bob.submit(fresh["assignment"], answer_to(fresh["page"])).json()["counted"] is True
+    assert ann.submit(late["assignment"], answer_to(late["page"])).json()["counted"] is False
+    stored = site.desk.campaigns.answers(campaign)
+    assert [answer.state for answer in stored] == ["submitted", "submitted"]
+
+
+# -- somebody else's work ------------------------------------------------------------------------------------
+
+
+def test_nobody_touches_the_task_of_another(site: Site) -> None:
+    campaign = site.campaign()
+    ann, eve = site.person(campaign), site.person(campaign)
+    task = ann.first_task()
+    eve.first_task()
+    answer = answer_to(task["page"])
+    assert eve.draft(task["assignment"], {"by": "eve"}).status_code == 409
+    assert eve.give_back(task["assignment"]).status_code == 409
+    assert eve.submit(task["assignment"], answer).status_code == 409
+    assert eve.submit(2**53, answer).status_code == 409
+    assert ann.work()["draft"] is None
+    assert ann.submit(task["assignment"], answer).json()["counted"] is True
+
+
+@pytest.mark.parametrize("id", ["0", "-1", str(2**53 + 1), "x", "1.5", "9" * 400])
+def test_assignments_that_cannot_be(site: Site, id: str) -> None:
+    ann = site.person(site.campaign())
+    ann.join()
+    assert ann.client.put(f"/api/assignments/{id}/draft", json={"draft": {}}).status_code == 422
+
+
+def forged_cookies(site: Site) -> dict[str, str]:
+    secret, now = site.desk.database.secret, time.time()
+    ann = site.person(site.campaign(), "forged against")
+    ann.join()
+    good = ann.client.cookies[WORKER_COOKIE]
+    version, body, mac = good.split(".")
+    other = sign_worker(secret, "somebody else", now).split(".")[1]
+    return {
+        "none": "",
+        "nonsense": "x",
+        "another secret": sign_worker(b"the secret of another study", "w", now),
+        "an invitation": ann.token,
+        "a body of my own": f"{version}.{other}.{mac}",
+        "no seal": f"{version}.{body}.",
+        "another version": f"2.{body}.{mac}",
+        "nobody": sign_worker(secret, "nobody", now),
+        "expired": sign_worker(secret, site.desk.database.secret.hex(), now - WORKER_SECONDS - 10),
+        "too long": good + "A" * 3000,
+    }
+
+
+def test_forged_cookies_open_nothing(site: Site) -> None:
+    campaign = site.campaign()
+    for what, cookie in forged_cookies(site).items():
+        client = browser(site.url, cookies={WORKER_COOKIE: cookie}, headers={"X-Requested-With": "pyramidion"})
+        assert client.get(f"/api/work/{campaign}").status_code == 401, what
+        assert client.put("/api/assignments/1/draft", json={"draft": {}}).status_code == 401, what
+        body = {"key": "a key of mine", "answer": {}}
+        assert client.post("/api/assignments/1/submit", json=body).status_code == 401, what
+        assert client.post("/api/statement-checks", json={"statements": []}).status_code == 401, what
+
+
+def test_changes_need_the_header_of_our_own_page(site: Site) -> None:
+    campaign = site.campaign()
+    ann = site.person(campaign)
+    task = ann.first_task()
+    del ann.client.headers["X-Requested-With"]
+    assert ann.submit(task["assignment"], answer_to(task["page"])).status_code == 403
+    assert ann.draft(task["assignment"], {}).status_code == 403
+    assert ann.give_back(task["assignment"]).status_code == 403
+    assert ann.client.post(f"/api/work/{campaign}/check", json={"answers": {}}).status_code == 403
+    assert ann.client.post("/api/statement-checks", json={"statements": []}).status_code == 403
+
+
+def test_a_worker_is_no_manager(site: Site) -> None:
+    ann = site.person(site.campaign())
+    ann.join()
+    assert ann.client.get("/api/manage").status_code == 401
+    assert ann.client.get("/manage").headers["location"].startswith("/login")
+
+
+# -- blocked, paused, closed, done ---------------------------------------------------------------------------
+
+
+def test_blocked_people_get_nothing_and_free_their_task(site: Site) -> None:
+    campaign = site.campaign(workers=1)
+    ann, bob = site.person(campaign), site.person(campaign)
+    task = ann.first_task()
+    [held] = site.desk.campaigns.answers(campaign)
+    decide_worker(site.desk, "block", worker=held.worker, actor="boss", reason="a bot")
+    assert ann.work() == {"state": "blocked"}
+    assert ann.client.post("/api/statement-checks", json={"statements": []}).status_code == 403
+    assert bob.first_task()["page"]["task"] == task["page"]["task"]
+    decide_worker(site.desk, "unblock", worker=held.worker, actor="boss", reason="a mistake")
+    assert ann.work()["state"] == "task"
+
+
+def test_what_a_blocked_person_still_sends_is_never_counted(site: Site) -> None:
+    campaign = site.campaign(workers=1)
+    ann = site.person(campaign)
+    task = ann.first_task()
+    [held] = site.desk.campaigns.answers(campaign)
+    decide_worker(site.desk, "block", worker=held.worker, actor="boss", reason="a bot")
+    ann.submit(task["assignment"], answer_to(task["page"]))
+    assert not any(answer.counted for answer in site.desk.campaigns.answers(campaign))
+
+
+@pytest.mark.parametrize("state", ["paused", "closed"])
+def test_a_stopped_campaign_gives_out_nothing_but_takes_open_work_in(site: Site, state: Any) -> None:
+    campaign = site.campaign()
+    ann, bob = site.person(campaign), site.person(campaign)
+    task = ann.first_task()
+    site.desk.campaigns.set_state(campaign, state)
+    bob.join()
+    assert bob.work() == {"state": state}
+    assert ann.work()["assignment"] == task["assignment"]
+    assert ann.submit(task["assignment"], answer_to(task["page"])).json()["counted"] is True
+    assert ann.work() == {"state": state}
+
+
+def test_done_names_where_to_go(site: Site) -> None:
+    campaign = site.campaign(most_per_worker=1, completion_url="https://example.org/thanks", completion_code="C0DE")
+    ann = site.person(campaign)
+    task = ann.first_task()
+    ann.submit(task["assignment"], answer_to(task["page"]))
+    assert ann.work() == {"state": "done", "completion_url": "https://example.org/thanks", "code": "C0DE"}
+
+
+def test_done_when_every_place_is_taken(site: Site) -> None:
+    campaign = site.campaign("compare", workers=1)
+    ann, bob = site.person(campaign), site.person(campaign)
+    task = ann.first_task()
+    bob.join()
+    assert bob.work()["state"] == "done", "there is one task, and ann is on it"
+    ann.submit(task["assignment"], answer_to(task["page"]))
+    assert ann.work() == {"state": "done", "completion_url": "", "code": ""}
+
+
+# -- while writing -------------------------------------------------------------------------------------------
+
+
+def test_statements_are_checked_while_they_are_written(site: Site) -> None:
+    ann = site.person(site.campaign("write"))
+    ann.join()
+    statements = [
+        "",
+        "Thieves took a painting from the museum.",
+        "Thieves took a painting from the museum.",
+        "Too short.",
+    ]
+    response = ann.client.post("/api/statement-checks", json={"statements": statements})
+    empty, good, twice, short = response.json()["problems"]
+    assert (empty, good) == ([], [])
+    assert twice
+    assert short
+
+
+def test_statement_checks_have_limits(site: Site) -> None:
+    ann = site.person(site.campaign("write"))
+    ann.join()
+    for statements in (["x"] * 51, ["x" * 2001], [5], "x"):
+        assert ann.client.post("/api/statement-checks", json={"statements": statements}).status_code == 422
+
+
+def test_unknown_campaigns_are_404_in_the_one_error_shape(site: Site) -> None:
+    ann = site.person(site.campaign())
+    ann.join()
+    response = ann.client.get("/api/work/nowhere")
+    assert response.status_code == 404
+    assert set(response.json()) == {"error", "problems"}
