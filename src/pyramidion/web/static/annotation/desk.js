@@ -56,7 +56,7 @@ function showBegun({ annotations, me }) {
     sort: { by: "Last change", direction: "descending" },
     filter: (row) => `${row.name} ${row.topic} ${row.system} ${row.owner}`,
     columns: columns(me, update),
-    empty: [el("p", el("strong", "Nothing begun yet.")), el("p", "Begin with the pyramid of a topic, below.")],
+    empty: [el("p", el("strong", "No annotations yet.")), el("p", "Begin with the pyramid of a topic, below.")],
   });
   table.update(annotations);
   put(byId("begun"), table.node, annotations.length > 1 && el("div.actions.a-compare-line", compare, help));
