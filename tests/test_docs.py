@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import os
+import pkgutil
 import re
 import subprocess
 import sys
@@ -138,3 +139,26 @@ def test_python_examples_give_what_they_show(page: str) -> None:
     examples = doctest.DocTestParser().get_doctest(source, {}, page, page, 0)
     assert examples.examples
     assert doctest.DocTestRunner().run(examples).failed == 0
+
+
+def test_the_map_names_what_exists() -> None:
+    """Every dotted name on the page about the architecture can be imported."""
+    rooms = {path.stem for path in (ROOT / "src" / "pyramidion").iterdir()}
+    names = re.findall(r"`([a-z_]+(?:\.\w+)+)`", read("explanation/architecture.md"))
+    known = [name for name in names if name.split(".")[0] in rooms]
+    assert len(known) > 30
+    assert not [name for name in known if not _importable(f"pyramidion.{name}")]
+
+
+def _importable(name: str) -> bool:
+    try:
+        pkgutil.resolve_name(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
+
+
+def test_the_picture_of_the_rooms_is_up_to_date() -> None:
+    script = ROOT / "scripts" / "rooms.py"
+    done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
