@@ -22,7 +22,7 @@ lint: $(VENV)/.test-installed
 	$(BIN)/lint-imports
 
 library: $(VENV)/.test-installed
-	$(PYTEST) -m 'not browser and not server and not load and not slow'
+	$(PYTEST) --hypothesis-profile quick -m 'not browser and not server and not load and not slow'
 
 unit: $(VENV)/.test-installed
 	$(PYTEST)
