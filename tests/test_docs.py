@@ -26,6 +26,7 @@ def read(name: str) -> str:
     return (DOCS / name).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_generated_reference_is_up_to_date() -> None:
     script = ROOT / "scripts" / "reference.py"
     done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)
@@ -55,6 +56,7 @@ def test_no_link_is_broken(page: Path) -> None:
     assert not [link for link in links if "://" not in link and not (page.parent / link).exists()]
 
 
+@pytest.mark.slow
 def test_the_site_builds_without_a_warning_and_can_be_searched(tmp_path: Path) -> None:
     """A broken link or anchor, and a page that no menu leads to, are warnings."""
     build = [sys.executable, ROOT / "scripts" / "site.py", tmp_path / "site"]
@@ -109,6 +111,7 @@ def test_what_counts_as_the_same_output() -> None:
 TUTORIALS = sorted((DOCS / "tutorials").glob("*.md"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
 def test_tutorials_print_what_they_show(page: Path, tmp_path: Path) -> None:
     """Every page starts in an empty folder, at somebody's whose home is empty too."""
