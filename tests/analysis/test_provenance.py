@@ -78,7 +78,7 @@ def test_without_a_signature_numbers_tell() -> None:
     answer = correlate(held, gold="gold", resamples=0, permutations=0)
     assert {c.metric for c in answer.result.correlations} == {"near", "other"}
     assert [str(note) for note in answer.notes[:2]] == [
-        "same: has the gold's own numbers, so it is left out; name it as metric to see it all the same",
+        "same: has the gold's own numbers, so it is left out; name it with --metric to see it anyway",
         "percent: follows from the gold's numbers by a straight line, so it is left out; name it as metric to see it "
         "all the same",
     ]
@@ -171,6 +171,7 @@ def test_the_report_correlates_models_with_people() -> None:
     assert not metrics & {"original", "comprehensive", "precision", "recall"}
 
 
+@pytest.mark.slow
 def test_a_model_alone_is_no_metric_beside_itself() -> None:
     study = pyr.example()
     bare = replace(study, judgments=Judgments(), tasks=(), assignments=(), judges=(), aspects=())

@@ -1,8 +1,8 @@
-"""A study's peers under every setting of a grid, and the human scores to hold them against.
+"""Score a study's peers under every setting of a grid, and get the human scores to compare with.
 
 A setting has values of numbers (a percentile, a threshold) and of parts (an embedder, a partitioner): the table of
-embedders in Gao et al. 2019 is a grid, too. Every finished topic can be kept in a folder: a search that was stopped
-goes on where it was, and a larger grid computes its new settings only.
+embedders in Gao et al. 2019 is a grid, too. Every finished topic can be kept in a folder: an interrupted search
+continues where it stopped, and a larger grid computes only its new settings.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from pyramidion.scoring.auto import MEASURES
 from pyramidion.scoring.methods import score
 from pyramidion.scoring.missing import without_references
 from pyramidion.study import ScoreTable, Study
-from pyramidion.study.columns import is_in, take
 
 PERCENTILES = (60.0, 62.0, 65.0, 67.0, 70.0, 72.0, 75.0, 77.0, 80.0, 83.0, 85.0, 87.0)
 ALPHAS = (10.0, 20.0, 30.0, 40.0, 50.0)
@@ -49,16 +48,17 @@ def paper_levels(choices: Choices) -> dict[str, Sequence[float] | Sequence[str]]
 
 
 def human_gold(study: Study) -> ScoreTable:
-    """The study's scores by people: its pyramid, else its crowd's units, else its ratings. No model has a say."""
+    """The study's scores by people: its pyramid, otherwise its crowd's units, otherwise its ratings. Models'
+    judgments are not used."""
     models = study.judges_of("model")
-    people = replace(study, judgments=take(study.judgments, ~is_in(study.judgments.judge, models)))
+    people = replace(study, judgments=study.judgments.take(~study.judgments.judge.is_in(models)))
     reasons = []
     for method in HUMAN:
         try:
             return score(people, method)
         except (UsageError, InputError) as error:
             reasons.append(f"{method}: {str(error).splitlines()[0]}")
-    raise UsageError("no human scores to compare with; give a score table as gold\n" + "\n".join(reasons))
+    raise UsageError("the study has no human scores; give a score table as gold\n" + "\n".join(reasons))
 
 
 def score_grid(
@@ -73,7 +73,7 @@ def score_grid(
 ) -> ScoredSettings:
     """Score the peers under all combinations of the levels; ``choices`` says what they have in common.
 
-    ``advance`` is told of every setting of every topic. ``folder`` keeps finished topics for the next time.
+    ``advance`` is called for every setting of every topic. ``folder`` keeps finished topics for the next time.
     """
     check_choice("auto measure", measure, MEASURES)
     choices = choices or Choices(partitioner="edua-g")
@@ -103,19 +103,20 @@ def grid_jobs(study: Study) -> list[TopicJob]:
     if not jobs:
         raise InputError(Problem("study", "there are no peers to score"))
     if all(len(job.references) < 2 for job in jobs):
-        what = "no topic has two references, so there is nothing to join and no parameter makes a difference"
+        what = "no topic has two references, so no clauses can be joined and no parameter has any effect"
         raise InputError(Problem("study", what))
     return jobs
 
 
 def _few_references(jobs: Sequence[TopicJob]) -> list[Problem]:
     alone = [job.topic for job in jobs if len(job.references) < 2]
-    what = "one reference only, so that all settings give the same"
+    what = "only one reference, so all settings give the same scores"
     return [Problem(f"{len(alone)} of {len(jobs)} topics", what, "warning")] if alone else []
 
 
 def grid_settings(choices: Choices, levels: Levels) -> tuple[Setting, ...]:
-    """The settings that `score_grid` would score: combinations that differ only in what makes no difference are one."""
+    """The settings that `score_grid` would score: combinations that differ only in parameters without effect count
+    as one."""
     return _Grid.of(choices, levels).settings
 
 
@@ -160,7 +161,7 @@ def _refuse(choices: Choices, name: str, levels: Levels) -> None:
     """Say why no setting has a parameter; the choices themselves know best."""
     for value in _sorted(name, levels):
         replace(choices, **_typed({name: value}))
-    raise UsageError(f"{name} makes no difference to any of these settings")
+    raise UsageError(f"{name} has no effect in any of these settings")
 
 
 def _typed(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from pyramidion.judges import texts_by_topic, with_judgments
 from pyramidion.judges.autoannotate import JUDGE, Autoannotator, Evidence
 from pyramidion.scoring.choice import choose
 from pyramidion.study import Judgments, Study
-from pyramidion.study.columns import is_in, present_names, take
 
 
 @dataclass(frozen=True)
@@ -44,8 +43,8 @@ def autoannotate_study(
         raise UsageError(f"{judge!r} is not a name for a judge; a name is not empty and has no spaces around it")
     choice = choose(study, kind="expert", pyramid=pyramid, judges=judges)
     before = {judge} & study.judges_of("model")  # what it said itself teaches nothing
-    manual = take(choice.on_units, ~is_in(choice.on_units.judge, before))
-    teachers = tuple(present_names(manual.judge))
+    manual = choice.on_units.take(~choice.on_units.judge.is_in(before))
+    teachers = tuple(manual.judge.present_names())
     evidence = Evidence.of(study, manual)
     if not evidence.known:
         raise UsageError(

@@ -114,7 +114,7 @@ class Suggester:
         self, peer: PeerAnnotation, text: str, pyramid: Pyramid, references: Mapping[str, str]
     ) -> tuple[LikelyMatch, ...]:
         """Units not matched yet that the peer likely expresses, and where."""
-        matched = peer.expressed()
+        matched = peer.count_mentions()
         open_units = [unit for unit in pyramid.units if unit.id not in matched]
         read, labels = self._read(references), self._labels_of(open_units)
         told = ((unit.id, _sayings(unit, read, labels)) for unit in open_units)

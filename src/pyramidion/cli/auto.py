@@ -176,7 +176,7 @@ def score(
     study = running.study(path)
     _refuse_building(context, study, pyramid, matching)
     from pyramidion.evaluation import evaluate_study
-    from pyramidion.formats.studies import save as save_study
+    from pyramidion.formats import save as save_study
 
     with output.progress(len(study.peers) + len(study.topics), "Scoring") as advance:
         found = evaluate_study(

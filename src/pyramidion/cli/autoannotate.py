@@ -44,7 +44,7 @@ def autoannotate(
     It works for systems that copy sentences; a paraphrase is not found.
     """
     from pyramidion.annotation.autoannotation import autoannotate_study
-    from pyramidion.formats.studies import guess_format, save
+    from pyramidion.formats import guess_format, save
 
     output = Output(json, quiet)
     _refuse(path, target, force)

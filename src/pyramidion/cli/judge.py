@@ -228,7 +228,7 @@ def _told(estimate: Estimate, name: str, prices: tuple[float, float] | None) -> 
 
 
 def _save(judged: Evaluation, target: Path, output: Output) -> None:
-    from pyramidion.formats.studies import save
+    from pyramidion.formats import save
 
     output.warn(save(judged.study, target))
     output.say(f"Wrote the study with the judgments to {target}.")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Choices:
+class MethodOptions:
     """What may be chosen about a method. Only what was typed reaches it; a method refuses what it does not know."""
 
     measure: Annotated[
@@ -76,7 +76,7 @@ def score(
     target: Tables = None,
     by: By = "system",
     *,
-    choices: Choices,
+    choices: MethodOptions,
     reading: Reading,
 ) -> None:
     """Score every summary and system of a study, with a signature that says how."""

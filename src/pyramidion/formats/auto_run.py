@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from pyramidion.errors import InputError, Problem, UsageError
+from pyramidion.formats import guess_format, save
 from pyramidion.formats.files import new_file
 from pyramidion.formats.score_tables import write_scores
-from pyramidion.formats.studies import guess_format, save
 from pyramidion.study import ContentUnit, Judge, Judgment, Judgments, Pyramid, Score, ScoreTable, Study, Topic
-from pyramidion.study.columns import is_in, take
 from pyramidion.study.judgments import listed
 from pyramidion.study.records import Collector, to_records
 from pyramidion.study.texts import Span
@@ -172,7 +171,7 @@ def _only_automatic(study: Study, name: str) -> Study:
         study,
         pyramids=tuple(pyramid for pyramid in study.pyramids if pyramid.name == name),
         judges=models,
-        judgments=take(study.judgments, is_in(study.judgments.judge, {JUDGE.id})),
+        judgments=study.judgments.take(study.judgments.judge.is_in({JUDGE.id})),
         aspects=(),
         tasks=(),
         assignments=(),

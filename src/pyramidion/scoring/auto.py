@@ -15,7 +15,6 @@ from pyramidion.scoring import pyramid as by_pyramid
 from pyramidion.scoring.choice import AUTO, Choice, own_references
 from pyramidion.scoring.pyramid import PeerScore
 from pyramidion.study import UNMATCHED, Judgments, Pyramid, Score, ScoreTable, Signature, Study
-from pyramidion.study.columns import is_in, take
 
 MEASURES = ("coverage", "quality", "comprehensive", "raw")
 """Tables are ranked by the first; raw sums say little across topics, so they come last."""
@@ -28,7 +27,7 @@ def check_measures(measures: Sequence[str] | None) -> None:
 
 def peer_scores(pyramid: Pyramid, judgments: Judgments, own: Mapping[str, str]) -> dict[str, PeerScore]:
     """The score of each peer of a topic that the model judged, by system; ``own`` is the reference that a peer is."""
-    on_units, on_aspects = (take(judgments, ~is_in(column, {""})) for column in (judgments.unit, judgments.aspect))
+    on_units, on_aspects = (judgments.take(~column.is_in({""})) for column in (judgments.unit, judgments.aspect))
     same = {(pyramid.topic, system): reference for system, reference in own.items()}
     choice = Choice(pyramid.name, {pyramid.topic: pyramid}, AUTO, on_units, on_aspects, own=same)
     # A pyramid without weight has no judged units; what is outside of it was counted all the same.

@@ -14,7 +14,6 @@ import numpy as np
 from pyramidion.errors import MissingExtraError
 from pyramidion.scoring.aggregate import Tie, answered_only, questions
 from pyramidion.study import Judgments
-from pyramidion.study.columns import as_judged_by, ranks, values
 
 
 def _classifiers() -> Any:
@@ -30,9 +29,9 @@ def _aggregate(name: str, model: Any, judgments: Judgments) -> Judgments:
 
     asked = questions(judgments)
     answered = answered_only(judgments)
-    filled = ~np.isnan(values(judgments))
+    filled = ~np.isnan(judgments.value)
     table = pandas.DataFrame(
-        {"task": asked.of_row[filled], "worker": ranks(answered.judge), "label": values(answered).astype(object)}
+        {"task": asked.of_row[filled], "worker": answered.judge.ranks(), "label": answered.value.astype(object)}
     ).sort_values(["task", "worker"], ignore_index=True)
     result = np.full(len(asked), np.nan)
     if len(table):
@@ -40,7 +39,7 @@ def _aggregate(name: str, model: Any, judgments: Judgments) -> Judgments:
             warnings.simplefilter("ignore", DeprecationWarning)
             labels = model.fit_predict(table)
         result[labels.index.to_numpy()] = labels.to_numpy(dtype=np.float64)
-    return as_judged_by(name, judgments, asked.first, result)
+    return judgments.as_judged_by(name, asked.first, result)
 
 
 def dawid_skene(judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Judgments:

@@ -24,7 +24,6 @@ from pyramidion.scoring.methods import check_choices, fitting_method, score
 from pyramidion.scoring.pyramid import MEASURES, AnnotatedPeer, Annotators, PeerScore, peer_scores
 from pyramidion.scoring.screening import Screening, screen
 from pyramidion.study import UNMATCHED, ContentUnit, Judgments, Pyramid, ScoreTable, Study, Summary
-from pyramidion.study.columns import is_in, take, values
 from pyramidion.study.judgments import PRESENT, JudgeKind, Mention, listed, times
 
 KINDS: dict[str, JudgeKind] = {"pyramid": "expert", "lite": "crowd", "auto": "model"}
@@ -281,7 +280,7 @@ def _by_majority(judgments: Judgments) -> dict[Key, dict[str, int]]:
 def _votes(judgments: Judgments) -> dict[Key, dict[str, Votes]]:
     """Where several judges answered."""
     asked = questions(judgments)
-    value = values(judgments)
+    value = judgments.value
     answered = ~np.isnan(value)
     of = np.bincount(asked.of_row[answered], minlength=len(asked))
     yes = np.bincount(asked.of_row[answered & (value >= PRESENT)], minlength=len(asked))
@@ -306,7 +305,7 @@ def _evidence(judgments: Judgments, expressed: Mapping[Key, Mapping[str, int]]) 
 
 def _outside(choice: Choice) -> dict[Key, tuple[Mention, ...]]:
     """The mentions of content in no unit; for a human peer also of what no other reference says."""
-    unmatched = take(choice.on_aspects, is_in(choice.on_aspects.aspect, {UNMATCHED}))
+    unmatched = choice.on_aspects.take(choice.on_aspects.aspect.is_in({UNMATCHED}))
     outside: dict[Key, tuple[Mention, ...]] = {}
     for judgments in (unmatched, choice.on_units if choice.own else Judgments()):
         for row, mentions in sorted(judgments.evidence.items()):

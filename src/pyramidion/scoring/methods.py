@@ -11,7 +11,6 @@ from pyramidion import plugins
 from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.scoring.choice import judged_units
 from pyramidion.study import UNMATCHED, Judgments, ScoreTable, Study
-from pyramidion.study.columns import is_in, present_names, take
 
 
 def fitting_methods(study: Study, pyramid: str | None = None) -> tuple[str, ...]:
@@ -22,16 +21,16 @@ def fitting_methods(study: Study, pyramid: str | None = None) -> tuple[str, ...]
     without judged units has ratings, or only words. Methods that plugins add come last.
     """
     judgments = study.judgments
-    on_units = take(judgments, ~is_in(judgments.unit, {""}))
+    on_units = judgments.take(~judgments.unit.is_in({""}))
     if pyramid is not None:
         on_units = judged_units(on_units, {p.topic: p for p in study.pyramids if p.name == pyramid})
-    judges = set(present_names(on_units.judge))
+    judges = set(on_units.judge.present_names())
     units = ("pyramid", "lite") if _weighed(study, on_units, judges) else ("lite", "pyramid")
     added = plugins.added("methods")
     if judges:
         named = judges & study.judges_of("model") & set(plugins.names("methods"))
         return (*(named if judges == named and len(named) == 1 else units), "responsiveness", "rouge", *added)
-    rated = is_in(judgments.other, {""}) & ~is_in(judgments.aspect, {"", UNMATCHED})
+    rated = judgments.other.is_in({""}) & ~judgments.aspect.is_in({"", UNMATCHED})
     rest = ("responsiveness", "rouge") if rated.any() else ("rouge", "responsiveness")
     return (*rest, *units, *added)
 
@@ -39,7 +38,7 @@ def fitting_methods(study: Study, pyramid: str | None = None) -> tuple[str, ...]
 def _weighed(study: Study, on_units: Judgments, judges: set[str]) -> bool:
     if not judges or judges & study.judges_of("expert"):
         return True
-    judged = set(present_names(on_units.unit))
+    judged = set(on_units.unit.present_names())
     weights = {unit.weight for pyramid in study.pyramids for unit in pyramid.units if unit.id in judged}
     return weights != {1} and not judges & study.judges_of("crowd")
 

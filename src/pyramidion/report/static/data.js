@@ -12,14 +12,8 @@ import { byId, el } from "../../web/static/shared/dom.js";
  * @property {{ method: string, name: string }[]} measures
  * @property {(number | null)[][][]} scores by measure, topic and system
  *
- * @typedef {object} Topic units are meant by their place in the list
- * @property {string} id
- * @property {string} title
- * @property {string} description
- * @property {number} tiers
- * @property {Unit[]} units
- * @property {Summary[]} summaries
- * @property {[name: string, text: string][]} references
+ * @typedef {{ id: string, title: string, description: string, tiers: number, units: Unit[], summaries: Summary[],
+ *   references: [name: string, text: string][] }} Topic units are meant by their place in the list
  *
  * @typedef {object} Summary
  * @property {number} system

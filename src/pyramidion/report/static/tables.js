@@ -4,7 +4,7 @@
 import { byId } from "../../web/static/shared/dom.js";
 
 /** @param {HTMLTableCellElement | undefined} cell @returns {string | number} */
-function valueOf(cell) {
+function cellValue(cell) {
   if (!cell) return "";
   const held = cell.dataset.v;
   if (held === undefined) {
@@ -34,7 +34,7 @@ export function sortBy(heading) {
   const headings = [...(heading.parentElement?.children ?? [])];
   const place = headings.indexOf(heading);
   if (!body) return;
-  const first = valueOf(body.rows[0]?.cells[place]);
+  const first = cellValue(body.rows[0]?.cells[place]);
   const before = heading.getAttribute("aria-sort");
   // Scores are asked for best first, names and ranks in their order.
   const falling = typeof first === "number" && place > 0;
@@ -42,7 +42,7 @@ export function sortBy(heading) {
   for (const each of headings) each.removeAttribute("aria-sort");
   heading.setAttribute("aria-sort", down ? "descending" : "ascending");
   const rows = [...body.rows].sort((a, b) =>
-    compareCells(valueOf(a.cells[place]), valueOf(b.cells[place]), down ? -1 : 1),
+    compareCells(cellValue(a.cells[place]), cellValue(b.cells[place]), down ? -1 : 1),
   );
   body.append(...rows);
 }

@@ -9,6 +9,7 @@ import { renamed } from "./commands.js";
 /** @typedef {{ command: Command, preview: Preview | null, tried: boolean, sending: boolean }} Item */
 
 const PREFIX = "pyramidion:annotate:";
+const MOST = 100;
 
 export class Queue {
   #name;
@@ -63,7 +64,10 @@ export class Queue {
     return last.command;
   }
 
-  /** Leave out those of the unsent that a test finds, and return them. @param {(command: Command) => boolean} test @param {number} version */
+  /**
+   * Leave out those of the unsent that a test finds, and return them.
+   * @param {(command: Command) => boolean} test @param {number} version
+   */
   drop(test, version) {
     const dropped = this.#items.filter((item) => !item.sending && test(item.command));
     this.#items = this.#items.filter((item) => !dropped.includes(item));
@@ -80,7 +84,10 @@ export class Queue {
   /** What an earlier visit left. @returns {{ version: number, commands: Command[] } | null} */
   left = () => device.read(this.#name);
 
-  /** Where the device keeps nothing, only this page holds the commands, and it warns before it is left. @param {number} version */
+  /**
+   * Where the device keeps nothing, only this page holds the commands, and it warns before it is left.
+   * @param {number} version
+   */
   #keep(version) {
     if (!this.#items.length) device.remove(this.#name);
     else device.write(this.#name, { version, commands: this.commands });
@@ -88,10 +95,6 @@ export class Queue {
 }
 
 // -- undo and redo -------------------------------------------------------------------------------------------
-
-const MOST = 100;
-/** @param {Content} state @returns {Preview} */
-const content = ({ pyramid, peer }) => ({ pyramid, peer });
 
 /**
  * What the annotation was before one's own last changes, so that undo and redo show at once what the server will say.
@@ -108,17 +111,33 @@ export class Past {
     this.#after = [];
   }
 
-  /** A command of one's own was taken by the server; this was the state until then. @param {string} type @param {Content} state */
-  taken(type, state) {
+  /**
+   * A command of one's own was taken by the server; this was the state until then.
+   * @param {string} type @param {Content} state
+   */
+  taken(type, { pyramid, peer }) {
     const side = type === "undo" ? this.#after : this.#before;
-    side.push(content(state));
+    side.push({ pyramid, peer });
     if (side.length > MOST) side.shift();
-    if (type !== "undo" && type !== "redo") this.#after = [];
+    if (type === "undo") this.#before.pop();
+    else if (type === "redo") this.#after.pop();
+    else this.#after = [];
   }
 
-  /** What an undo or redo will lead to, unless other things are on their way. @param {string} type @param {Command[]} waiting */
-  preview(type, waiting) {
-    if (waiting.some((command) => command.type !== type)) return null;
-    return (type === "undo" ? this.#before : this.#after).pop() ?? null;
+  /**
+   * What an undo or redo will lead to after the commands that wait; null where that is not known.
+   * @param {"undo" | "redo"} type
+   * @param {Item[]} waiting
+   * @param {(item: Item) => Content} stateBefore
+   */
+  preview(type, waiting, stateBefore) {
+    const future = new Past();
+    [future.#before, future.#after] = [[...this.#before], [...this.#after]];
+    for (const item of waiting) {
+      const { type: each } = item.command;
+      if ((each === "undo" || each === "redo") && !item.preview) return null;
+      future.taken(each, stateBefore(item));
+    }
+    return (type === "undo" ? future.#before : future.#after).at(-1) ?? null;
   }
 }

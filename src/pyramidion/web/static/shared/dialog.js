@@ -8,7 +8,8 @@ import { errorBox } from "./messages.js";
 /**
  * A field of a form: its node, its value, and `check`, which shows what is wrong with it and says whether anything is.
  * @typedef {{ node: HTMLElement | null, value: () => any, focus?: () => void, check?: () => boolean }} Field
- * @typedef {{ value: string, title: string, help: string, confirm?: string, danger?: boolean, amount?: boolean }} Choice
+ * @typedef {{ value: string, title: string, help: string, confirm?: string, danger?: boolean, amount?: boolean }}
+ *   Choice
  * @typedef {{ action: string | null, reason: string | null, amount: number | null }} Decision
  */
 
@@ -51,11 +52,7 @@ export function openDialog({ title, wide = false, onClose }, ...content) {
   return openModal(dialog, onClose);
 }
 
-/**
- * Something that has to be read before going on.
- * @param {string} title
- * @param {string[]} lines
- */
+/** Something that has to be read before going on. @param {string} title @param {string[]} lines */
 export function openProblem(title, lines) {
   const paragraphs = lines.filter(Boolean).map((line) => el("p", el("bdi", line)));
   return openDialog({ title }, el("div.m-dialog-content", { role: "alert" }, paragraphs));

@@ -13,16 +13,16 @@ from tests.campaigns.platforms.fake_prolific import STUDY, TOKEN, FakeProlific, 
 
 import pyramidion as pyr
 from pyramidion.campaigns.decisions import DecisionConflictError
-from pyramidion.campaigns.desk import Desk
-from pyramidion.campaigns.managing import approve_unflagged, block_and_remove, decide_answers, decide_worker
+from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.campaigns.management import approve_unflagged, block_and_remove, decide_answers, decide_worker
 from pyramidion.campaigns.monitor import overview, spent
 from pyramidion.campaigns.plan import plan
 from pyramidion.campaigns.platforms import Submission
-from pyramidion.campaigns.platforms.prolific import Prolific
-from pyramidion.campaigns.platforms.prolific_api import Client
-from pyramidion.campaigns.records import StoredAnswer
+from pyramidion.campaigns.platforms.prolific import Client, Prolific
 from pyramidion.campaigns.rehearsal import rehearse_campaign
-from pyramidion.campaigns.reviewing import follow, follow_message, pay_decisions
+from pyramidion.campaigns.sync import follow, follow_message, pay_decisions
+from pyramidion.campaigns.tables import StoredAnswer
+from pyramidion.campaigns.tasks import RateAnswer
 from pyramidion.store.database import Database
 from pyramidion.study import Settings
 
@@ -30,21 +30,21 @@ BOSS = {"actor": "boss", "reason": "answered without reading"}
 
 
 @pytest.fixture
-def desk(tmp_path: Path, example: pyr.Study) -> Iterator[Desk]:
+def desk(tmp_path: Path, example: pyr.Study) -> Iterator[CampaignDesk]:
     """The texts and crowd units of the bundled example, without anybody's judgments."""
-    made = Desk(Database.create(tmp_path / "study.db"))
+    made = CampaignDesk(Database.create(tmp_path / "study.db"))
     units = tuple(pyramid for pyramid in example.pyramids if pyramid.name == "crowd")
     made.import_study(pyr.Study(topics=example.topics, summaries=example.summaries, pyramids=units))
     yield made
     made.database.close()
 
 
-def begin(desk: Desk, kind: Any, name: str, *, topics: tuple[str, ...] = (), **settings: Any) -> None:
+def begin(desk: CampaignDesk, kind: Any, name: str, *, topics: tuple[str, ...] = (), **settings: Any) -> None:
     chosen = Settings.for_kind(kind, **settings)
     desk.start(plan(desk.material(), kind, name, chosen, topics=topics))
 
 
-def rehearse(desk: Desk, name: str, **more: Any) -> None:
+def rehearse(desk: CampaignDesk, name: str, **more: Any) -> None:
     rehearse_campaign(desk, name, **{"workers": 20, "careless": 0.2, "adversarial": 0.05, "seed": 3, **more})
 
 
@@ -69,7 +69,7 @@ def exported(study: pyr.Study, path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def test_scores_of_a_campaign_are_those_of_the_answers_that_are_left(desk: Desk, tmp_path: Path) -> None:
+def test_scores_of_a_campaign_are_those_of_the_answers_that_are_left(desk: CampaignDesk, tmp_path: Path) -> None:
     """240 answers of simulated workers, every seventh rejected, and everything of one worker removed."""
     begin(desk, "judge", "judge")
     rehearse(desk, "judge")
@@ -116,7 +116,7 @@ def test_scores_of_a_campaign_are_those_of_the_answers_that_are_left(desk: Desk,
 
 
 @pytest.mark.parametrize("kind", ["rate", "compare"])
-def test_ratings_and_votes_leave_too(desk: Desk, kind: str) -> None:
+def test_ratings_and_votes_leave_too(desk: CampaignDesk, kind: str) -> None:
     begin(desk, kind, kind, topics=("museum-theft",))
     rehearse(desk, kind)
     answers = desk.campaigns.answers(kind)
@@ -128,7 +128,7 @@ def test_ratings_and_votes_leave_too(desk: Desk, kind: str) -> None:
     assert 0 < len(left.judgments) < len(whole.judgments)
 
 
-def test_a_worker_is_decided_about_in_one_campaign(desk: Desk) -> None:
+def test_a_worker_is_decided_about_in_one_campaign(desk: CampaignDesk) -> None:
     for name in ("one", "two"):
         begin(desk, "rate", name, topics=("museum-theft",))
         rehearse(desk, name, workers=4)
@@ -151,14 +151,14 @@ def test_a_worker_is_decided_about_in_one_campaign(desk: Desk) -> None:
             decide_answers(desk, "reject", "one", **wrong, **BOSS)  # type: ignore[arg-type]
 
 
-def by_worker(desk: Desk, campaign: str) -> dict[str, list[StoredAnswer]]:
+def by_worker(desk: CampaignDesk, campaign: str) -> dict[str, list[StoredAnswer]]:
     found: dict[str, list[StoredAnswer]] = defaultdict(list)
     for answer in desk.campaigns.answers(campaign):
         found[answer.worker].append(answer)
     return found
 
 
-def test_a_block_keeps_answers_unless_told_otherwise(desk: Desk) -> None:
+def test_a_block_keeps_answers_unless_told_otherwise(desk: CampaignDesk) -> None:
     for name in ("one", "two"):
         begin(desk, "rate", name, topics=("museum-theft",))
         rehearse(desk, name, workers=4)
@@ -180,7 +180,7 @@ def test_a_block_keeps_answers_unless_told_otherwise(desk: Desk) -> None:
     assert known.blocked == BOSS["reason"]
 
 
-def test_what_is_removed_from_a_closed_campaign_is_offered_to_nobody(desk: Desk) -> None:
+def test_what_is_removed_from_a_closed_campaign_is_offered_to_nobody(desk: CampaignDesk) -> None:
     begin(desk, "rate", "rate", topics=("museum-theft",))
     rehearse(desk, "rate", workers=3)
     desk.campaigns.set_state("rate", "closed")
@@ -188,7 +188,7 @@ def test_what_is_removed_from_a_closed_campaign_is_offered_to_nobody(desk: Desk)
     assert [str(note) for note in done.notes] == ["campaign rate: it is closed, so nobody is given the open places"]
 
 
-def test_those_with_rejected_answers_are_approved_for_the_others(desk: Desk) -> None:
+def test_those_with_rejected_answers_are_approved_for_the_others(desk: CampaignDesk) -> None:
     begin(desk, "rate", "rate", topics=("museum-theft",))
     rehearse(desk, "rate", workers=3, careless=0, adversarial=0)
     first, *others = desk.campaigns.answers("rate")
@@ -203,11 +203,11 @@ def test_those_with_rejected_answers_are_approved_for_the_others(desk: Desk) -> 
 
 
 @pytest.fixture
-def writing(tmp_path: Path, example: pyr.Study) -> Iterator[Desk]:
+def writing(tmp_path: Path, example: pyr.Study) -> Iterator[CampaignDesk]:
     """Texts of one topic with two systems, and what simulated workers wrote."""
     topic = example.topics[0]
     texts = [s for s in example.summaries if s.topic == topic.id and (s.role == "reference" or s.system in {"lead"})]
-    made = Desk(Database.create(tmp_path / "writing.db"))
+    made = CampaignDesk(Database.create(tmp_path / "writing.db"))
     made.import_study(pyr.Study(topics=(topic,), summaries=tuple(texts)))
     begin(made, "write", "write")
     rehearse(made, "write", workers=8, careless=0, adversarial=0)
@@ -220,17 +220,17 @@ def authors(study: pyr.Study, topic: str) -> Counter[str]:
     return Counter(unit.author for unit in pyramid.units) if pyramid else Counter()
 
 
-def test_units_of_rejected_writing_are_not_made(writing: Desk) -> None:
+def test_units_of_rejected_writing_are_not_made(writing: CampaignDesk) -> None:
     first = writing.campaigns.answers("write")[0]
     decide_answers(writing, "reject", "write", [first.id], **BOSS)
     made = writing.make_units("write")
     others = {a.worker for a in writing.campaigns.answers("write") if a.counted}
     assert {unit.author for pyramid in made.pyramids for unit in pyramid.units} <= others
-    statements = set((first.answer or {})["statements"])
+    statements = set(first.statements)
     assert not statements & {unit.label for p in made.pyramids for unit in p.units if unit.author == first.worker}
 
 
-def test_units_that_nobody_was_asked_about_leave_and_come_back(writing: Desk) -> None:
+def test_units_that_nobody_was_asked_about_leave_and_come_back(writing: CampaignDesk) -> None:
     first = writing.campaigns.answers("write")[0]
     topic = first.task.topic
     writing.store_units(writing.make_units("write"))
@@ -241,7 +241,7 @@ def test_units_that_nobody_was_asked_about_leave_and_come_back(writing: Desk) ->
     pyramid = writing.material().pyramid(topic, "crowd")
     assert pyramid is not None
     labels = {unit.label for unit in pyramid.units if unit.author == first.worker}
-    assert not labels & set((first.answer or {})["statements"])
+    assert not labels & set(first.statements)
     assert before.total() > len(pyramid.units) > 0
     assert authors(writing.study(), topic) == authors(writing.material(), topic)
     begin(writing, "judge", "judge")
@@ -251,7 +251,7 @@ def test_units_that_nobody_was_asked_about_leave_and_come_back(writing: Desk) ->
     assert authors(writing.material(), topic) == before
 
 
-def test_units_in_use_stay_and_scores_say_so(writing: Desk) -> None:
+def test_units_in_use_stay_and_scores_say_so(writing: CampaignDesk) -> None:
     first = writing.campaigns.answers("write")[0]
     writing.store_units(writing.make_units("write"))
     begin(writing, "judge", "judge", workers=2, separate_writers=False)
@@ -262,7 +262,7 @@ def test_units_in_use_stay_and_scores_say_so(writing: Desk) -> None:
     used = {
         unit.id
         for unit in pyramid.units
-        if unit.author == first.worker and unit.label in (first.answer or {})["statements"] and unit.id in asked
+        if unit.author == first.worker and unit.label in first.statements and unit.id in asked
     }
     rest = sum(judgment.unit in used for judgment in writing.study().judgments)
     assert rest == 2 * len(used) > 0
@@ -297,7 +297,7 @@ Work = Callable[..., list[int]]
 
 
 @pytest.fixture
-def work(desk: Desk, prolific: FakeProlific) -> Work:
+def work(desk: CampaignDesk, prolific: FakeProlific) -> Work:
     """Participants of a Prolific campaign with so many answers each; gives the ids of the answers."""
     begin(desk, "rate", "paid", topics=("museum-theft",), platform="prolific", platform_study=STUDY, workers=2)
     aspects = {"overall": 5, "linguistic": 5, "content": 5}
@@ -309,14 +309,14 @@ def work(desk: Desk, prolific: FakeProlific) -> Work:
         for _ in range(answers):
             lease = desk.assignments.lease("paid", worker)
             assert lease is not None
-            desk.assignments.submit(lease.id, worker, f"key {lease.id}", {"aspects": aspects})
+            desk.assignments.submit(lease.id, worker, f"key {lease.id}", RateAnswer(aspects))
             ids.append(lease.id)
         return ids
 
     return do
 
 
-def counts(desk: Desk) -> set[int]:
+def counts(desk: CampaignDesk) -> set[int]:
     return {answer.id for answer in desk.campaigns.answers("paid") if answer.counted}
 
 
@@ -324,7 +324,9 @@ def status_of(prolific: FakeProlific, *sessions: str) -> list[str]:
     return [prolific.submissions[session]["status"] for session in sessions]
 
 
-def test_decisions_are_carried_over_once(desk: Desk, prolific: FakeProlific, platform: Prolific, work: Work) -> None:
+def test_decisions_are_carried_over_once(
+    desk: CampaignDesk, prolific: FakeProlific, platform: Prolific, work: Work
+) -> None:
     good, bad, open_ = work("s1", 2), work("s2", 2), work("s3")
     decide_answers(desk, "approve", "paid", good, **LONG)
     decide_answers(desk, "reject", "paid", bad, **LONG)
@@ -351,7 +353,7 @@ def test_decisions_are_carried_over_once(desk: Desk, prolific: FakeProlific, pla
 
 
 def test_a_refused_decision_is_pending_and_can_be_taken_back(
-    desk: Desk, prolific: FakeProlific, platform: Prolific, work: Work
+    desk: CampaignDesk, prolific: FakeProlific, platform: Prolific, work: Work
 ) -> None:
     """Prolific wants 100 characters of explanation."""
     bad, good = work("s1"), work("s2")
@@ -363,7 +365,7 @@ def test_a_refused_decision_is_pending_and_can_be_taken_back(
     assert status_of(prolific, "s1", "s2") == ["AWAITING REVIEW", "APPROVED"], "the others are carried over"
     assert counts(desk) == {*good}, "here it is rejected all the same"
     [pending] = overview(desk, "paid").pending
-    assert (pending.decision, pending.answers) == ("reject", 1)
+    assert (pending.decision, len(pending.answers)) == ("reject", 1)
     assert "at least 100 characters" in pending.problem
     decide_answers(desk, "restore", "paid", bad, **BOSS)
     decide_answers(desk, "reject", "paid", bad, **LONG)
@@ -373,7 +375,7 @@ def test_a_refused_decision_is_pending_and_can_be_taken_back(
 
 @pytest.mark.parametrize("heard", [True, False], ids=["heard", "not heard"])
 def test_nothing_is_undone_while_the_platform_may_know(
-    desk: Desk, prolific: FakeProlific, platform: Prolific, work: Work, heard: bool
+    desk: CampaignDesk, prolific: FakeProlific, platform: Prolific, work: Work, heard: bool
 ) -> None:
     """The line breaks at the call, before or after Prolific has done it; nobody knows which."""
     bad = work("s1")
@@ -398,7 +400,9 @@ def test_nothing_is_undone_while_the_platform_may_know(
     assert (status_of(prolific, "s1") == ["REJECTED"]) == heard == (counts(desk) == set())
 
 
-def test_half_a_session_is_told_to_nobody(desk: Desk, prolific: FakeProlific, platform: Prolific, work: Work) -> None:
+def test_half_a_session_is_told_to_nobody(
+    desk: CampaignDesk, prolific: FakeProlific, platform: Prolific, work: Work
+) -> None:
     first, second = work("s1", 2)
     decide_answers(desk, "approve", "paid", [first], **LONG)
     decide_answers(desk, "reject", "paid", [second], **LONG)
@@ -414,7 +418,9 @@ def test_half_a_session_is_told_to_nobody(desk: Desk, prolific: FakeProlific, pl
     assert counts(desk) == {first}, "paid, and in no score"
 
 
-def test_the_record_follows_the_platform(desk: Desk, prolific: FakeProlific, platform: Prolific, work: Work) -> None:
+def test_the_record_follows_the_platform(
+    desk: CampaignDesk, prolific: FakeProlific, platform: Prolific, work: Work
+) -> None:
     sessions = {name: work(name) for name in ("returned", "rejected", "approved", "timed", "open")}
     decide_answers(desk, "reject", "paid", sessions["approved"], **BOSS)  # but there somebody approves it
     for name, status in [("returned", "RETURNED"), ("rejected", "REJECTED"), ("approved", "APPROVED")]:
@@ -428,18 +434,18 @@ def test_the_record_follows_the_platform(desk: Desk, prolific: FakeProlific, pla
     standings = desk.decisions.standings("paid")
     words = {name: standings[id].decision for name, [id] in sessions.items() if id in standings}
     assert words == {"returned": "withdraw", "rejected": "reject", "approved": "approve"}
-    assert {review.actor for review in desk.reviews.all()} == {"boss", "prolific"}
+    assert {review.actor for review in desk.worker_decisions.all()} == {"boss", "prolific"}
     assert not overview(desk, "paid").pending
     assert follow(desk, "paid", "prolific", platform.submissions()).done == []
 
 
-def test_somebody_who_left_withdraws_only_there(desk: Desk, work: Work) -> None:
+def test_somebody_who_left_withdraws_only_there(desk: CampaignDesk, work: Work) -> None:
     [here] = work("s1")
     begin(desk, "rate", "second", topics=("museum-theft",), platform="prolific", platform_study="study2", workers=1)
     worker = desk.workers.join("prolific", "p-s1", "s9").id
     lease = desk.assignments.lease("second", worker)
     assert lease is not None
-    desk.assignments.submit(lease.id, worker, "k", {"aspects": {}})
+    desk.assignments.submit(lease.id, worker, "k", RateAnswer({}))
     left = Submission("s1", "p-s1", "RETURNED")
     follow_message(desk, "prolific", left, "study3")
     assert here in counts(desk), "a study that is not ours"
@@ -449,7 +455,7 @@ def test_somebody_who_left_withdraws_only_there(desk: Desk, work: Work) -> None:
     assert [answer.counted for answer in desk.campaigns.answers("second")] == [True]
 
 
-def test_blocking_somebody_who_is_paid_reopens(desk: Desk, platform: Prolific, work: Work) -> None:
+def test_blocking_somebody_who_is_paid_reopens(desk: CampaignDesk, platform: Prolific, work: Work) -> None:
     paid = work("s1", 2)
     decide_answers(desk, "approve", "paid", paid, **LONG)
     pay_decisions(desk, "paid", platform)

@@ -10,8 +10,7 @@ from tests.campaigns.platforms.fake_prolific import STUDY, TOKEN, FakeProlific, 
 
 import pyramidion as pyr
 from pyramidion.campaigns.platforms import Arrival, PlatformError, Submission
-from pyramidion.campaigns.platforms.prolific import Prolific
-from pyramidion.campaigns.platforms.prolific_api import TRIES, Client, StudyDraft
+from pyramidion.campaigns.platforms.prolific import TRIES, Client, Prolific, StudyDraft
 
 DRAFT = StudyDraft(
     name="Judge summaries",

@@ -8,28 +8,28 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from pyramidion.campaigns.decisions import Decided, Standing
-from pyramidion.campaigns.desk import Desk
+from pyramidion.campaigns.decisions import Effect, Standing
+from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.monitor import overview
 from pyramidion.campaigns.platforms.local import Local, invite, person_of
-from pyramidion.campaigns.records import StoredAnswer
 from pyramidion.campaigns.statements import units_in_use
+from pyramidion.campaigns.tables import StoredAnswer
 from pyramidion.errors import Problem, UnknownError, UsageError
 
-OfAnswer = Literal["approve", "reject", "reopen", "restore"]
-OfWorker = Literal["exclude", "include", "block", "unblock", "bonus"]
+AnswerChoice = Literal["approve", "reject", "reopen", "restore"]
+WorkerChoice = Literal["exclude", "include", "block", "unblock", "bonus"]
 
 
 @dataclass(frozen=True)
-class Decisions:
-    """What became of each answer, and what a manager should know about it."""
+class Effects:
+    """What a decision did to each answer, and what a manager should know about it."""
 
     campaign: str
-    answers: tuple[Decided, ...]
+    answers: tuple[Effect, ...]
     notes: tuple[Problem, ...] = ()
 
     @property
-    def changed(self) -> tuple[Decided, ...]:
+    def changed(self) -> tuple[Effect, ...]:
         return tuple(one for one in self.answers if one.changed)
 
     @property
@@ -52,8 +52,8 @@ class Decisions:
 
 
 def decide_answers(
-    desk: Desk,
-    action: OfAnswer,
+    desk: CampaignDesk,
+    action: AnswerChoice,
     campaign: str,
     answers: Sequence[int] = (),
     *,
@@ -61,25 +61,25 @@ def decide_answers(
     actor: str,
     reason: str,
     dry_run: bool = False,
-) -> Decisions:
+) -> Effects:
     """Decide about some answers to a campaign, or about those of a worker there that are not decided yet."""
     if bool(answers) == bool(worker):
-        raise UsageError("say which answers, by their ids, or whose: a worker's")
-    given = _submitted(desk, campaign)
+        raise UsageError("say which answers: give their ids, or a worker")
+    given = _submitted_answers(desk, campaign)
     notes: list[Problem] = []
     if worker:
-        answers, notes = _undecided(desk, campaign, worker, given, action)
+        answers, notes = _undecided_answers(desk, campaign, worker, given, action)
     decided = desk.decisions.decide(campaign, answers, action, actor=actor, reason=reason, dry_run=dry_run)
-    return Decisions(campaign, tuple(decided), (*notes, *_consequences(desk, campaign, given, decided)))
+    return Effects(campaign, tuple(decided), (*notes, *_consequences(desk, campaign, given, decided)))
 
 
-def _submitted(desk: Desk, campaign: str) -> dict[int, StoredAnswer]:
+def _submitted_answers(desk: CampaignDesk, campaign: str) -> dict[int, StoredAnswer]:
     desk.campaigns.get(campaign)  # or UnknownError
     return {answer.id: answer for answer in desk.campaigns.answers(campaign) if answer.state == "submitted"}
 
 
-def _undecided(
-    desk: Desk, campaign: str, worker: str, given: dict[int, StoredAnswer], action: OfAnswer
+def _undecided_answers(
+    desk: CampaignDesk, campaign: str, worker: str, given: dict[int, StoredAnswer], action: AnswerChoice
 ) -> tuple[list[int], list[Problem]]:
     mine = _of_worker(desk, campaign, worker, given)
     if action in {"reopen", "restore"}:
@@ -90,12 +90,12 @@ def _undecided(
     other = sorted(id for id, decision in decided.items() if decision not in {action, "withdraw"})
     what = {"approve": "rejected", "reject": "approved"}[action]
     note = Problem(
-        f"answers {_listed(other)}", f"left as they are: {what} before; name them to {action} them", "warning"
+        f"answers {_list_ids(other)}", f"left as they are: {what} before; name them to {action} them", "warning"
     )
     return [id for id in mine if id not in decided], [note] if other else []
 
 
-def _of_worker(desk: Desk, campaign: str, worker: str, given: dict[int, StoredAnswer]) -> list[int]:
+def _of_worker(desk: CampaignDesk, campaign: str, worker: str, given: dict[int, StoredAnswer]) -> list[int]:
     if desk.workers.get(worker) is None:
         raise UnknownError(f"no worker is called {worker!r}")
     mine = [id for id, answer in given.items() if answer.worker == worker]
@@ -105,27 +105,23 @@ def _of_worker(desk: Desk, campaign: str, worker: str, given: dict[int, StoredAn
 
 
 def _consequences(
-    desk: Desk, campaign: str, given: dict[int, StoredAnswer], decided: Sequence[Decided]
+    desk: CampaignDesk, campaign: str, given: dict[int, StoredAnswer], decided: Sequence[Effect]
 ) -> list[Problem]:
-    found = desk.campaigns.get(campaign)
+    about = desk.campaigns.get(campaign)
     gone = [replace(given[one.answer], removed=one.removed) for one in decided if one.counted_before > one.counted]
     late = [one.answer for one in decided if one.changed and not one.counted and one.removed is None]
     notes = []
-    if gone and found.state != "running":
-        notes.append(Problem(f"campaign {campaign}", f"it is {found.state}, so nobody is given the open places"))
+    if gone and about.state != "running":
+        notes.append(Problem(f"campaign {campaign}", f"it is {about.state}, so nobody is given the open places"))
     if late:
         taken = "somebody else has the place, so they are kept as surplus and are in no score"
-        notes.append(Problem(f"answers {_listed(late)}", taken))
-    if found.kind == "write" and gone:
+        notes.append(Problem(f"answers {_list_ids(late)}", taken))
+    if about.kind == "write" and gone:
         notes += [use.note() for use in units_in_use(desk.study(), gone, desk.asked_units())]
-    return [_warning(note) for note in notes]
+    return [replace(note, severity="warning") for note in notes]
 
 
-def _warning(note: Problem) -> Problem:
-    return Problem(note.where, note.what, "warning")
-
-
-def _listed(ids: Sequence[int], most: int = 10) -> str:
+def _list_ids(ids: Sequence[int], most: int = 10) -> str:
     return ", ".join(map(str, ids[:most])) + (f" and {len(ids) - most} more" if len(ids) > most else "")
 
 
@@ -133,37 +129,37 @@ def _listed(ids: Sequence[int], most: int = 10) -> str:
 
 
 def decide_worker(
-    desk: Desk, action: OfWorker, worker: str, *, actor: str, reason: str, amount: float | None = None
+    desk: CampaignDesk, action: WorkerChoice, worker: str, *, actor: str, reason: str, amount: float | None = None
 ) -> None:
     """Record a decision about a worker, which holds in all campaigns. A block also stops tasks; answers stay."""
     with desk.database.together():
-        desk.reviews.add(action, worker=worker, actor=actor, reason=reason, amount=amount)
+        desk.worker_decisions.add(action, worker=worker, actor=actor, reason=reason, amount=amount)
         if action == "block":
             _stop(desk, worker, reason)
         elif action == "unblock":
             desk.workers.set_blocked(worker, None)
 
 
-def _stop(desk: Desk, worker: str, reason: str) -> None:
+def _stop(desk: CampaignDesk, worker: str, reason: str) -> None:
     desk.workers.set_blocked(worker, reason)
     desk.assignments.release_worker(worker)
 
 
-class Blocked(NamedTuple):
+class BlockEffects(NamedTuple):
     """What became of the answers of a blocked worker: those rejected, and those re-opened because they are paid."""
 
-    rejected: Decisions
-    reopened: Decisions
+    rejected: Effects
+    reopened: Effects
 
 
 def block_and_remove(
-    desk: Desk, worker: str, campaign: str, *, actor: str, reason: str, dry_run: bool = False
-) -> Blocked:
+    desk: CampaignDesk, worker: str, campaign: str, *, actor: str, reason: str, dry_run: bool = False
+) -> BlockEffects:
     """Block a worker and remove everything they submitted to a campaign (Gillick and Liu 2010, section 3).
 
     Answers are rejected; those that the platform was told are approved cannot be, so they are only re-opened.
     """
-    given = _submitted(desk, campaign)
+    given = _submitted_answers(desk, campaign)
     mine = [
         id for id in _of_worker(desk, campaign, worker, given) if given[id].removed not in {"rejected", "withdrawn"}
     ]
@@ -172,15 +168,15 @@ def block_and_remove(
     how: dict[str, Any] = {"actor": actor, "reason": reason, "dry_run": dry_run}
     with desk.database.together() if not dry_run else nullcontext():
         if not dry_run:
-            desk.reviews.add("block", worker=worker, actor=actor, reason=reason)
+            desk.worker_decisions.add("block", worker=worker, actor=actor, reason=reason)
             _stop(desk, worker, reason)
         rejected = desk.decisions.decide(campaign, [id for id in mine if id not in paid], "reject", **how)
         reopened = desk.decisions.decide(campaign, paid, "reopen", **how)
     notes = _consequences(desk, campaign, given, [*rejected, *reopened])
-    return Blocked(Decisions(campaign, tuple(rejected), tuple(notes)), Decisions(campaign, tuple(reopened)))
+    return BlockEffects(Effects(campaign, tuple(rejected), tuple(notes)), Effects(campaign, tuple(reopened)))
 
 
-class Approved(NamedTuple):
+class Approval(NamedTuple):
     """Whose submissions were approved, how many, and the workers who were left out."""
 
     workers: tuple[str, ...]
@@ -188,25 +184,25 @@ class Approved(NamedTuple):
     left: tuple[str, ...]
 
 
-def approve_unflagged(desk: Desk, campaign: str, *, actor: str, reason: str, dry_run: bool = False) -> Approved:
+def approve_unflagged(desk: CampaignDesk, campaign: str, *, actor: str, reason: str, dry_run: bool = False) -> Approval:
     """Approve what everybody submitted to a campaign who has no flag there and is not excluded."""
-    found = overview(desk, campaign).workers
-    good = tuple(one.worker for one in found if not one.flags and not one.excluded)
+    reports = overview(desk, campaign).workers
+    good = tuple(report.worker for report in reports if not report.flags and not report.excluded)
     standings = desk.decisions.standings(campaign)
     undecided = [
         answer.id
         for answer in desk.campaigns.answers(campaign)
         if answer.state == "submitted" and answer.worker in good and not standings.get(answer.id, Standing()).decision
     ]
-    done = desk.decisions.decide(campaign, undecided, "approve", actor=actor, reason=reason, dry_run=dry_run)
-    return Approved(good, len(done), tuple(one.worker for one in found if one.worker not in good))
+    effects = desk.decisions.decide(campaign, undecided, "approve", actor=actor, reason=reason, dry_run=dry_run)
+    return Approval(good, len(effects), tuple(report.worker for report in reports if report.worker not in good))
 
 
 # ----------------------------------------------------------------------
 # Invitation links to a campaign: for anybody, or for people by name.
 
 
-class Invited(NamedTuple):
+class InvitationLink(NamedTuple):
     """``name`` and ``worker`` are empty where the link is for anybody."""
 
     name: str
@@ -214,25 +210,25 @@ class Invited(NamedTuple):
     link: str
 
 
-def invite_people(desk: Desk, campaign: str, names: Iterable[str], base_url: str) -> list[Invited]:
-    """A link for each name; an empty name stands for a person of whom nothing is known.
+def invite_people(desk: CampaignDesk, campaign: str, names: Iterable[str], base_url: str) -> list[InvitationLink]:
+    """A link for each name; an empty name is for a person about whom nothing is known.
 
-    Whoever has a name gets the same link whenever they are invited, and is one worker in all campaigns of the study:
-    only so is it known that they do not judge a topic they wrote for.
+    A named person gets the same link whenever they are invited, and is one worker in all campaigns of the study, so
+    that they are never asked to judge a topic they wrote for.
     """
     if desk.campaigns.get(campaign).state == "closed":
         raise UsageError(f"campaign {campaign} is closed, so nobody would get a task")
     secret = desk.database.secret
-    found = []
+    invited = []
     for name in names:
         person = person_of(secret, name) if name else ""
         worker = desk.workers.pseudonym(Local.name, person) if name else ""
-        found.append(Invited(name, worker, f"{base_url.rstrip('/')}/join/{invite(secret, campaign, person)}"))
-    return found
+        invited.append(InvitationLink(name, worker, f"{base_url.rstrip('/')}/join/{invite(secret, campaign, person)}"))
+    return invited
 
 
 def names_in(path: Path) -> list[str]:
-    """The names in a text file, one a line, each once."""
+    """The names in a text file, one per line, each once."""
     try:
         lines = path.read_text("utf-8-sig").splitlines()
     except OSError as error:
@@ -245,5 +241,5 @@ def names_in(path: Path) -> list[str]:
 
 
 def names_of(lines: Iterable[str]) -> list[str]:
-    """Names without the space around them, each once; empty lines are none."""
+    """Names without the space around them, each once; empty lines are left out."""
     return list(dict.fromkeys(name for line in lines if (name := line.strip())))
