@@ -28,11 +28,11 @@ def own_references(study: Study) -> dict[tuple[str, str], str]:
     for reference in study.references:
         if words := reference.text.split():
             references.setdefault((reference.topic, " ".join(words)), []).append(reference.system)
-    found: dict[tuple[str, str], str] = {}
+    own: dict[tuple[str, str], str] = {}
     for peer in study.peers:
         if same := references.get((peer.topic, " ".join(peer.text.split()))):
-            found[peer.topic, peer.system] = peer.system if peer.system in same else min(same)
-    return found
+            own[peer.topic, peer.system] = peer.system if peer.system in same else min(same)
+    return own
 
 
 Weights = Literal["contributors", "references"]
@@ -108,7 +108,7 @@ def choose(
     weights="references" a reference that contributes to a unit twice counts once.
     """
     check_choice("weights", weights, get_args(Weights))
-    name = named_pyramid(study.pyramid_names if pyramid is not None else _likely(study, kind), pyramid)
+    name = named_pyramid(study.pyramid_names if pyramid is not None else _likely_pyramids(study, kind), pyramid)
     pyramids = {p.topic: p.strict() if weights == "references" else p for p in study.pyramids if p.name == name}
     on_units = judged_units(study.judgments, pyramids)
     notes = []
@@ -118,7 +118,7 @@ def choose(
             what = f"no {kind} judged it, so the judgments of all {_OTHERS.get(judges, 'judges')} are used"
             notes.append(Problem(f"pyramid {name}", what, "warning"))
     on_units = take(on_units, is_in(on_units.judge, judge_ids(study, judges)))
-    # Only those who judged this pyramid can say what lies outside it.
+    # Only those who judged this pyramid can say what is outside it.
     who = is_in(study.judgments.judge, set(present_names(on_units.judge)))
     on_aspects = take(study.judgments, ~is_in(study.judgments.aspect, {""}) & who)
     own = {key: ref for key, ref in own_references(study).items() if ref in _references(pyramids.get(key[0]))}
@@ -145,7 +145,7 @@ def _default_judges(study: Study, on_units: Judgments, kind: JudgeKind) -> str:
     return people[0] if "model" in judged and people else "all"
 
 
-def _likely(study: Study, kind: JudgeKind) -> Sequence[str]:
+def _likely_pyramids(study: Study, kind: JudgeKind) -> Sequence[str]:
     """The pyramid that is meant where none is named; several where that cannot be told."""
     names = study.pyramid_names
     if len(names) < 2:
@@ -166,10 +166,10 @@ def named_pyramid(names: Sequence[str], name: str | None, *, prefer: Sequence[st
         raise UsageError("the study has no pyramid, so there are no units; the methods rouge and auto need only texts")
     if name is not None and name not in names:
         raise UsageError(f"the study has no pyramid called {name!r}; it has: {', '.join(names)}")
-    found = name or next((known for known in prefer if known in names), names[0] if len(names) == 1 else None)
-    if found is None:
+    chosen = name or next((known for known in prefer if known in names), names[0] if len(names) == 1 else None)
+    if chosen is None:
         raise UsageError(f"the study has several pyramids; choose one of {', '.join(names)}")
-    return found
+    return chosen
 
 
 def judged_units(judgments: Judgments, pyramids: dict[str, Pyramid]) -> Judgments:
@@ -188,7 +188,7 @@ def default_raters(study: Study, judgments: Judgments) -> str:
 
 
 def judge_ids(study: Study, judges: str) -> frozenset[str]:
-    """The ids that "all", "people", a kind of judge or a judge's own id stands for."""
+    """The ids that "all", "people", a kind of judge or a judge's own id means."""
     ids = frozenset(judge.id for judge in study.judges)
     if judges in {"all", PEOPLE}:
         everyone = ids | frozenset(study.judgments.judge.names)

@@ -16,7 +16,7 @@ from pyramidion.study.columns import is_in, present_names, take
 
 
 def score(study: Study, *, measures: Sequence[str] | None = None, judges: str | None = None) -> ScoreTable:
-    """The mean rating of every summary, one measure an aspect."""
+    """The mean rating of every summary, one measure per aspect."""
     ratings = take(
         study.judgments, is_in(study.judgments.other, {""}) & ~is_in(study.judgments.aspect, {"", UNMATCHED})
     )
