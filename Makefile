@@ -1,11 +1,16 @@
-# `make demo` and `make test` need only Python 3.11+ and make; everything else goes into .venv.
+# `make demo` and `make test` need only Python 3.11+ and make; everything else goes into .venv. With Node.js 20+,
+# `make test` checks the JavaScript too.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+JS := tests/js
+JS_TOOLS := $(JS)/node_modules/.installed
+JS_FILES := src/pyramidion/web/static src/pyramidion/report/static $(JS)
+NODE := $(shell node -e 'process.exit(+(parseInt(process.versions.node) < 20))' 2>/dev/null && command -v npm)
 
-.PHONY: demo check test lint library unit bench docs site example clean
+.PHONY: demo check test lint library unit lint-js unit-js no-node bench docs site example clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/pyramidion demo
@@ -15,7 +20,7 @@ check: $(VENV)/.test-installed   # what to run while working: all but servers, b
 
 test: lint unit   # everything
 
-lint: $(VENV)/.test-installed
+lint: $(VENV)/.test-installed lint-js
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -24,8 +29,28 @@ lint: $(VENV)/.test-installed
 library: $(VENV)/.test-installed
 	$(PYTEST) -m 'not browser and not server and not load and not slow'
 
-unit: $(VENV)/.test-installed
+unit: $(VENV)/.test-installed unit-js
 	$(PYTEST)
+
+ifneq ($(NODE),)
+lint-js: $(JS_TOOLS)   # the pages' JavaScript: style, common mistakes, types
+	$(JS)/node_modules/.bin/biome check --config-path=$(JS)/lint.json $(JS_FILES)
+	$(JS)/node_modules/.bin/tsc --project $(JS)
+
+unit-js:
+	node --test --test-reporter=dot $(JS)/*.test.js
+else
+lint-js unit-js: no-node
+no-node:   # only Python is needed to go on; CI must not skip anything
+	@echo "NOT RUN: linter, types and unit tests of the pages' JavaScript, and whether the editor's page and the server agree."
+	@echo "They need Node.js 20 or newer with npm (https://nodejs.org, or your package manager). Install it and run make again."
+	@test -z "$$CI"
+endif
+
+$(JS_TOOLS): $(JS)/package.json $(JS)/package-lock.json
+	@echo "Installing what checks the JavaScript into $(JS)/node_modules (once) ..."
+	@cd $(JS) && npm ci --silent
+	@touch $@
 
 bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/scoring.py
@@ -66,4 +91,4 @@ $(VENV)/.test-installed: pyproject.toml | $(BIN)/python
 	@touch $@ $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) build dist pyramidion-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(JS)/node_modules build dist pyramidion-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -44,7 +44,6 @@ from pyramidion.study import (
     Summary,
     Topic,
 )
-from pyramidion.study.columns import is_in, take
 
 TARGET = Path(__file__).parent / "results" / "analysis.md"
 TOPICS, SYSTEMS, UNITS, WORKERS = 20, 22, 32, 5
@@ -142,7 +141,7 @@ def curves() -> tuple[str, float, str, float]:
             (study.judgments.topic, topics),
             (study.judgments.judge, judges),
         ):
-            lite.score(replace(study, judgments=take(study.judgments, is_in(column, names))), min_agreement=None)
+            lite.score(replace(study, judgments=study.judgments.take(column.is_in(names))), min_agreement=None)
 
     settings = (votes.units + votes.workers + len(votes.topics)) / 3
     theirs = best_of(again) * 70 * settings

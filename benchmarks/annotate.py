@@ -32,7 +32,7 @@ from tests.server.servers import (  # noqa: E402
 )
 
 import pyramidion as pyr  # noqa: E402
-from pyramidion.campaigns.desk import Desk  # noqa: E402
+from pyramidion.campaigns.desk import CampaignDesk  # noqa: E402
 from pyramidion.server.context import SESSION_COOKIE  # noqa: E402
 from pyramidion.store.accounts import Accounts  # noqa: E402
 from pyramidion.store.database import Database  # noqa: E402
@@ -160,7 +160,7 @@ def measure_size(units: int, presses: int) -> list[Measured]:
         place = Path(folder) / "study.db"
         database = Database.create(place, title="A large study")
         Accounts(database).add("erin", PASSWORD, "expert")
-        Desk(database).import_study(large_study(units))
+        CampaignDesk(database).import_study(large_study(units))
         token = Accounts(database).log_in("erin", PASSWORD) or ""
         with running_server(place) as server:
             browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"])

@@ -47,7 +47,7 @@ from tests.server.servers import (  # noqa: E402
     start_server,
 )
 
-from pyramidion.campaigns.desk import Desk  # noqa: E402
+from pyramidion.campaigns.desk import CampaignDesk  # noqa: E402
 from pyramidion.campaigns.platforms.local import invite  # noqa: E402
 
 TARGET = ROOT / "benchmarks" / "results" / "server.md"
@@ -134,7 +134,7 @@ class Cpu:
 
 
 @contextmanager
-def served(place: str, processes: int, tasks: int) -> Iterator[tuple[Desk, str, int]]:
+def served(place: str, processes: int, tasks: int) -> Iterator[tuple[CampaignDesk, str, int]]:
     """A campaign with so many tasks on a running server: the study, where, and the server's process."""
     desk = make_study(place)
     start_many(desk, CAMPAIGN, tasks, workers=WANTED, lease_minutes=LEASE_MINUTES, check=False)
@@ -146,7 +146,7 @@ def served(place: str, processes: int, tasks: int) -> Iterator[tuple[Desk, str, 
         desk.database.close()
 
 
-def annotators(desk: Desk, url: str, think: float) -> Annotators:
+def annotators(desk: CampaignDesk, url: str, think: float) -> Annotators:
     def link(name: str) -> str:
         return f"/join/{invite(desk.database.secret, CAMPAIGN, name)}"
 

@@ -14,7 +14,7 @@ import typer.main
 
 from pyramidion import formats
 from pyramidion.cli.main import app
-from pyramidion.formats.base import parts
+from pyramidion.formats import parts
 from pyramidion.study import Settings, Study
 from pyramidion.study.tasks import KINDS
 

@@ -24,7 +24,7 @@ from tests.server.servers import (  # noqa: E402
 )
 
 import pyramidion as pyr  # noqa: E402
-from pyramidion.campaigns.desk import Desk  # noqa: E402
+from pyramidion.campaigns.desk import CampaignDesk  # noqa: E402
 from pyramidion.report import (  # noqa: E402
     report_page,
     write_feedback,
@@ -94,7 +94,7 @@ def take_annotation(browser: Browser, folder: Path) -> list[Path]:
     place = folder / "study.db"
     database = Database.create(place, title="Water in Port Ambry")
     Accounts(database).add("erin", PASSWORD, "expert")
-    Desk(database).import_study(pyr.example())
+    CampaignDesk(database).import_study(pyr.example())
     token = Accounts(database).log_in("erin", PASSWORD) or ""
     taken = []
     with running_server(place) as server:

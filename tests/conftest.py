@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from pathlib import Path
 
 import argon2
@@ -11,6 +12,9 @@ import pytest
 from hypothesis import settings
 
 import pyramidion as pyr
+
+# Every test process has a core to itself at best; threads of numpy's that wait for each other only waste it.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # Timing never decides a test: shared machines are slow now and then.
 settings.register_profile("steady", deadline=None, max_examples=60, derandomize=True)

@@ -13,46 +13,47 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from pyramidion.errors import InputError, Problem, PyramidionError, UsageError
-from pyramidion.study import (
-    ContentUnit,
-    Contributor,
-    Judge,
-    Judgment,
-    Judgments,
-    Pyramid,
-    Score,
-    ScoreTable,
-    Signature,
-    Span,
-    Study,
-    Summary,
-    Topic,
-)
 
 if TYPE_CHECKING:
     from pyramidion.analysis.systems import compare_systems
-    from pyramidion.evaluation.automatic import evaluate
-    from pyramidion.evaluation.judging import judge
+    from pyramidion.evaluation import evaluate
+    from pyramidion.formats import example, load, save
     from pyramidion.formats.score_tables import read_scores, write_scores
-    from pyramidion.formats.studies import example, load, save
+    from pyramidion.judges import judge
     from pyramidion.scoring.methods import score
     from pyramidion.scoring.unit_vectors import compare_units
+    from pyramidion.study import (
+        ContentUnit,
+        Contributor,
+        Judge,
+        Judgment,
+        Judgments,
+        Pyramid,
+        Score,
+        ScoreTable,
+        Signature,
+        Span,
+        Study,
+        Summary,
+        Topic,
+    )
 
 try:
     __version__ = version("pyramidion")
 except PackageNotFoundError:  # a source tree that was never installed
     __version__ = "unknown"
 
-# The verbs import numpy or readers; they are fetched when first used, so that importing this package stays quick.
+# Everything but errors needs numpy, so it is fetched when first used and importing this package stays quick. What is
+# not listed here comes from pyramidion.study.
 _LAZY = {
     "compare_systems": "pyramidion.analysis.systems",
     "compare_units": "pyramidion.scoring.unit_vectors",
-    "evaluate": "pyramidion.evaluation.automatic",
-    "example": "pyramidion.formats.studies",
-    "judge": "pyramidion.evaluation.judging",
-    "load": "pyramidion.formats.studies",
+    "evaluate": "pyramidion.evaluation",
+    "example": "pyramidion.formats",
+    "judge": "pyramidion.judges",
+    "load": "pyramidion.formats",
     "read_scores": "pyramidion.formats.score_tables",
-    "save": "pyramidion.formats.studies",
+    "save": "pyramidion.formats",
     "score": "pyramidion.scoring.methods",
     "write_scores": "pyramidion.formats.score_tables",
 }
@@ -89,9 +90,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
+    if name not in __all__:
         raise AttributeError(f"module 'pyramidion' has no attribute {name!r}")
-    value = getattr(import_module(_LAZY[name]), name)
+    value = getattr(import_module(_LAZY.get(name, "pyramidion.study")), name)
     globals()[name] = value
     return value
 

@@ -119,7 +119,7 @@ def test_removals_are_drawn_by_name_and_recorded() -> None:
     assert agreement(replace(study, judgments=Judgments(rows)), resamples=0) == answer
     assert "|removals:200|" in str(answer.signature)
     assert "|removals:7|" in str(agreement(study, resamples=0, removals=7).signature)
-    with pytest.raises(pyr.UsageError, match="removals is 1 or more, not 0"):
+    with pytest.raises(pyr.UsageError, match="removals must be at least 1, not 0"):
         agreement(study, removals=0)
 
 

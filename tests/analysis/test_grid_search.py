@@ -180,7 +180,7 @@ def test_every_answer_warns_that_the_best_was_chosen() -> None:
     assert one.result.honest is None
     assert one.result.ties == 3
     assert "nothing to leave out" in one.notes[0].what
-    assert "(and 2 others just as well)" in one.sentence
+    assert "(tied with 2 others)" in one.sentence
 
 
 def test_a_gold_without_topics_gives_the_system_level() -> None:

@@ -88,7 +88,7 @@ def test_means_of_systems_alone_have_no_verdicts() -> None:
     full = table(**cells)
     bare = ScoreTable(tuple(score for score in full if score.topic is None), full.signature)
     named = {"gold": table(gold=cells["gold"]), "metric": bare}
-    with pytest.raises(pyr.UsageError, match="verdicts need scores by topic; these have only means of systems: metric"):
+    with pytest.raises(pyr.UsageError, match="verdicts need scores by topic; these have only system means: metric"):
         metric_accuracy(named, gold="gold:gold", metrics=["metric"])
     both = metric_accuracy(
         {**named, "other": table(other=cells["metric"])}, gold="gold:gold", metrics=["metric", "other"]

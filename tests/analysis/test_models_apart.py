@@ -54,7 +54,7 @@ def test_agreement_on_ratings_is_that_of_people_and_says_so(example: pyr.Study) 
     mixed = with_model(example, aspect="overall")
     people, found = (analysis.agreement(study, aspect="overall", resamples=0) for study in (example, mixed))
     assert found.result == people.result
-    assert "ratings of overall: 24 by models are left out; name judges to have them in" in map(str, found.notes)
+    assert "ratings of overall: 24 by models are left out; name judges to include them" in map(str, found.notes)
     asked = analysis.agreement(mixed, aspect="overall", judges="all", resamples=0)
     assert MODEL.id in {judge.judge for judge in asked.result.judges}
     assert not [note for note in asked.notes if "left out" in note.what]

@@ -134,7 +134,7 @@ def test_bad_votes_are_refused_with_their_address() -> None:
         with pytest.raises(InputError) as caught:
             function(bad)
         assert [str(problem) for problem in caught.value.problems] == [
-            "topic t, judge j, a against a: a system is not compared with itself",
+            "topic t, judge j, a against a: a system cannot be compared with itself",
             "topic t, judge j, a against b: the winner 'c' is neither of the two",
         ]
     for prior in (-1, float("nan"), float("inf")):

@@ -12,7 +12,7 @@ from scipy import stats
 
 import pyramidion as pyr
 from pyramidion.analysis import Answer, Assumptions, Prices, plan
-from pyramidion.analysis.planning import PAPER, Design, Plan, efficient
+from pyramidion.analysis.planning import PAPER, Design, DesignPlan, efficient
 from pyramidion.analysis.simulation import from_assumptions, outcome
 from pyramidion.analysis.sources import as_study, read_source
 
@@ -22,7 +22,7 @@ def alike(**choices: float) -> Assumptions:
     return Assumptions(systems=2, spread=0.0, topic_spread=0.0, unit_spread=0.0, interaction=0.0, **choices)  # type: ignore[arg-type]
 
 
-def design(answer: Answer[Plan], topics: int, units: int, workers: int) -> Design:
+def design(answer: Answer[DesignPlan], topics: int, units: int, workers: int) -> Design:
     return next(d for d in answer.result.designs if (d.topics, d.units, d.workers) == (topics, units, workers))
 
 
@@ -184,7 +184,7 @@ def test_the_limit_that_forbids_is_named() -> None:
     assert fixed.result.limit == "5 or 8 topics (given), 16, 32, 48 or 64 units (searched), 3 workers (given)"
     with pytest.raises(pyr.UsageError, match=r"budget of \$10.00 does not pay for the smallest design, 6 topics x 16"):
         plan(hard, budget=10)
-    with pytest.raises(pyr.UsageError, match="budget must be a number from 0 on, not 'much'"):
+    with pytest.raises(pyr.UsageError, match="budget must be 0 or more, not 'much'"):
         plan(hard, budget="much")
 
 

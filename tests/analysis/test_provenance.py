@@ -12,8 +12,7 @@ import pyramidion as pyr
 from pyramidion.analysis import correlate, metric_accuracy
 from pyramidion.analysis.inputs import LINEAR, SAME, SHARED, shares_judgments, why_dependent
 from pyramidion.analysis.sources import scored_by_all, scored_by_models
-from pyramidion.evaluation.automatic import evaluate_study
-from pyramidion.evaluation.judging import judge_study
+from pyramidion.evaluation import evaluate_study, judge_study
 from pyramidion.formats.score_tables import read_scores, write_scores
 from pyramidion.report.collect import findings
 from pyramidion.study import Judge, Judgment, Judgments, Score, ScoreTable, Signature
@@ -79,7 +78,7 @@ def test_without_a_signature_numbers_tell() -> None:
     answer = correlate(held, gold="gold", resamples=0, permutations=0)
     assert {c.metric for c in answer.result.correlations} == {"near", "other"}
     assert [str(note) for note in answer.notes[:2]] == [
-        "same: has the gold's own numbers, so it is left out; name it as metric to see it all the same",
+        "same: has the gold's own numbers, so it is left out; name it with --metric to see it anyway",
         "percent: follows from the gold's numbers by a straight line, so it is left out; name it as metric to see it "
         "all the same",
     ]

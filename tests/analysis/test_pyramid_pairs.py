@@ -181,7 +181,7 @@ def test_other_references_are_noted() -> None:
     found = figure_7()
     fewer = tuple(replace(p, references=("1", "2", "3")) if p.name == "auto" else p for p in found.pyramids)
     [note] = pyramid_pairs(replace(found, pyramids=fewer)).notes
-    assert "different references (4 in one only)" in str(note)
+    assert "different references (4 in only one of them)" in str(note)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from pyramidion.analysis.inputs import column_means
 from pyramidion.analysis.votes import unit_votes
 from pyramidion.scoring import lite, pyramid
 from pyramidion.study import Score, ScoreTable, Signature
-from pyramidion.study.columns import take
 
 
 @pytest.mark.parametrize("measure", ["modified", "original"])
@@ -284,7 +283,7 @@ def test_the_topic_of_least_agreement_is_dropped(example: pyr.Study) -> None:
     answer = drop_topics(example, gold, share=0.25)
     assert answer.result.dropped == (answer.result.topics[0][0],)
     kept = np.array([topic != answer.result.dropped[0] for topic in example.judgments.topic])
-    left = replace(example, judgments=take(example.judgments, kept))
+    left = replace(example, judgments=example.judgments.take(kept))
     scores = lite.score(left, min_agreement=0.0).per_system("lite")  # workers were screened on all topics
     assert answer.result.after[0].n == len(scores)
     with pytest.raises(pyr.UsageError, match="nothing is dropped"):

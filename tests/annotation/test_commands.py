@@ -16,15 +16,8 @@ from pyramidion.annotation import commands as do
 from pyramidion.annotation import log
 from pyramidion.annotation.commands import Command, Mark, Match, PeerAnnotation, Redo, RefusedError, Subject, Undo
 from pyramidion.annotation.editing import difference
-from pyramidion.annotation.log import (
-    Annotation,
-    ConflictError,
-    command_object,
-    event_object,
-    read_command,
-    read_event,
-    replay,
-)
+from pyramidion.annotation.events import command_object, event_object, read_command, read_event
+from pyramidion.annotation.log import Annotation, ConflictError, replay
 from pyramidion.study import UNMATCHED, ContentUnit, Contributor, Judge, Judgment, Judgments, Pyramid, Span
 from pyramidion.study.texts import union
 
@@ -49,7 +42,7 @@ def after(
     made = subject if isinstance(subject, Annotation) else Annotation.start(subject)
     for command in commands:
         event = made.accept(command, author=author, base=made.version if base is None else base)
-        made = made.extended(event)
+        made = made.extend_with(event)
     return made
 
 
@@ -122,14 +115,14 @@ def test_contributors_move_and_units_merge_and_split() -> None:
         (do.AddUnit(label="\ud83d"), "half a character"),
         (do.AddUnit(contributors=(Contributor("A", spans((0, 1))),) * 2), "at most one contributor"),
         (do.RemoveContributor("2", "B"), "unit 2 “bridge” has no contributor from reference 'B'"),
-        (do.RemoveContributor("1", "A", spans((0, 3))), "unit 1, contributor A: span 0-3 is no part of it"),
+        (do.RemoveContributor("1", "A", spans((0, 3))), "unit 1, contributor A: span 0-3 is not part of it"),
         (do.MoveContributor("1", "A", "1"), "in this unit already"),
         (do.MoveContributor("1", "A", "7"), "no unit '7'"),
         (do.MergeUnits(("1",)), "two or more different units"),
         (do.MergeUnits(("1", "1")), "two or more different units"),
         (do.SplitUnit("1", ("A", "B")), "leaves some"),
         (do.SplitUnit("1", ()), "leaves some"),
-        (do.ReorderUnit("1", "1"), "in front of itself"),
+        (do.ReorderUnit("1", "1"), "before itself"),
         (do.ReorderUnit("2"), "changes nothing"),
         (do.ImportPyramid((ContentUnit("7", ""),)), "into an empty one; this one has 2 units"),
         (do.MatchUnit("1", spans((0, 1))), "is of a pyramid"),
@@ -176,7 +169,7 @@ def test_a_peer_is_matched_and_every_mention_counts() -> None:
     )
     state = made.state
     assert not isinstance(state, Pyramid)
-    assert state.expressed() == {"1": 2}
+    assert state.count_mentions() == {"1": 2}
     assert state.judgments(UNITS, "anna") == [
         Judgment("t", "s", "anna", 2, unit="1", evidence=(spans((4, 17)), spans((37, 43), (47, 51)))),
         Judgment("t", "s", "anna", 0, unit="2"),
@@ -489,7 +482,7 @@ class Annotating(RuleBasedStateMachine):
             event = self.now.accept(command, author=author, base=base)
         except (RefusedError, ConflictError):
             return False
-        self.now = self.now.extended(read_event(json.loads(json.dumps(event_object(event)))))
+        self.now = self.now.extend_with(read_event(json.loads(json.dumps(event_object(event)))))
         assert self.now.events[-1] == event
         return True
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pyramidion.analysis.pyramid_pairs import compare_pyramids, dice
 from pyramidion.annotation.commands import Mark, Match, PeerAnnotation
-from pyramidion.annotation.comparison import compare_peers
+from pyramidion.annotation.desk import compare_peers
 from pyramidion.study import ContentUnit, Contributor, Pyramid, Span
 
 

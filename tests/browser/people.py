@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page, Response, expect
 
-from pyramidion.campaigns.api.instructions import CONTENT
+from pyramidion.campaigns.api.worker import CONTENT
 from pyramidion.server.context import SESSION_COOKIE
 from pyramidion.store.accounts import Accounts
 from pyramidion.study.tasks import TaskKind

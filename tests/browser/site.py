@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pyramidion as pyr
-from pyramidion.campaigns.desk import Desk
+from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.plan import plan
 from pyramidion.campaigns.platforms.local import invite
+from pyramidion.campaigns.tasks import to_object
 from pyramidion.store.accounts import Accounts
 from pyramidion.store.database import Database
 from pyramidion.study import Settings
@@ -43,7 +44,7 @@ class Site:
     """A study that is being served, and a way to its database beside the pages."""
 
     url: str
-    desk: Desk
+    desk: CampaignDesk
 
     def start(self, kind: TaskKind, name: str, **settings: Any) -> None:
         self.desk.start(plan(self.desk.studies.load(), kind, name, Settings.for_kind(kind, **settings)))
@@ -53,7 +54,7 @@ class Site:
 
     def answers(self, campaign: str) -> list[dict[str, Any]]:
         """What has arrived and counts."""
-        return [answer.answer or {} for answer in self.desk.campaigns.answers(campaign) if answer.counted]
+        return [to_object(one.answer) for one in self.desk.campaigns.answers(campaign) if one.counted and one.answer]
 
 
 @contextmanager
@@ -63,7 +64,7 @@ def serve(study: pyr.Study, folder: Path, *, apart: bool = False) -> Iterator[Si
     database = Database.create(place, title=study.title)
     try:
         Accounts(database).add(MANAGER, PASSWORD)
-        desk = Desk(database)
+        desk = CampaignDesk(database)
         desk.import_study(study)
         with running_server(place) if apart else served_here(place) as server:
             yield Site(server.url, desk)

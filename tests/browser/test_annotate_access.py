@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import product
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -12,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.annotating import JUDGE, account, begin, call, card, come_in, expert_study, open_editor
 from tests.browser.people import Visitors
 from tests.browser.site import TOPIC, Site, serve
-from tests.browser.test_accessibility import FOCUSED, grave
+from tests.browser.test_accessibility import FOCUSED, problems
 
 pytestmark = pytest.mark.browser
 
@@ -140,15 +139,7 @@ PAGES: dict[str, Callable[[Page, Site], None]] = {
 def test_axe_finds_nothing_grave(name: str, site: Site, visitors: Visitors) -> None:
     page = visitors.new(bypass_csp=True)  # axe-core comes from outside; nothing else gets around the policy
     PAGES[name](page, site)
-    found = []
-    for size, colours in product((WIDE, LARGE, TABLET), ("light", "dark")):
-        page.set_viewport_size(size)
-        page.emulate_media(color_scheme=colours)
-        here = f"{size['width']} px, {colours}"
-        found += [f"{here}: {problem}" for problem in grave(page)]
-        if page.evaluate("document.scrollingElement.scrollWidth > innerWidth"):
-            found.append(f"{here}: scrolls sideways")
-    assert found == []
+    assert list(problems(page, [WIDE, LARGE, TABLET])) == []
 
 
 @pytest.mark.parametrize("name", ["desk", "pyramid", "peer", "comparing"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
@@ -12,7 +11,6 @@ from playwright.sync_api import Page, expect
 import pyramidion as pyr
 from pyramidion.annotation import commands as do
 from pyramidion.annotation.editing import apply
-from pyramidion.annotation.log import command_object
 from pyramidion.study import Contributor, Span
 from tests.browser.annotating import (
     account,
@@ -260,54 +258,6 @@ def test_what_is_impossible_is_said(page: Page) -> None:
     page.keyboard.press("a")
     expect(page.get_by_text("These words are in this unit already.")).to_be_visible()
     assert units(page) == after(GOLDEN)
-
-
-def test_page_and_server_edit_alike(page: Page) -> None:
-    """The page makes every change itself before the server does: both have to come to the same."""
-    commands: list[do.PyramidCommand] = [
-        do.AddUnit("n1", "new", (Contributor("A", (Span(5, 9), Span(0, 5))),)),
-        do.RenameUnit("n1", "newer"),
-        do.CommentUnit("n1", "why"),
-        do.CommentUnit("u02", "because"),
-        do.AddContributor("n1", "A", (Span(9, 12), Span(20, 30))),
-        do.AddContributor("n1", "B", (Span(1, 4),)),
-        do.RemoveContributor("n1", "A", (Span(2, 25),)),
-        do.RemoveContributor("u01", "C"),
-        do.MoveContributor("u01", "A", "n1"),
-        do.SplitUnit("u02", ("B", "D"), "half", "n2"),
-        do.MergeUnits(("n1", "u02", "u05"), "all"),
-        do.MergeUnits(("u07", "u08")),
-        do.ReorderUnit("u09", "u03"),
-        do.ReorderUnit("u03"),
-        do.DeleteUnit("u10"),
-    ]
-    pyramid: pyr.Pyramid = GOLDEN
-    given = [command_object(command) for command in commands]
-    start = state(page, number(page))
-    made = page.evaluate(
-        """async ([state, commands]) => {
-          const { apply } = await import("/static/annotation/commands.js");
-          return commands.reduce(apply, state).pyramid.units;
-        }""",
-        [start, given],
-    )
-    for command in commands:
-        done = apply(pyramid, command)
-        assert isinstance(done, pyr.Pyramid)
-        pyramid = done
-    wanted = [
-        {
-            "id": unit.id,
-            "label": unit.label,
-            "comment": unit.comment,
-            "weight": unit.weight,
-            "contributors": [
-                {"reference": c.reference, "spans": [list(s) for s in c.spans]} for c in unit.contributors
-            ],
-        }
-        for unit in pyramid.units
-    ]
-    assert json.loads(json.dumps(made)) == wanted
 
 
 # -- undo ----------------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from urllib.parse import quote
 
@@ -19,7 +18,7 @@ from pyramidion.report import report_page, write_feedback
 from pyramidion.report.collect import findings
 from pyramidion.study import UNMATCHED
 from tests.browser.people import Visitors
-from tests.browser.test_accessibility import PHONE, WIDE, grave
+from tests.browser.test_accessibility import PHONE, WIDE, problems
 from tests.browser.test_hostile import ALL, NAMES, SCRIPT, TEXTS
 from tests.scoring.test_human_peers import study as humans
 
@@ -241,19 +240,7 @@ def test_axe_finds_nothing_grave(place: str, page_file: Path, visitors: Visitors
     page = visitors.new(bypass_csp=True)  # axe-core comes from outside
     page.goto(page_file.as_uri() + place)
     expect(page.locator("main:visible h1")).to_be_visible()
-    assert list(seen_by_axe(page)) == []
-
-
-def seen_by_axe(page: Page) -> list[str]:
-    found = []
-    for size, colours in product((WIDE, PHONE), ("light", "dark")):
-        page.set_viewport_size(size)  # type: ignore[arg-type]
-        page.emulate_media(color_scheme=colours)  # type: ignore[arg-type]
-        here = f"{size['width']} px, {colours}"
-        found += [f"{here}: {problem}" for problem in grave(page)]
-        if page.evaluate("document.scrollingElement.scrollWidth > innerWidth"):
-            found.append(f"{here}: scrolls sideways")
-    return found
+    assert list(problems(page, [WIDE, PHONE])) == []
 
 
 def test_paper_is_light_and_shows_every_ranking(page_file: Path, visitors: Visitors) -> None:
@@ -271,7 +258,7 @@ def test_feedback_is_accessible_and_harmless(tmp_path: Path, visitors: Visitors)
     page = visitors.new(bypass_csp=True)
     for name in ("writers/extract/drought-plan.html", "overview.html"):
         page.goto((tmp_path / "good" / name).as_uri())
-        assert seen_by_axe(page) == []
+        assert list(problems(page, [WIDE, PHONE])) == []
     page.get_by_role("link", name="paraphrase").first.click()
     expect(page.get_by_role("heading", name="What you could add")).to_be_visible()
     written = write_feedback(findings(hostile_study(), resamples=20), tmp_path / "bad")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import pyramidion as pyr
-from pyramidion.campaigns.desk import Desk
-from pyramidion.campaigns.managing import decide_answers, decide_worker
+from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.campaigns.management import decide_answers, decide_worker
 from pyramidion.campaigns.monitor import overview
 from pyramidion.campaigns.plan import plan
 from pyramidion.campaigns.rehearsal import rehearse_campaign
@@ -20,24 +20,24 @@ from pyramidion.study import Settings
 
 
 @pytest.fixture
-def desk(tmp_path: Path, example: pyr.Study) -> Desk:
+def desk(tmp_path: Path, example: pyr.Study) -> CampaignDesk:
     """A study of two topics and three systems: texts only."""
     topics = example.topics[:2]
     kept = {topic.id for topic in topics}
     systems = {"paraphrase", "lead", "offtopic"}
     texts = [s for s in example.summaries if s.topic in kept and (s.role == "reference" or s.system in systems)]
-    made = Desk(Database.create(tmp_path / "study.db"))
+    made = CampaignDesk(Database.create(tmp_path / "study.db"))
     made.import_study(pyr.Study(topics=topics, summaries=tuple(texts)))
     return made
 
 
-def run(desk: Desk, kind: str, name: str, *, workers: int = 12, seed: int = 1, **settings: object) -> None:
+def run(desk: CampaignDesk, kind: str, name: str, *, workers: int = 12, seed: int = 1, **settings: object) -> None:
     chosen = Settings.for_kind(kind, **settings)  # type: ignore[arg-type]
     desk.start(plan(desk.studies.load(), kind, name, chosen))  # type: ignore[arg-type]
     rehearse_campaign(desk, name, workers=workers, seed=seed, careless=0.0, adversarial=0.0)
 
 
-def test_the_whole_chain(desk: Desk) -> None:
+def test_the_whole_chain(desk: CampaignDesk) -> None:
     run(desk, "write", "write")
     made = desk.make_units("write")
     assert {pyramid.topic for pyramid in made.pyramids} == {topic.id for topic in desk.studies.load().topics}
@@ -63,7 +63,7 @@ def test_the_whole_chain(desk: Desk) -> None:
     assert not wrote & judged  # nobody judges units of a topic they wrote for
 
 
-def test_the_answers_survive_export_and_import(desk: Desk, tmp_path: Path) -> None:
+def test_the_answers_survive_export_and_import(desk: CampaignDesk, tmp_path: Path) -> None:
     run(desk, "rate", "rate")
     study = desk.study()
     pyr.save(study, tmp_path / "out.jsonl")
@@ -74,14 +74,14 @@ def test_the_answers_survive_export_and_import(desk: Desk, tmp_path: Path) -> No
     assert pyr.score(back, "responsiveness").measures == ("overall", "linguistic", "content")
 
 
-def test_importing_twice_changes_nothing(desk: Desk) -> None:
+def test_importing_twice_changes_nothing(desk: CampaignDesk) -> None:
     held = desk.studies.load()
     assert desk.import_study(held) == 0
     with pytest.raises(pyr.InputError, match="appears 2 times"):
         desk.import_study(pyr.Study(topics=(replace(held.topics[0], title="another title"),)))
 
 
-def test_excluded_workers_leave_the_scores_and_come_back(desk: Desk) -> None:
+def test_excluded_workers_leave_the_scores_and_come_back(desk: CampaignDesk) -> None:
     run(desk, "rate", "rate")
     worker = desk.campaigns.answers("rate")[0].worker
     before = len(desk.study().judgments)
@@ -95,7 +95,7 @@ def test_excluded_workers_leave_the_scores_and_come_back(desk: Desk) -> None:
     assert len(desk.study().judgments) == before
 
 
-def test_a_table_of_comparisons_reads_back(desk: Desk, tmp_path: Path) -> None:
+def test_a_table_of_comparisons_reads_back(desk: CampaignDesk, tmp_path: Path) -> None:
     run(desk, "compare", "duel", workers=4)
     path = tmp_path / "duel.csv"
     path.write_text(desk.answers_table("duel"), encoding="utf-8")
@@ -105,7 +105,7 @@ def test_a_table_of_comparisons_reads_back(desk: Desk, tmp_path: Path) -> None:
     assert all(j.other and j.other != j.system for j in read.judgments)
 
 
-def test_decisions_have_consequences(desk: Desk) -> None:
+def test_decisions_have_consequences(desk: CampaignDesk) -> None:
     run(desk, "rate", "rate", workers=6)
     answers = desk.campaigns.answers("rate")
     worker = answers[0].worker
@@ -118,10 +118,10 @@ def test_decisions_have_consequences(desk: Desk) -> None:
     assert known.blocked == "enough"
     decide_answers(desk, "reopen", "rate", [mine[0]], actor="me", reason="do it again")
     assert desk.campaigns.progress("rate")["submitted"] == len(answers) - 1
-    assert [review.action for review in desk.reviews.all()].count("approve") == len(mine)
+    assert [review.action for review in desk.worker_decisions.all()].count("approve") == len(mine)
 
 
-def test_the_overview_shows_who_is_careless(desk: Desk, example: pyr.Study) -> None:
+def test_the_overview_shows_who_is_careless(desk: CampaignDesk, example: pyr.Study) -> None:
     units = tuple(
         p for p in example.pyramids if p.name == "crowd" and p.topic in {t.id for t in desk.studies.load().topics}
     )
@@ -146,7 +146,7 @@ def test_the_overview_shows_who_is_careless(desk: Desk, example: pyr.Study) -> N
     assert str(found.cost.total) == f"{found.progress['submitted'] * 0.54:.2f}"
 
 
-def test_comparisons_become_preferences(desk: Desk) -> None:
+def test_comparisons_become_preferences(desk: CampaignDesk) -> None:
     run(desk, "compare", "compare")
     votes = [j for j in desk.study().judgments if j.aspect == "preference"]
     assert votes

@@ -9,6 +9,7 @@ import pytest
 
 import pyramidion as pyr
 from pyramidion.campaigns.plan import plan
+from pyramidion.campaigns.tasks import AttentionCheck, ExpertRatings, to_object
 from pyramidion.study import Settings
 
 
@@ -61,11 +62,13 @@ def test_known_answers_are_mixed_in_at_the_set_rate(example: pyr.Study) -> None:
     for id, gold in made.gold.items():
         peer = example.summary(tasks[id].topic, tasks[id].system)
         assert peer is not None
-        assert (gold["label"] in peer.text) == (gold["value"] == 1)
-    assert {gold["value"] for gold in made.gold.values()} == {0, 1}
+        assert isinstance(gold, AttentionCheck)
+        assert (gold.label in peer.text) == (gold.value == 1)
+    assert {getattr(gold, "value", None) for gold in made.gold.values()} == {0, 1}
     rated = plan(example, "rate", "r", Settings.for_kind("rate", gold_rate=1.0))
     assert len(rated.gold) == 24
-    assert all(set(gold["aspects"]) == {"overall", "linguistic", "content"} for gold in rated.gold.values())
+    assert all(isinstance(gold, ExpertRatings) for gold in rated.gold.values())
+    assert all(set(to_object(gold)["aspects"]) == {"overall", "linguistic", "content"} for gold in rated.gold.values())
 
 
 def test_some_topics_and_systems(example: pyr.Study) -> None:

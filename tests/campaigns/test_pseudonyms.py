@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pyramidion as pyr
-from pyramidion.campaigns.desk import PSEUDONYM, Desk, with_pseudonyms
+from pyramidion.campaigns.desk import PSEUDONYM, CampaignDesk, with_pseudonyms
 from pyramidion.store.database import Database
 from pyramidion.study import Assignment, Judge, Judgment, Judgments, Pyramid
 
@@ -43,7 +43,7 @@ def test_workers_are_renamed_wherever_they_occur(example: pyr.Study) -> None:
 
 
 def test_an_imported_study_has_pseudonyms_and_the_same_scores(example: pyr.Study, tmp_path: Path) -> None:
-    desk = Desk(Database.create(tmp_path / "study.db"))
+    desk = CampaignDesk(Database.create(tmp_path / "study.db"))
     desk.import_study(example)
     held = desk.studies.load()
     assert crowd_ids(example)
@@ -52,7 +52,7 @@ def test_an_imported_study_has_pseudonyms_and_the_same_scores(example: pyr.Study
     assert list(pyr.score(held, "lite")) == list(pyr.score(example, "lite"))
     assert desk.import_study(example) == 0, "the same file again brings nothing new"
     assert desk.import_study(held) == 0, "and so does what was exported"
-    other = Desk(Database.create(tmp_path / "other.db"))
+    other = CampaignDesk(Database.create(tmp_path / "other.db"))
     other.import_study(example)
     assert not crowd_ids(held) & crowd_ids(other.studies.load()), "another study, other pseudonyms"
     desk.database.close()

@@ -52,6 +52,6 @@ def test_agreement_does_not_speak_of_ratings_where_nothing_was_judged(tmp_path: 
     path = tmp_path / "texts.jsonl"
     pyr.save(pyr.Study((pyr.Topic("t"),), (pyr.Summary("t", "x", "Two."),)), path)
     done = CliRunner().invoke(app, ["analyze", "agreement", str(path)])
-    assert str(done.exception) == "the study has no judgments, so there is nothing to agree on"
+    assert str(done.exception) == "the study has no judgments, so agreement cannot be measured"
     done = CliRunner().invoke(app, ["analyze", "calibrate", str(path)])
     assert str(done.exception) == "the study has no ratings of summaries"

@@ -80,7 +80,7 @@ def test_build_writes_what_the_name_says(folder: Path, tmp_path: Path) -> None:
 
 
 def test_build_adds_to_a_study_database(folder: Path, tmp_path: Path) -> None:
-    from pyramidion.campaigns.desk import Database, Desk
+    from pyramidion.campaigns.desk import CampaignDesk, Database
 
     place = tmp_path / "study.db"
     refused = run("build", folder, "-o", place)
@@ -89,7 +89,7 @@ def test_build_adds_to_a_study_database(folder: Path, tmp_path: Path) -> None:
     Database.create(place, title="Floods").close()
     done = run("build", folder, "-o", place)
     assert done.returncode == 0, done.stderr
-    desk = Desk.open(place)
+    desk = CampaignDesk.open(place)
     assert {(pyramid.topic, pyramid.name) for pyramid in desk.studies.load().pyramids} == {
         ("again", "auto"),
         ("flood", "auto"),

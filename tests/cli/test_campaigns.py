@@ -166,7 +166,7 @@ def test_all_workers_without_a_flag_are_approved_at_once(tmp_path: Path) -> None
     expected = f"approve: {len(good)} workers, {done} submissions (good work); {len(workers) - len(good)} flagged"
     assert expected in run("campaign", "approve", place, "--unflagged", "judge").stdout
     assert f"{len(good)} workers, 0 submissions" in run("campaign", "approve", place, "--unflagged", "judge").stdout
-    refused(run("campaign", "approve", place, "judge"), 2, "say which answers, by their ids, or whose")
+    refused(run("campaign", "approve", place, "judge"), 2, "say which answers: give their ids, or a worker")
     refused(run("campaign", "approve", place, "judge", 1, "--unflagged"), 2, "leave out ids and --worker")
 
 

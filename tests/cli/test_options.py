@@ -52,14 +52,14 @@ from tests.cli.running import run
 from typer.main import get_command
 
 import pyramidion as pyr
+from pyramidion import engines
 from pyramidion.analysis import grid_runs as grids
 from pyramidion.annotation.desk import AnnotationDesk
 from pyramidion.campaigns import reviewing as platforms
-from pyramidion.campaigns.platforms.prolific_api import Client
+from pyramidion.campaigns.platforms.prolific import Client
 from pyramidion.cli import demo
 from pyramidion.cli.main import app
 from pyramidion.errors import UsageError
-from pyramidion.evaluation import automatic
 from pyramidion.store.database import Database
 from pyramidion.store.studies import Studies
 from pyramidion.study import Aspect, ContentUnit, Contributor, Judge, Judgment, Score
@@ -229,7 +229,7 @@ def outside(place: Path) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch, fake_prolific() as prolific:
         patch.setattr(uvicorn, "run", started)
-        patch.setattr(automatic, "ProcessPoolExecutor", processes)
+        patch.setattr(engines, "ProcessPoolExecutor", processes)
         patch.setattr(grids, "ProcessPoolExecutor", processes)
         patch.setattr(platforms, "Client", partial(Client, base_url=prolific.url))
         patch.setattr(demo, "example", lambda: pyr.load(place / SMALL))

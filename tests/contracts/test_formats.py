@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 import pyramidion as pyr
 from pyramidion import formats, plugins
 from pyramidion.errors import Problems, PyramidionError
-from pyramidion.formats.base import losses, parts
-from pyramidion.formats.studies import inspect, save
+from pyramidion.formats import inspect, losses, parts, save
 
 NAMES = plugins.names("formats")
 ONE_FILE = {"jsonl", "sacrerouge"}

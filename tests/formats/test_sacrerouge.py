@@ -13,8 +13,7 @@ from tests.strategies import studies
 
 import pyramidion as pyr
 from pyramidion.errors import Problems
-from pyramidion.formats import jsonl, sacrerouge
-from pyramidion.formats.base import losses
+from pyramidion.formats import jsonl, losses, sacrerouge
 from pyramidion.study import Document, Study, Summary, Topic
 
 EXAMPLE = Path(jsonl.__file__).parents[1] / "data" / "example.jsonl"
@@ -220,7 +219,7 @@ def test_a_topic_without_peers_is_lost_with_a_warning(tmp_path: Path) -> None:
         topics=(Topic("d"), Topic("e")), summaries=(Summary("d", "A", "r", "reference"), Summary("e", "s", "p"))
     )
     assert write(study, tmp_path / "out.jsonl") == [
-        "topic d: has no peer summary, and so no line to stand in: it is left out"
+        "topic d: is left out: every line holds a peer summary, and it has none"
     ]
     assert [topic.id for topic in read(tmp_path / "out.jsonl")[0].topics] == ["e"]
 

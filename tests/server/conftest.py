@@ -14,7 +14,7 @@ from tests.databases import Postgres, postgres
 from tests.server.servers import Person, ServerThread, logged_in, make_study, served_here, start_campaign
 
 import pyramidion as pyr
-from pyramidion.campaigns.desk import Desk
+from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.study.tasks import TaskKind
 
 WEBHOOK_SECRET = "the secret of a subscription"
@@ -24,7 +24,7 @@ WEBHOOK_SECRET = "the secret of a subscription"
 class Site:
     """A served study. Tests share it; each starts campaigns of its own."""
 
-    desk: Desk
+    desk: CampaignDesk
     study: pyr.Study
     server: ServerThread
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))

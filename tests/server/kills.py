@@ -17,7 +17,8 @@ from typing import Any
 import httpx
 from tests.server.servers import Person, Server, answer_to, free_port, start_server
 
-from pyramidion.campaigns.desk import Desk
+from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.campaigns.tasks import to_object
 
 PEOPLE = 8
 FEWEST, MOST = 1, 40  # requests to one server before it dies
@@ -36,7 +37,9 @@ class Outcome:
 
 
 class Kills:
-    def __init__(self, desk: Desk, place: str | Path, campaign: str, *, seed: int = 0, processes: int = 1) -> None:
+    def __init__(
+        self, desk: CampaignDesk, place: str | Path, campaign: str, *, seed: int = 0, processes: int = 1
+    ) -> None:
         self._desk, self._place, self._campaign, self._processes = desk, place, campaign, processes
         self._port = free_port()  # the same after each restart, as for real people
         self._rng = random.Random(seed)
@@ -89,7 +92,7 @@ class Kills:
         with self._changed:
             known = dict(self.outcome.acknowledged)
         answers = self._desk.campaigns.answers(self._campaign)
-        stored = {answer.id: answer.answer for answer in answers if answer.state == "submitted"}
+        stored = {answer.id: to_object(answer.answer) for answer in answers if answer.answer}
         lost = [id for id, answer in known.items() if stored.get(id) != answer]
         assert not lost, f"acknowledged, but not stored: {lost}"
 

@@ -26,8 +26,8 @@ import httpx
 import uvicorn
 
 import pyramidion as pyr
-from pyramidion.campaigns.api.instructions import right_answers
-from pyramidion.campaigns.desk import Desk
+from pyramidion.campaigns.api.worker import right_answers
+from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.plan import plan
 from pyramidion.campaigns.platforms.local import invite
 from pyramidion.server.app import create_app
@@ -46,13 +46,13 @@ ENDS_WITHIN = 20.0
 # -- studies -------------------------------------------------------------------------------------------------
 
 
-def make_study(place: str | Path, study: pyr.Study | None = None) -> Desk:
+def make_study(place: str | Path, study: pyr.Study | None = None) -> CampaignDesk:
     """A new study database with the bundled example, or another study, and an account for each role."""
     database = Database.create(place, title="A study")
     accounts = Accounts(database)
     for name, role in ACCOUNTS.items():
         accounts.add(name, PASSWORD, role)  # type: ignore[arg-type]
-    desk = Desk(database)
+    desk = CampaignDesk(database)
     desk.import_study(study or pyr.example())
     return desk
 
@@ -63,7 +63,7 @@ def only_texts(study: pyr.Study) -> pyr.Study:
 
 
 def start_campaign(
-    desk: Desk,
+    desk: CampaignDesk,
     study: pyr.Study,
     kind: TaskKind,
     name: str,
@@ -77,7 +77,7 @@ def start_campaign(
     desk.start(plan(study, kind, name, settings, topics=topics, systems=systems))
 
 
-def start_many(desk: Desk, name: str, tasks: int, **chosen: Any) -> None:
+def start_many(desk: CampaignDesk, name: str, tasks: int, **chosen: Any) -> None:
     """A judging campaign with so many tasks: the planned ones, over and over under new ids."""
     study = desk.studies.load()
     made = plan(study, "judge", name, Settings.for_kind("judge", **chosen))
@@ -222,7 +222,7 @@ def browser(url: str, **more: Any) -> httpx.Client:
 class Person:
     """A worker with an invitation, and what the worker page sends for them."""
 
-    def __init__(self, desk: Desk, url: str, campaign: str, name: str = "") -> None:
+    def __init__(self, desk: CampaignDesk, url: str, campaign: str, name: str = "") -> None:
         self.campaign = campaign
         self.token = invite(desk.database.secret, campaign, name)
         self.client = browser(url, headers={"X-Requested-With": "pyramidion"})
@@ -274,7 +274,7 @@ def answer_to(page: dict[str, Any], value: int = 1) -> dict[str, Any]:
     return {"winner": "first"}
 
 
-def logged_in(desk: Desk, url: str, name: str = "boss") -> httpx.Client:
+def logged_in(desk: CampaignDesk, url: str, name: str = "boss") -> httpx.Client:
     """A client with a session, as after the log-in page, and the header that its pages send."""
     accounts = Accounts(desk.database)
     token = accounts.log_in(name, PASSWORD)

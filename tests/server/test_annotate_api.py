@@ -17,7 +17,7 @@ from tests.databases import Postgres
 from tests.server.servers import PASSWORD, browser, logged_in, make_study, served_here
 
 import pyramidion as pyr
-from pyramidion.campaigns.desk import Desk
+from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.server.security import MAX_BODY, MAX_IMPORT
 from pyramidion.store.accounts import Accounts
 
@@ -32,7 +32,7 @@ JSON = dict[str, Any]
 class Office:
     """A served study that experts annotate. Tests share it; each begins annotations under names of its own."""
 
-    desk: Desk
+    desk: CampaignDesk
     place: str
     url: str
     study: pyr.Study

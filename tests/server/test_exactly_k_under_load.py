@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from tests.server.servers import Person, answer_to, make_study, running_server, start_many
 
-from pyramidion.campaigns.api.instructions import right_answers
-from pyramidion.campaigns.desk import Desk
+from pyramidion.campaigns.api.worker import right_answers
+from pyramidion.campaigns.desk import CampaignDesk
 
 pytestmark = pytest.mark.server
 
@@ -29,7 +29,7 @@ GIVE_UP = 240.0  # seconds; only a crowd that never finishes gets there
 class Crowd:
     """People in threads: some give a task back, some vanish (and come late, or never), some submit twice."""
 
-    def __init__(self, desk: Desk, url: str, campaign: str) -> None:
+    def __init__(self, desk: CampaignDesk, url: str, campaign: str) -> None:
         self.desk, self.url, self.campaign = desk, url, campaign
         self.finished = threading.Event()
         self.statuses: Counter[int] = Counter()

@@ -115,7 +115,7 @@ def test_what_is_undefined() -> None:
     certain = one_way([1, 1, 2, 2], [0, 0, 1, 1])
     assert (certain.f, certain.p, certain.share) == (None, 0.0, 1.0)
     assert one_way([1, np.nan, 2, 4], [0, 0, 1, 1]) == one_way([1, 2, 4], [0, 1, 1])
-    with pytest.raises(ValueError, match="2 values have 3 groups"):
+    with pytest.raises(ValueError, match="there are 2 values but 3 group labels"):
         one_way([1, 2], [0, 0, 1])
 
 
@@ -187,7 +187,7 @@ def test_factors_without_anything_to_explain() -> None:
     assert (exact.f, exact.p, exact.share) == (None, 0.0, pytest.approx(1))
     assert (noise.f, noise.p) == (None, None)
     assert several_way([], {"a": []})[0].f is None
-    with pytest.raises(ValueError, match="3 values have 2 levels of a"):
+    with pytest.raises(ValueError, match="there are 3 values but 2 levels of a"):
         several_way([1.0, 2.0, 3.0], {"a": [0, 1]})
 
 

@@ -32,7 +32,7 @@ def test_undefined_resamples_are_left_out_up_to_half_of_them() -> None:
 
 @pytest.mark.parametrize("confidence", [0, 1, 95])
 def test_confidence_is_a_share(confidence: float) -> None:
-    with pytest.raises(ValueError, match=f"confidence is a share between 0 and 1, not {confidence}"):
+    with pytest.raises(ValueError, match=f"confidence must be between 0 and 1, not {confidence}"):
         percentile_interval(np.arange(3.0), confidence)
 
 

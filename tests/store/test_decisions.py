@@ -18,9 +18,10 @@ from tests.databases import Postgres
 
 import pyramidion as pyr
 from pyramidion.campaigns.assignments import Assignments, Lease
-from pyramidion.campaigns.decisions import DecisionConflictError, Decisions, Reviews
-from pyramidion.campaigns.records import Campaigns
-from pyramidion.campaigns.workers import Workers
+from pyramidion.campaigns.decisions import AnswerDecisions, DecisionConflictError
+from pyramidion.campaigns.tables import Campaigns
+from pyramidion.campaigns.tasks import JudgeAnswer
+from pyramidion.campaigns.workers import WorkerDecisions, Workers
 from pyramidion.store.database import Database
 from pyramidion.study import Campaign, Settings, Task
 
@@ -42,7 +43,7 @@ def answer(database: Database, name: str, campaign: str = "c") -> int:
     """Let somebody do their next task."""
     lease = Assignments(database).lease(campaign, joined(database, name))
     assert lease is not None
-    Assignments(database).submit(lease.id, joined(database, name), f"key {lease.id}", {"units": {"u1": 1}})
+    Assignments(database).submit(lease.id, joined(database, name), f"key {lease.id}", JudgeAnswer({"u1": 1}))
     return lease.id
 
 
@@ -54,7 +55,7 @@ def test_a_rejected_answer_frees_its_place_for_somebody_else(database: Database)
     start(database)
     first, second = answer(database, "a"), answer(database, "b")
     assert Assignments(database).lease("c", joined(database, "z")) is None
-    [done] = Decisions(database).decide("c", [first], "reject", **BOSS)
+    [done] = AnswerDecisions(database).decide("c", [first], "reject", **BOSS)
     assert (done.counted_before, done.counted, done.changed) == (True, False, True)
     assert counted(database) == [second]
     progress = Campaigns(database).progress("c")
@@ -63,8 +64,8 @@ def test_a_rejected_answer_frees_its_place_for_somebody_else(database: Database)
     third = answer(database, "z")
     assert counted(database) == [second, third]
     assert Campaigns(database).progress("c")["tasks_full"] == 1
-    assert Campaigns(database).answers("c")[0].answer == {"units": {"u1": 1}}, "the answer itself is kept"
-    [review] = Reviews(database).all()
+    assert Campaigns(database).answers("c")[0].answer == JudgeAnswer({"u1": 1}), "the answer itself is kept"
+    [review] = WorkerDecisions(database).all()
     assert (review.actor, review.action, review.reason, review.assignment) == ("boss", "reject", "read nothing", first)
 
 
@@ -72,7 +73,7 @@ def test_a_rejection_acts_in_its_campaign_only(database: Database) -> None:
     start(database)
     start(database, "other")
     here, there = answer(database, "a"), answer(database, "a", "other")
-    decisions = Decisions(database)
+    decisions = AnswerDecisions(database)
     with pytest.raises(pyr.UsageError, match=f"answer {there} belongs to campaign other, not to c"):
         decisions.decide("c", [here, there], "reject", **BOSS)
     assert counted(database) == [here], "all or none"
@@ -88,7 +89,7 @@ def test_a_rejection_acts_in_its_campaign_only(database: Database) -> None:
 def test_what_comes_back_counts_if_its_place_is_free(database: Database, undo: str) -> None:
     start(database, wanted=1)
     first = answer(database, "a")
-    decisions = Decisions(database)
+    decisions = AnswerDecisions(database)
     decisions.decide("c", [first], "reject", **BOSS)
     [back] = decisions.decide("c", [first], undo, **BOSS)  # type: ignore[arg-type]
     assert (back.counted_before, back.counted) == (False, True)
@@ -107,19 +108,19 @@ def test_what_comes_back_counts_if_its_place_is_free(database: Database, undo: s
 def test_a_place_in_work_is_taken(database: Database) -> None:
     start(database, wanted=1)
     first = answer(database, "a")
-    decisions = Decisions(database)
+    decisions = AnswerDecisions(database)
     decisions.decide("c", [first], "reject", **BOSS)
     lease = Assignments(database).lease("c", joined(database, "b"))
     assert lease is not None
     decisions.decide("c", [first], "restore", **BOSS)
     assert counted(database) == []
-    assert Assignments(database).submit(lease.id, joined(database, "b"), "k", {}).counted
+    assert Assignments(database).submit(lease.id, joined(database, "b"), "k", JudgeAnswer({})).counted
 
 
 def test_reopening_leaves_the_pay_alone(database: Database) -> None:
     start(database)
     first = answer(database, "a")
-    decisions = Decisions(database)
+    decisions = AnswerDecisions(database)
     decisions.decide("c", [first], "reopen", **BOSS)
     decisions.decide("c", [first], "approve", **BOSS)
     [stored] = Campaigns(database).answers("c")
@@ -136,11 +137,11 @@ def test_reopening_leaves_the_pay_alone(database: Database) -> None:
 def test_deciding_twice_is_deciding_once_and_only_submissions_are_decided(database: Database) -> None:
     start(database)
     first = answer(database, "a")
-    decisions = Decisions(database)
+    decisions = AnswerDecisions(database)
     for _ in range(2):
         done = decisions.decide("c", [first, first], "reject", **BOSS)
     assert [one.changed for one in done] == [False]
-    assert len(Reviews(database).all()) == 1
+    assert len(WorkerDecisions(database).all()) == 1
     lease = Assignments(database).lease("c", joined(database, "b"))
     assert lease is not None
     with pytest.raises(DecisionConflictError, match=f"answer {lease.id} has not been submitted"):
@@ -151,10 +152,10 @@ def test_a_dry_run_says_the_same_and_changes_nothing(database: Database) -> None
     start(database, tasks=2)
     ids = [answer(database, name) for name in "ababc"[:4]]
     before = (Campaigns(database).answers(), Campaigns(database).progress("c"))
-    decisions = Decisions(database)
+    decisions = AnswerDecisions(database)
     seen = decisions.decide("c", ids[:3], "reject", **BOSS, dry_run=True)
     assert (Campaigns(database).answers(), Campaigns(database).progress("c")) == before
-    assert not Reviews(database).all()
+    assert not WorkerDecisions(database).all()
     assert decisions.decide("c", ids[:3], "reject", **BOSS) == seen
 
 
@@ -162,14 +163,14 @@ def test_who_withdraws_is_out_of_the_campaign(database: Database) -> None:
     start(database, tasks=3)
     start(database, "other")
     first = answer(database, "a")
-    assignments, decisions = Assignments(database), Decisions(database)
+    assignments, decisions = Assignments(database), AnswerDecisions(database)
     a = joined(database, "a")
     lease = assignments.lease("c", a)
     assert lease is not None
     decisions.decide("c", [first, lease.id], "withdraw", **THERE)
     assert counted(database) == []
     assert Campaigns(database).progress("c")["open"] == 6
-    late = assignments.submit(lease.id, a, "k", {"units": {"u1": 1}})
+    late = assignments.submit(lease.id, a, "k", JudgeAnswer({"u1": 1}))
     assert not late.counted, "what comes after that does not count, though there is a place"
     assert counted(database) == []
     assert assignments.lease("c", a) is None
@@ -184,7 +185,7 @@ def test_who_withdraws_is_out_of_the_campaign(database: Database) -> None:
 def test_what_the_platform_was_told_is_changed_there(database: Database) -> None:
     start(database)
     good, bad = answer(database, "a"), answer(database, "b")
-    decisions = Decisions(database)
+    decisions = AnswerDecisions(database)
     for id, word in ((good, "approve"), (bad, "reject")):
         decisions.decide("c", [id], word, **BOSS)  # type: ignore[arg-type]
         decisions.tell([id], f"tell-{word}", actor="prolific", reason="r")  # type: ignore[arg-type]
@@ -216,14 +217,14 @@ def test_rejections_and_refills_at_the_same_time_keep_exactly_k(database: Databa
     start(database, tasks=6, wanted=3)
     ids = [answer(database, f"first {n % 4}") for n in range(18)]
     names = [joined(database, f"w{i}") for i in range(8)]
-    decisions, assignments = Decisions(database), Assignments(database)
+    decisions, assignments = AnswerDecisions(database), Assignments(database)
     failures: list[BaseException] = []
 
     def work(name: str) -> None:
         try:
             for _ in range(12):
                 if (lease := assignments.lease("c", name)) is not None:
-                    assignments.submit(lease.id, name, f"{lease.id}", {})
+                    assignments.submit(lease.id, name, f"{lease.id}", JudgeAnswer({}))
         except BaseException as error:  # shown in the main thread
             failures.append(error)
 
@@ -243,7 +244,7 @@ def test_rejections_and_refills_at_the_same_time_keep_exactly_k(database: Databa
     assert not failures
     for name in names:  # whoever came too early for the last place
         while (lease := assignments.lease("c", name)) is not None:
-            assignments.submit(lease.id, name, f"{lease.id}", {})
+            assignments.submit(lease.id, name, f"{lease.id}", JudgeAnswer({}))
     per_task = Counter(one.task.id for one in Campaigns(database).answers("c") if one.counted)
     assert per_task == {f"c-{i}": 3 for i in range(6)}
 
@@ -273,9 +274,9 @@ def test_a_database_of_version_0_1_opens_and_keeps_its_data(place: str) -> None:
             again: "reopened",
             plain: None,
         }
-        assert all(one.answer == {"units": {"u1": 1}} for one in answers.values())
+        assert all(one.answer == JudgeAnswer({"u1": 1}) for one in answers.values())
         assert counted(database) == [kept, plain]
-        assert len(Reviews(database).all()) == 4
+        assert len(WorkerDecisions(database).all()) == 4
         progress = Campaigns(database).progress("c")
         assert (progress["open"], progress["tasks_full"]) == (2, 0)
         database.close()
@@ -306,7 +307,7 @@ class Deciding(RuleBasedStateMachine):
         start(self.database, self.name, tasks=TASKS, wanted=WANTED)
         self.now = 0.0
         self.assignments = Assignments(self.database, lambda: self.now)
-        self.decisions = Decisions(self.database, lambda: self.now)
+        self.decisions = AnswerDecisions(self.database, lambda: self.now)
         self.workers = [joined(self.database, f"{self.name} w{i}") for i in range(WORKERS)]
         self.leases: dict[int, tuple[str, Lease]] = {}
         self.submitted: set[int] = set()
@@ -333,7 +334,7 @@ class Deciding(RuleBasedStateMachine):
     def submit(self, data: st.DataObject) -> None:
         id = data.draw(st.sampled_from(sorted(set(self.leases) - self.submitted)))
         worker = self.leases[id][0]
-        self.assignments.submit(id, worker, f"key {id}", {"by": worker})
+        self.assignments.submit(id, worker, f"key {id}", JudgeAnswer({}, worker))
         self.submitted.add(id)
 
     @precondition(lambda self: self.submitted)
@@ -391,7 +392,7 @@ class Deciding(RuleBasedStateMachine):
         for number in range(TASKS * WANTED + 1):
             stranger = joined(self.database, f"{self.name} stranger {number}")
             while (lease := self.assignments.lease(self.name, stranger)) is not None:
-                self.assignments.submit(lease.id, stranger, f"k{lease.id}", {})
+                self.assignments.submit(lease.id, stranger, f"k{lease.id}", JudgeAnswer({}))
                 found += 1
         assert found == self.open
 

@@ -15,7 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from sqlalchemy import Select, select
 
 from pyramidion.campaigns.assignments import Assignments, Lease, SubmissionConflictError
-from pyramidion.campaigns.records import Campaigns
+from pyramidion.campaigns.tables import Campaigns
+from pyramidion.campaigns.tasks import JudgeAnswer
 from pyramidion.campaigns.workers import Workers
 from pyramidion.store import schema
 from pyramidion.store.database import Database
@@ -75,11 +76,11 @@ class Campaigning(RuleBasedStateMachine):
         id = data.draw(st.sampled_from(sorted(self.leases)))
         worker, _ = self.leases[id]
         for _ in range(1 + twice):
-            receipt = self.assignments.submit(id, worker, f"key {id}", {"by": worker})
+            receipt = self.assignments.submit(id, worker, f"key {id}", JudgeAnswer({}, worker))
             known = self.receipts.setdefault(id, (worker, receipt.counted))
             assert known == (worker, receipt.counted), "a replay changes nothing"
         with pytest.raises(SubmissionConflictError):
-            self.assignments.submit(id, worker, "another key", {"by": "somebody else"})
+            self.assignments.submit(id, worker, "another key", JudgeAnswer({}, "somebody else"))
 
     @precondition(lambda self: self.leases)
     @rule(data=st.data())

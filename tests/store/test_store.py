@@ -11,9 +11,10 @@ from sqlalchemy import select, update
 
 import pyramidion as pyr
 from pyramidion.campaigns.assignments import Assignments, SubmissionConflictError
-from pyramidion.campaigns.decisions import Decisions, Reviews
-from pyramidion.campaigns.records import Campaigns
-from pyramidion.campaigns.workers import Workers
+from pyramidion.campaigns.decisions import AnswerDecisions
+from pyramidion.campaigns.tables import Campaigns
+from pyramidion.campaigns.tasks import JudgeAnswer
+from pyramidion.campaigns.workers import WorkerDecisions, Workers
 from pyramidion.store import schema
 from pyramidion.store.accounts import Accounts
 from pyramidion.store.database import Database
@@ -110,8 +111,8 @@ def test_an_expired_lease_frees_its_place_and_late_work_is_surplus(database: Dat
     taken = assignments.lease("judge", quick)
     assert taken is not None
     assert assignments.lease("judge", slow) is None  # never the same task twice
-    assert assignments.submit(late.id, slow, "k1", {"units": {}}).counted is False
-    assert assignments.submit(taken.id, quick, "k2", {"units": {}}).counted is True
+    assert assignments.submit(late.id, slow, "k1", JudgeAnswer({})).counted is False
+    assert assignments.submit(taken.id, quick, "k2", JudgeAnswer({})).counted is True
     progress = Campaigns(database).progress("judge")
     assert (progress["submitted"], progress["surplus"], progress["tasks_full"]) == (1, 1, 1)
 
@@ -138,7 +139,7 @@ def test_late_work_counts_where_a_place_is_free(database: Database) -> None:
     late = assignments.lease("judge", slow)
     assert late is not None
     clock.now += 10_000
-    assert assignments.submit(late.id, slow, "k", {}).counted is True
+    assert assignments.submit(late.id, slow, "k", JudgeAnswer({})).counted is True
 
 
 def test_a_draft_renews_the_lease_but_not_a_place_that_is_gone(database: Database) -> None:
@@ -163,17 +164,17 @@ def test_replayed_submissions_give_the_same_receipt_and_others_conflict(database
     a, b = worker(database, "a"), worker(database, "b")
     lease = assignments.lease("judge", a)
     assert lease is not None
-    first = assignments.submit(lease.id, a, "key", {"units": {"u1": 1}})
-    again = assignments.submit(lease.id, a, "key", {"units": {"u1": 1}})
+    first = assignments.submit(lease.id, a, "key", JudgeAnswer({"u1": 1}))
+    again = assignments.submit(lease.id, a, "key", JudgeAnswer({"u1": 1}))
     assert (first.counted, first.replayed) == (True, False)
     assert (again.counted, again.replayed) == (True, True)
     with pytest.raises(SubmissionConflictError, match="another answer"):
-        assignments.submit(lease.id, a, "key", {"units": {"u1": 0}})
+        assignments.submit(lease.id, a, "key", JudgeAnswer({"u1": 0}))
     with pytest.raises(SubmissionConflictError, match="another answer"):
-        assignments.submit(lease.id, a, "other", {"units": {"u1": 1}})
+        assignments.submit(lease.id, a, "other", JudgeAnswer({"u1": 1}))
     with pytest.raises(SubmissionConflictError, match="not your task"):
-        assignments.submit(lease.id, b, "key", {"units": {"u1": 1}})
-    assert [x.answer for x in Campaigns(database).answers("judge")] == [{"units": {"u1": 1}}]
+        assignments.submit(lease.id, b, "key", JudgeAnswer({"u1": 1}))
+    assert [x.answer for x in Campaigns(database).answers("judge")] == [JudgeAnswer({"u1": 1})]
 
 
 def test_given_back_tasks_go_to_others(database: Database) -> None:
@@ -194,11 +195,11 @@ def test_reopening_asks_somebody_else_and_keeps_the_answer(database: Database) -
     a, b = worker(database, "a"), worker(database, "b")
     lease = assignments.lease("judge", a)
     assert lease is not None
-    assignments.submit(lease.id, a, "k", {"n": 1})
+    assignments.submit(lease.id, a, "k", JudgeAnswer({"u1": 1}))
     assert assignments.lease("judge", b) is None
-    Decisions(database).decide("judge", [lease.id], "reopen", actor="m", reason="doubtful")
+    AnswerDecisions(database).decide("judge", [lease.id], "reopen", actor="m", reason="doubtful")
     assert assignments.lease("judge", b) is not None
-    assert Campaigns(database).answers()[0].answer == {"n": 1}
+    assert Campaigns(database).answers()[0].answer == JudgeAnswer({"u1": 1})
     assert not Campaigns(database).answers()[0].counted
 
 
@@ -229,7 +230,7 @@ def test_a_campaign_from_before_a_setting_has_its_default(database: Database) ->
     assert lease.expires == clock.now + 60 * Settings().lease_minutes
     clock.now += 60
     assert assignments.save_draft(lease.id, a, {}) == clock.now + 60 * Settings().lease_minutes
-    assert assignments.submit(lease.id, a, "k", {}).counted
+    assert assignments.submit(lease.id, a, "k", JudgeAnswer({})).counted
     assert assignments.lease("judge", a) is not None
 
 
@@ -248,7 +249,7 @@ def test_a_worker_can_be_limited(database: Database) -> None:
     a = worker(database, "a")
     lease = assignments.lease("judge", a)
     assert lease is not None
-    assignments.submit(lease.id, a, "k", {})
+    assignments.submit(lease.id, a, "k", JudgeAnswer({}))
     assert assignments.lease("judge", a) is None
 
 
@@ -260,7 +261,7 @@ def test_paused_campaigns_give_out_nothing_and_take_everything_in(database: Data
     assert lease is not None
     campaigns.set_state("judge", "paused")
     assert assignments.lease("judge", b) is None
-    assert assignments.submit(lease.id, a, "k", {}).counted
+    assert assignments.submit(lease.id, a, "k", JudgeAnswer({})).counted
     campaigns.set_state("judge", "running")
     assert assignments.lease("judge", b) is not None
     campaigns.set_state("judge", "closed")
@@ -303,7 +304,7 @@ def test_many_threads_share_out_every_place_exactly_once(database: Database) -> 
     def work(name: str) -> None:
         try:
             while (lease := assignments.lease("judge", name)) is not None:
-                assignments.submit(lease.id, name, f"{lease.id}", {"by": name})
+                assignments.submit(lease.id, name, f"{lease.id}", JudgeAnswer({}, name))
         except BaseException as error:  # shown in the main thread
             failures.append(error)
 
@@ -341,13 +342,13 @@ def test_forgetting_a_worker_keeps_the_answers_and_nothing_of_the_person(databas
     a = worker(database, "a")
     lease = assignments.lease("judge", a)
     assert lease is not None
-    assignments.submit(lease.id, a, "k", {"n": 1})
-    Reviews(database).add("bonus", actor="m", reason="good", worker=a, amount=1.0)
+    assignments.submit(lease.id, a, "k", JudgeAnswer({"u1": 1}))
+    WorkerDecisions(database).add("bonus", actor="m", reason="good", worker=a, amount=1.0)
     workers.forget(a)
     assert workers.get(a) is None
     assert workers.identity(a) is None
     left = Campaigns(database).answers()[0]
-    assert left.answer == {"n": 1}
+    assert left.answer == JudgeAnswer({"u1": 1})
     assert left.worker.startswith("forgotten-")
     with pytest.raises(pyr.UsageError, match="no worker"):
         workers.forget(a)
@@ -368,11 +369,11 @@ def test_the_comprehension_check_has_two_tries(database: Database) -> None:
 
 def test_reviews_are_appended_and_the_last_word_holds(database: Database) -> None:
     a = worker(database, "a")
-    reviews = Reviews(database)
+    reviews = WorkerDecisions(database)
     reviews.add("exclude", actor="m", reason="agrees with nobody", worker=a)
-    assert reviews.excluded() == {a: "agrees with nobody"}
+    assert reviews.exclusions() == {a: "agrees with nobody"}
     reviews.add("include", actor="m", reason="was right after all", worker=a)
-    assert reviews.excluded() == {}
+    assert reviews.exclusions() == {}
     assert [review.action for review in reviews.all()] == ["exclude", "include"]
     with pytest.raises(pyr.UsageError, match="no worker"):
         reviews.add("exclude", actor="m", reason="", worker="w0")

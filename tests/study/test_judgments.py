@@ -1,14 +1,16 @@
-"""Judgments in columns behave like the list they stand for."""
+"""Judgments in columns behave like the list they stand for; grouping rows gives the same groups for any codes."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyramidion.study import Judgment, Judgments, Span
+from pyramidion.study import Column, Judgment, Judgments, Span
+from pyramidion.study.judgments import group
 
 one = st.builds(
     Judgment,
@@ -30,7 +32,10 @@ def test_a_sequence_like_any_other(items: list[Judgment]) -> None:
     assert list(judgments[1:4]) == items[1:4]
     assert list(judgments[::-1]) == items[::-1]
     assert judgments == Judgments(items)
-    assert judgments + items == Judgments(items + items)
+    assert judgments + items == judgments + judgments == Judgments(items + items)
+    assert list(judgments[2:] + judgments[:2]) == items[2:] + items[:2]
+    assert list(judgments.take([j.system == "a" for j in items])) == [j for j in items if j.system == "a"]
+    assert list(judgments.take([0, 0][: len(items)])) == [*items[:1], *items[:1]][: len(items)]
     if items:
         assert judgments[-1] == items[-1]
     with pytest.raises(IndexError):
@@ -39,7 +44,7 @@ def test_a_sequence_like_any_other(items: list[Judgment]) -> None:
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_only_none_is_missing(value: float) -> None:
-    with pytest.raises(ValueError, match="is not a judgment"):
+    with pytest.raises(ValueError, match="is not a number; use None"):
         Judgments([Judgment("t", "s", "j", value, unit="u")])
 
 
@@ -56,7 +61,40 @@ def test_columns_without_a_second_summary_are_of_no_comparison() -> None:
     assert list(Judgments.of_columns(**parts)) == items
 
 
+def test_columns_do_not_change() -> None:
+    judgments = Judgments([Judgment("t", "s", "j", 1, unit="u")])
+    with pytest.raises(ValueError, match="read-only"):
+        judgments.value[0] = 0
+    with pytest.raises(ValueError, match="read-only"):
+        judgments.unit.codes[0] = 1
+
+
+def test_a_column_knows_its_names() -> None:
+    column = Column(("b", "unused", "a"), [2, 0, 2])
+    assert list(column) == ["a", "b", "a"]
+    assert column.present_names() == ["a", "b"]
+    assert column.is_in({"a"}).tolist() == [True, False, True]
+    assert column.ranks().tolist() == [0, 1, 0]
+    assert list(column.rename(str.upper) + Column(("c", "B"), [1, 0])) == ["A", "B", "A", "B", "c"]
+    assert list(Column.repeat("x", 2)) == ["x", "x"]
+
+
 def test_judgments_equal_only_judgments() -> None:
     items = [Judgment("t", "s", "j", 1, unit="u")]
     assert Judgments(items) != items
     assert Judgments(items) != Judgments(items * 2)
+
+
+codes = st.sampled_from([0, 1, 2, 2**20, 2**40, 2**45])
+
+
+@given(st.lists(st.tuples(codes, codes, codes), max_size=12))
+def test_rows_that_agree_are_together_and_groups_are_in_order(rows: list[tuple[int, int, int]]) -> None:
+    # Products of codes up to 2 ** 45 do not fit into 64 bits, unless codes are renumbered on the way.
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    found = group(*columns)
+    distinct = sorted(set(rows))
+    assert len(found) == len(distinct)
+    assert [distinct[number] for number in found.of_row] == rows
+    assert [rows[row] for row in found.first] == distinct
+    assert found.first.tolist() == [rows.index(row) for row in distinct]  # the first row of each

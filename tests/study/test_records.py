@@ -11,7 +11,7 @@ from tests.strategies import studies
 
 import pyramidion as pyr
 from pyramidion.study import Assignment, Judgment, Judgments, Study, Task
-from pyramidion.study.records import BadRecordError, Collector, to_records
+from pyramidion.study.records import BadRecordError, Codec, Collector, to_records
 
 
 def read(*records: dict[str, Any]) -> Study:
@@ -94,6 +94,7 @@ JUDGMENT = {"type": "judgment", "topic": "t", "system": "s", "judge": "j", "valu
 PYRAMID = {"type": "pyramid", "topic": "t", "references": ["A"], "units": []}
 TASK = {"type": "task", "id": "k", "topic": "t"}
 KINDS = "study, topic, summary, pyramid, judge, aspect, task, assignment, judgment"
+SPAN = "field 'units[0].contributors[0].spans[0]'"
 LONG = ["a text that is longer than anybody would like to read in a message"]
 
 
@@ -109,23 +110,23 @@ def with_spans(spans: object) -> dict[str, Any]:
         ({"type": "topic"}, "field 'id' is missing"),
         ({"type": "topic", "id": None}, "field 'id' is null"),
         ({"type": "topic", "id": LONG}, "field 'id' must be text, not [\"a text that is longer than anybody wou"),
-        ({"type": "topic", "id": "t", "documents": {}}, "field 'documents' must be a list"),
-        ({"type": "topic", "id": "t", "documents": ["d"]}, "field 'documents' must be a list of objects"),
+        ({"type": "topic", "id": "t", "documents": {}}, "field 'documents' must be a list, not {}"),
+        ({"type": "topic", "id": "t", "documents": ["d"]}, "field 'documents[0]' must be an object, not \"d\""),
         ({"type": "study", "version": 2}, "version 2 of this format is unknown here; this release reads version 1"),
-        ({**PYRAMID, "references": ["A", 1]}, "field 'references' must be a list of texts"),
-        (with_spans("0-3"), "spans must be a list of [start, end]"),
-        (with_spans([[0]]), "a span must be [start, end], not [0]"),
-        (with_spans([[-1, 3]]), "a span must be [start, end], not [-1, 3]"),
-        (with_spans([[0, True]]), "a span must be [start, end], not [0, true]"),
-        (with_spans(["ab"]), 'a span must be [start, end], not "ab"'),
+        ({**PYRAMID, "references": ["A", 1]}, "field 'references[1]' must be text, not 1"),
+        (with_spans("0-3"), "field 'units[0].contributors[0].spans' must be a list, not \"0-3\""),
+        (with_spans([[0]]), f"{SPAN} must be [start, end], not [0]"),
+        (with_spans([[-1, 3]]), f"{SPAN} must be [start, end], not [-1, 3]"),
+        (with_spans([[0, True]]), f"{SPAN} must be [start, end], not [0, true]"),
+        (with_spans(["ab"]), f'{SPAN} must be [start, end], not "ab"'),
         (
             {"type": "judge", "id": "j", "kind": "robot"},
             "field 'kind' must be one of expert, crowd, model, not 'robot'",
         ),
         ({**TASK, "kind": "guess"}, "field 'kind' must be one of write, judge, rate, compare, not 'guess'"),
-        ({"type": "aspect", "id": "a", "low": 1}, "field 'high' is missing (null means unanswered)"),
-        ({"type": "aspect", "id": "a", "low": 1, "high": None}, "an aspect needs the numbers 'low' and 'high'"),
-        ({"type": "aspect", "id": "a", "low": None, "high": 1}, "an aspect needs the numbers 'low' and 'high'"),
+        ({"type": "aspect", "id": "a", "low": 1}, "field 'high' is missing"),
+        ({"type": "aspect", "id": "a", "low": 1, "high": None}, "field 'high' must be a number, not null"),
+        ({"type": "aspect", "id": "a", "low": None, "high": 1}, "field 'low' must be a number, not null"),
         ({**JUDGMENT, "value": "1"}, "field 'value' must be a number or null, not \"1\""),
         ({**JUDGMENT, "value": True}, "field 'value' must be a number or null, not true"),
         ({**JUDGMENT, "value": 1e300}, "field 'value' must be a number or null, not 1e+300"),
@@ -136,13 +137,37 @@ def with_spans(spans: object) -> dict[str, Any]:
             {key: JUDGMENT[key] for key in JUDGMENT if key != "value"},
             "field 'value' is missing (null means unanswered)",
         ),
-        ({**JUDGMENT, "evidence": [3]}, "spans must be a list of [start, end]"),
+        ({**JUDGMENT, "evidence": [3]}, "field 'evidence[0]' must be a list, not 3"),
     ],
 )
 def test_what_cannot_be_used_is_refused_with_the_reason(record: dict[str, Any], message: str) -> None:
     with pytest.raises(BadRecordError) as caught:
         Collector().add(record)
     assert str(caught.value) == message
+
+
+def test_a_title_is_text() -> None:
+    with pytest.raises(BadRecordError, match="field 'title' must be text, not 3"):
+        Collector().add({"type": "study", "title": 3})
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ([], "this must be an object, not []"),
+        ({"reference": "A", "colour": "red"}, "field 'colour' is unknown; there are: reference, spans"),
+        ({"spans": []}, "field 'reference' is missing"),
+    ],
+)
+def test_a_strict_codec_refuses_what_it_does_not_know(value: object, message: str) -> None:
+    with pytest.raises(BadRecordError) as caught:
+        Codec(strict=True).decode(pyr.Contributor, value)
+    assert str(caught.value) == message
+
+
+def test_a_strict_codec_wants_every_list_without_a_default() -> None:
+    with pytest.raises(BadRecordError, match="field 'references' is missing"):
+        Codec(strict=True).decode(pyr.Pyramid, {"topic": "t", "units": []})
 
 
 def test_a_study_has_one_title() -> None:

@@ -1,4 +1,4 @@
-"""Ask about scores and judgments: ``from pyramidion import analysis; analysis.correlate(...)``.
+"""Answer questions about scores and judgments: ``from pyramidion import analysis; analysis.correlate(...)``.
 
 Every question is a function that takes studies or score tables and keyword choices, and returns an ``Answer``: a
 sentence, tables, figures, notes, the signature of how it was made, and ``result`` with the named numbers.

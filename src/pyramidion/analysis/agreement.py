@@ -1,12 +1,12 @@
-"""Do judges agree, which of them stand apart, and where does the variance of their scores come from?
+"""Do judges agree, which of them differ from the rest, and where does the variance of their scores come from?
 
-Krippendorff's alpha with a bootstrap interval over items; per topic; per judge; for every two judges. Judge means and
-their spread, the difference between two judges on one item and how often each occurs, and the share of variance that
-judges, topics and systems explain: Gillick and Liu 2010, section 4.1, Tables 2 and 4.
+Krippendorff's alpha with a bootstrap interval over items; per topic; per judge; for every pair of judges. Judge means
+and their spread, the difference between two judges on one item and how often each occurs, and the share of variance
+that judges, topics and systems explain: Gillick and Liu 2010, section 4.1, Tables 2 and 4.
 
-A judge's alpha is 1 - the mean disagreement of the judge's pairs with others / that of all pairs of answers: weighted
-by answers, the judges' alphas make the whole. Alpha is undefined where nothing varies (unanimous data leaves nothing
-to disagree about, so agreement beyond chance has no meaning) and where no item has two answers (a single judge).
+A judge's alpha is 1 - the mean disagreement of the judge's pairs with others / that of all pairs of answers: the mean
+of the judges' alphas, weighted by answers, is the overall alpha. Alpha is undefined if nothing varies (with unanimous
+data, agreement beyond chance has no meaning) or if no item has two answers (a single judge).
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from pyramidion.study import Signature, Study
 from pyramidion.study.judgments import JudgeKind
 
 MOST_JUDGES = 60
-"""With more judges, the matrix of every two of them is left out: nobody can read it."""
+"""With more judges, the matrix of all pairs is left out: nobody could read it."""
 MOST_DIFFERENCES = 20
-"""With more different ones, differences between two judges are counted in steps."""
+"""With more distinct values, differences between two judges are counted in steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,8 @@ class PairAgreement(NamedTuple):
 
 
 class DifferenceCount(NamedTuple):
-    """How many pairs of answers to the same item are this far apart: from ``low`` up to, but without, ``high``.
-
-    Both are the same where the differences are few enough to be counted one by one.
-    """
+    """How many pairs of answers to the same item are this far apart: from ``low`` up to but excluding ``high``. Both
+    are equal if the differences are few enough to be counted one by one."""
 
     low: float
     high: float
@@ -99,13 +97,13 @@ def agreement(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Answer[Agreement]:
-    """Agreement on units (the default where there are any), or on the ratings of an aspect.
+    """Measure agreement on units (the default, if there are any) or on the ratings of an aspect.
 
-    The distance is nominal for units and ordinal for ratings unless another one is named. ``removals`` is how often
-    all but one answer of each item are removed at random, for the variance that one answer per item leaves.
+    The distance is nominal for units and ordinal for ratings unless another one is named. ``removals`` is how many
+    times all but one answer per item are removed at random, for the variance with one answer per item.
     """
     if removals < 1:
-        raise UsageError(f"removals is 1 or more, not {removals}")
+        raise UsageError(f"removals must be at least 1, not {removals}")
     data = _answers(study, aspect, kind, pyramid, judges)
     rated = data.measure in rated_aspects(study)
     chosen: Distance = distance or ("ordinal" if rated else "nominal")
@@ -146,7 +144,7 @@ def agreement(
 
 def _answers(study: Study, aspect: str | None, kind: JudgeKind, pyramid: str | None, judges: str | None) -> Ratings:
     if not len(study.judgments):
-        raise UsageError("the study has no judgments, so there is nothing to agree on")
+        raise UsageError("the study has no judgments, so agreement cannot be measured")
     if aspect is not None or not study.pyramids:
         data = ratings_of(study, aspect, judges=judges)
     else:
@@ -154,9 +152,11 @@ def _answers(study: Study, aspect: str | None, kind: JudgeKind, pyramid: str | N
         if not len(data.value) and rated_aspects(study):
             data = ratings_of(study, None, judges=judges)
     if not len(data.value):
-        raise UsageError(f"{data.measure}: there are no answers to agree on")
+        raise UsageError(f"{data.measure}: there are no answers to compare")
     if judges is None and set(data.judges) <= study.judges_of("model"):
-        raise UsageError(f"{data.measure}: only models have judged; name them (judges: model) to see how they agree")
+        raise UsageError(
+            f"{data.measure}: only models have judged it; name them (judges: model) to measure their agreement"
+        )
     return data
 
 
@@ -165,7 +165,7 @@ def _rows(data: Ratings, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pairs_within(item: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Row numbers of every two answers to the same item, each pair once."""
+    """Row numbers of every pair of answers to the same item."""
     order = np.argsort(item, kind="stable")
     grouped = item[order]
     left, right = [], []
@@ -283,7 +283,7 @@ def _sentence(result: Agreement) -> str:
         return f"Alpha on {result.measure} is undefined: no item was answered by two judges ({judges})."
     about = f"{judges}, {count(found.items, 'item')}, {count(found.answers, 'answer')}"
     if found.value is None:
-        return f"Alpha on {result.measure} is undefined: every answer is the same ({about})."
+        return f"Alpha on {result.measure} is undefined: all answers are the same ({about})."
     interval = f" [{found.interval.low:.3f}, {found.interval.high:.3f}]" if found.interval else ""
     text = f"Krippendorff's alpha on {result.measure} is {found.value:.3f}{interval} ({found.distance}; {about})."
     low = [j for j in result.judges if j.alpha is not None]
@@ -298,12 +298,12 @@ def _remarks(result: Agreement, data: Ratings) -> Iterator[Problem]:
     if found.items and (interval := found.interval) and interval.undefined:
         yield Problem("alpha", f"{interval.undefined} of {interval.resamples} resamples had no variation", "warning")
     if alone := int((np.bincount(data.item) == 1).sum()):
-        yield Problem("items", f"{count(alone, 'item')} with one answer only do not count for alpha", "warning")
+        yield Problem("items", f"{count(alone, 'item')} with only one answer do not count for alpha", "warning")
     without = [judge.judge for judge in result.judges if not judge.pairs]
     if without and len(without) < len(result.judges):
         yield Problem("judges", f"share no item with anyone: {listed(without)}", "warning")
     if len(result.judges) > MOST_JUDGES:
-        yield Problem("judges", f"more than {MOST_JUDGES}, so the table of every two of them is left out", "warning")
+        yield Problem("judges", f"more than {MOST_JUDGES}, so the table of all pairs is left out", "warning")
 
 
 def _tables(result: Agreement) -> tuple[Table, ...]:
@@ -327,7 +327,7 @@ def _tables(result: Agreement) -> tuple[Table, ...]:
     )
     ordered = sorted(result.judges, key=lambda j: (j.alpha is None, j.alpha or 0.0, j.judge))
     judges = Table(
-        "Judges, the least in line first",
+        "Judges, lowest agreement first",
         ("judge", "alpha", "same answer", "mean", "sd", "answers", "pairs"),
         tuple((j.judge, j.alpha, j.agreement, j.mean, j.sd, j.answers, j.pairs) for j in ordered),
         "alpha, same answer: with the others on the same items.",
@@ -341,8 +341,8 @@ def _tables(result: Agreement) -> tuple[Table, ...]:
         "Share of variance explained (R squared)",
         ("factor", "levels", "all answers", "one answer per item", "low", "high"),
         tuple((e.factor, e.levels, e.r2, e.r2_single, *_ends(e.single)) for e in result.explained),
-        "Each in a model of its own. A factor with many levels explains much by chance. One answer per item: the mean "
-        "over random removals of the others; low, high: the middle 95% of them.",
+        "Each factor in its own model. A factor with many levels explains much by chance. One answer per item: "
+        "the mean over random removals of the others; low, high: the middle 95% of the removals.",
     )
     pairs_in_all = sum(d.pairs for d in result.differences)
     differences = Table(
@@ -385,4 +385,4 @@ def _figures(result: Agreement) -> Iterator[Figure]:
     if result.pairs and len(names) > 1:
         known = {(a, b): found.value for a, b, found in result.pairs}
         values = tuple(tuple(known.get((a, b), known.get((b, a))) for b in names) for a in names)
-        yield Heatmap(f"Every two judges on {result.measure}", "alpha", names, names, values, low=-1.0)
+        yield Heatmap(f"Pairs of judges on {result.measure}", "alpha", names, names, values, low=-1.0)

@@ -1,4 +1,4 @@
-"""What every question is answered with: a sentence, labelled tables, figures, and how it was all made."""
+"""The answer to a question: a sentence, labelled tables, figures, and how they were made."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ class Series:
 
 @dataclass(frozen=True)
 class Lines:
-    """Curves over a number; ``mark`` and ``target`` are places on the x-axis and the y-axis worth a dashed line."""
+    """Curves over a number; ``mark`` and ``target`` are positions on the x-axis and the y-axis to mark with a dashed
+    line."""
 
     title: str
     x: str
@@ -45,7 +46,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Scatter:
-    """One point a system (or summary); ``diagonal`` draws where the two would be equal."""
+    """One point per system (or summary); ``diagonal`` draws the line on which both are equal."""
 
     title: str
     x: str
@@ -65,7 +66,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Intervals:
-    """Values with their intervals, one a row, in the order given; ``mark`` is a value worth a dashed line."""
+    """Values with their intervals, one per row, in the given order; ``mark`` is a value to mark with a dashed line."""
 
     title: str
     x: str
@@ -75,7 +76,7 @@ class Intervals:
 
 @dataclass(frozen=True)
 class Bars:
-    """One bar a name; a bar may go below 0."""
+    """One bar per name; bars may be negative."""
 
     title: str
     y: str
@@ -98,7 +99,7 @@ class Heatmap:
 @dataclass(frozen=True)
 class Contour:
     """Heights over two numbers: ``values`` has a row for each of ``ys`` and a column for each of ``xs``, both rising.
-    None leaves a hole; ``mark`` is a place worth a cross."""
+    None leaves a hole; ``mark`` is a place to mark with a cross."""
 
     title: str
     x: str
@@ -119,7 +120,7 @@ class Tier(NamedTuple):
 
 @dataclass(frozen=True)
 class Tiers:
-    """A pyramid, from the top tier down, a block a unit; ``label`` says what the shares are."""
+    """A pyramid, from the top tier down, one block per unit; ``label`` says what the shares are."""
 
     title: str
     label: str
@@ -135,11 +136,9 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under named columns. A cell is text, a count, a number, money, or None where something is undefined.
-
-    ``heads`` are shorter names of the columns for where people read them. The first ``naming`` columns say what a row
-    is about; a terminal shows at most ``fold`` others beside them, then the rest below.
-    """
+    """Rows under named columns. A cell is text, a count, a number, money, or None if undefined. ``heads`` are
+    shorter column names for people. The first ``naming`` columns identify a row; a terminal shows at most ``fold``
+    other columns beside them and the rest below."""
 
     title: str
     columns: tuple[str, ...]
@@ -155,7 +154,7 @@ class Table:
         return self.heads or self.columns
 
     def folded(self) -> tuple[Table, ...]:
-        """The table in parts that are narrow enough, each with the columns that name its rows."""
+        """The table split into narrow parts, each with the columns that identify its rows."""
         naming, rest = range(self.naming), range(self.naming, len(self.columns))
         if not self.fold or len(rest) <= self.fold:
             return (self,)
@@ -202,8 +201,8 @@ class Table:
 class Answer(Generic[Result]):
     """The answer to one question.
 
-    ``result`` holds the named numbers for programs; ``tables`` and ``figures`` the same for people; ``notes`` what was
-    missing, undefined or left out.
+    ``result`` holds the named numbers for programs; ``tables`` and ``figures`` the same for people; ``notes`` say what
+    was missing, undefined or left out.
     """
 
     question: str
@@ -239,7 +238,7 @@ class Answer(Generic[Result]):
 
 
 def show(cell: Cell, digits: int = 3) -> str:
-    """A number with so many decimals, a tiny one with its size; a dash for what is undefined."""
+    """Format a number with the given number of decimals, a tiny one in scientific notation, and None as a dash."""
     if cell is None:
         return "-"
     if isinstance(cell, bool):
@@ -264,7 +263,7 @@ def _show_p(cell: Cell, digits: int = 3) -> str:
 
 
 def is_number_column(table: Table, place: int) -> bool:
-    """Whether a column is set flush right: everything in it is a number or undefined."""
+    """Whether a column is right-aligned: everything in it is a number or undefined."""
     return bool(table.rows) and all(not isinstance(row[place], str | bool) for row in table.rows)
 
 

@@ -1,7 +1,7 @@
-"""Scores by who gave them: every assessor's pyramid scores and ratings, as one long list.
+"""Scores by assessor: every assessor's pyramid scores and ratings, as one long list.
 
-Also which topics and which peers an analysis of assessors is about: Owczarzak et al. 2012 look at main and update
-topics apart, and at systems with and without the people who wrote the references (AllPeers, NoModels).
+Also the topics and peers that an analysis of assessors covers: Owczarzak et al. 2012 look at main and update topics
+separately, and at systems with and without the people who wrote the references (AllPeers, NoModels).
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ from pyramidion.scoring.pyramid import peer_scores
 from pyramidion.stats.correlation import Kind, clustered_correlations, correlation, steiger, weighted_correlations
 from pyramidion.stats.intervals import Interval, bootstrap_p, percentile_interval, resampling_weights
 from pyramidion.study import Study
-from pyramidion.study.columns import is_in, present_names, take
 
 PYRAMID = "pyramid"
 ALL_PEERS, NO_MODELS = "AllPeers", "NoModels"
 Peers = Literal["both", "all", "no-models"]
 SETS = {"main": re.compile(r".*[\d._-]A"), "update": re.compile(r".*[\d._-]B")}
-"""TAC's two summaries of a topic, as its ids tell them: D0801-A or D0801A-A or D0801A, and the same with B."""
+"""TAC's two summaries of a topic, as told by their ids: D0801-A or D0801A-A or D0801A, and the same with B."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ def given_scores(studies: Studies, *, pyramid: str | None = None) -> tuple[Given
     """Modified pyramid scores from each assessor's own annotation, and every rating."""
     found = [score for year, study in by_year(studies).items() for score in _of_study(year, study, pyramid)]
     if not found:
-        raise UsageError("no assessor annotated a pyramid or rated anything")
+        raise UsageError("nobody annotated a pyramid or rated a summary")
     return tuple(found)
 
 
@@ -66,9 +65,9 @@ def _of_study(year: str, study: Study, pyramid: str | None) -> Iterator[Given]:
             if (value := peer.value("modified")) is not None:
                 yield Given(PYRAMID, year, assessor, peer.topic, peer.system, value)
     judgments = study.judgments
-    by_people = ~is_in(judgments.judge, study.judges_of("model"))
+    by_people = ~judgments.judge.is_in(study.judges_of("model"))
     for aspect in rated_aspects(study):
-        rated = take(judgments, is_in(judgments.aspect, {aspect}) & is_in(judgments.other, {""}) & by_people)
+        rated = judgments.take(judgments.aspect.is_in({aspect}) & judgments.other.is_in({""}) & by_people)
         for j in sorted(rated, key=lambda j: (j.judge, j.topic, j.system, j.value or 0.0)):
             if j.value is not None:
                 yield Given(aspect, year, j.judge, j.topic, j.system, j.value)
@@ -81,7 +80,7 @@ def annotators(study: Study, pyramid: str | None = None) -> Sequence[str]:
     choice = choose(study, kind="expert", pyramid=pyramid, judges="all")
     models = study.judges_of("model")
     experts = study.judges_of("expert")
-    people = [name for name in present_names(choice.on_units.judge) if name not in models]
+    people = [name for name in choice.on_units.judge.present_names() if name not in models]
     return [name for name in people if name in experts] or people
 
 
@@ -102,7 +101,8 @@ def cells_of(scores: Sequence[Given], kind: str, without: frozenset[str] = froze
 
 
 def system_means(cells: Cells) -> dict[tuple[str, str], float]:
-    """Each system's mean over its summaries, by (year, system): systems of different years are different ones."""
+    """Each system's mean over its summaries, by (year, system): systems of different years count as different
+    systems."""
     held: dict[tuple[str, str], list[float]] = {}
     for (year, _, system), value in cells.items():
         held.setdefault((year, system), []).append(value)
@@ -113,7 +113,7 @@ def system_means(cells: Cells) -> dict[tuple[str, str], float]:
 
 
 def topic_set(study: Study, which: str | None, *, year: str = "") -> Study:
-    """The study on its main or update topics alone, or on those whose id fits a pattern."""
+    """The study restricted to its main or update topics, or to topics whose id matches a pattern."""
     if which is None:
         return study
     known = SETS.get(which)
@@ -124,7 +124,9 @@ def topic_set(study: Study, which: str | None, *, year: str = "") -> Study:
     }
     if not kept:
         letter = "A" if which == "main" else "B"
-        hint = f"its ids end in {letter}, as D0801-{letter}" if known else "a set is main, update or a pattern: '*-B'"
+        hint = (
+            f"such ids end in {letter}, like D0801-{letter}" if known else "a set is main, update or a pattern: '*-B'"
+        )
         have = listed([topic.id for topic in study.topics]) or "none"
         raise UsageError(f"{year + ': ' if year else ''}no topic is in the set {which!r} ({hint}); topics are: {have}")
     judgments = study.judgments
@@ -133,7 +135,7 @@ def topic_set(study: Study, which: str | None, *, year: str = "") -> Study:
         topics=tuple(topic for topic in study.topics if topic.id in kept),
         summaries=tuple(summary for summary in study.summaries if summary.topic in kept),
         pyramids=tuple(pyramid for pyramid in study.pyramids if pyramid.topic in kept),
-        judgments=take(judgments, is_in(judgments.topic, kept)),
+        judgments=judgments.take(judgments.topic.is_in(kept)),
         tasks=tuple(task for task in study.tasks if task.topic in kept),
         assignments=(),
     )
@@ -146,7 +148,7 @@ def topic_sets(studies: Mapping[str, Study], which: str | None) -> tuple[dict[st
     for year, study in studies.items() if which in SETS else ():
         neither = [t.id for t in study.topics if not any(known.fullmatch(t.id) for known in SETS.values())]
         if neither:
-            what = f"neither main (ids that end in A) nor update (in B), so left out: {listed(neither)}"
+            what = f"left out, because their ids end neither in A (main) nor in B (update): {listed(neither)}"
             notes.append(Problem(f"{year + ', ' if year else ''}{count(len(neither), 'topic')}", what, "warning"))
     return kept, notes
 
@@ -155,7 +157,8 @@ Authors = frozenset[tuple[str, str]]
 
 
 def human_peers(studies: Mapping[str, Study], human: Sequence[str] = ()) -> Authors:
-    """People among the peers, by (year, name): all their peers are references too, or a pattern names them."""
+    """The people among the peers, by (year, name): peers whose summaries are all references, or that match a
+    pattern."""
     found: set[tuple[str, str]] = set()
     for year, study in studies.items():
         own = own_references(study)
@@ -176,7 +179,7 @@ def human_peers(studies: Mapping[str, Study], human: Sequence[str] = ()) -> Auth
 def peer_sets(
     studies: Mapping[str, Study], peers: Peers = "both", human: Sequence[str] = ()
 ) -> tuple[dict[str, Authors], list[Problem]]:
-    """AllPeers and NoModels, each with the peers it leaves out; the first alone where no peer is a person."""
+    """AllPeers and NoModels, each with the peers it leaves out; only the first if no peer is a person."""
     check_choice("peers", peers, get_args(Peers))
     people = human_peers(studies, human)
     sets: dict[str, Authors] = {ALL_PEERS: frozenset(), NO_MODELS: people}
@@ -186,7 +189,7 @@ def peer_sets(
         del sets[ALL_PEERS]
     if people or peers != "no-models":
         return sets, []
-    what = "none is a person's: no text of a peer is also a reference; name people with --human"
+    what = "no peer is a person: no peer's text is also a reference; name people with --human"
     return sets, [Problem("peers", what, "warning")]
 
 
@@ -203,7 +206,7 @@ def peer_sets(
 
 AUTO = "autoPyramid"
 DECIMALS = 12
-"""Differences beyond are rounding errors, which must not decide who is worse or which way a correlation changed."""
+"""Further digits are rounding errors, which must not decide who is worse or how a correlation changed."""
 Author = tuple[str, str]
 Means = Mapping[Author, float]
 Sides = tuple[Means, Means]
@@ -212,7 +215,7 @@ Sides = tuple[Means, Means]
 
 @dataclass(frozen=True, slots=True)
 class Exclusion:
-    """What happens without the ``k`` worst assessors by a criterion. ``level`` is ranking, system or summary.
+    """The effect of leaving out the ``k`` worst assessors by a criterion. ``level`` is ranking, system or summary.
 
     ``interval`` and ``p`` are of the difference ``r`` - ``before`` by a bootstrap over the ``systems``, ``steiger`` is
     the p of Steiger's test; None where undefined. ``year`` is None for all years together.
@@ -258,9 +261,8 @@ def exclusions(
     resamples: int,
     seed: int,
 ) -> Iterator[Exclusion]:
-    """For every criterion and its assessors, worst first. One by alpha judges its own kind of score; autoPyramid judges
-    the pyramid.
-    """
+    """The effect of exclusion for every criterion (assessors worst first). Alpha applies to its own kind of score;
+    autoPyramid to pyramid scores."""
     for criterion, names in worst.items():
         kind = PYRAMID if criterion == AUTO else criterion
         given = [s for s in scores if s.kind == kind]
@@ -376,11 +378,11 @@ def year_cell(year: str | None, several: bool) -> tuple[Cell, ...]:
 
 
 def exclusion_tables(found: Sequence[Exclusion], several: bool) -> Iterator[Table]:
-    """Rankings, then correlations with metrics. Years and sets of peers are columns where there are several."""
+    """Rankings, then correlations with metrics. Years and sets of peers are columns if there are several."""
     sets = {e.peers for e in found}
     where = (*(("year",) if several else ()), *(("peers",) if sets - {ALL_PEERS} else ()))
     for level, title in (
-        ("ranking", "Ranking of systems without the worst assessors, against that with all"),
+        ("ranking", "Ranking of systems without the worst assessors, compared with the ranking by all"),
         ("system", "Correlation with metrics, systems"),
         ("summary", "Correlation with metrics, summaries (mean over assessors)"),
     ):

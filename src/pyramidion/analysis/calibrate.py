@@ -1,10 +1,10 @@
-"""Judges against experts: how far off is each, and what would the scores be if they were not? Gillick and Liu 2010, §5.
+"""How far is each judge from the experts, and what would the scores be without that? Gillick and Liu 2010, §5.
 
 They conclude that judges should score summaries which experts have scored. For every judge: bias (the mean difference
-to the experts), scale (by how much the judge's score rises where the experts' rises by 1) and correlation. Adjusted
+from the experts), scale (how much the judge's score rises when the experts' rises by 1) and correlation. Adjusted
 scores are the experts' score that the judge's score predicts: a line for each judge, fitted by least squares, or only
-the bias taken off ("shift") where a judge shares too few items. The error is that of leaving each item out, so that it
-holds for items no expert has seen.
+the bias removed ("shift") if a judge shares too few items with the experts. The error is estimated by leaving each item
+out, so that it holds for items no expert has seen.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ from pyramidion.scoring.choice import choose, judge_ids
 from pyramidion.scoring.screening import screen
 from pyramidion.stats.correlation import correlation
 from pyramidion.study import Judgments, Score, ScoreTable, Signature, Study
-from pyramidion.study.columns import present_names
 
 Adjust = Literal["line", "shift"]
 MIN_ITEMS = 5
-"""With fewer items in common a line would fit chance; only the bias is taken off."""
+"""With fewer shared items a line would fit noise; only the bias is removed."""
 
 Floats = NDArray[np.float64]
 
@@ -38,8 +37,7 @@ Floats = NDArray[np.float64]
 @dataclass(frozen=True, slots=True)
 class JudgeCalibration:
     """``slope`` and ``intercept`` turn the judge's score into the experts'; ``error`` is the mean absolute error of
-    the judge's scores as they are, ``adjusted_error`` with each item left out in turn.
-    """
+    the judge's unadjusted scores, ``adjusted_error`` with each item left out in turn."""
 
     judge: str
     items: int
@@ -110,7 +108,9 @@ def _expert_scores(
     ids = judge_ids(study, experts)
     expert = np.isin(data.judge, [code for code, name in enumerate(data.judges) if name in ids])
     if not expert.any():
-        raise UsageError(f"no {experts} rated {data.measure}; give expert scores as a table, or name the experts")
+        raise UsageError(
+            f"nobody among {experts} rated {data.measure}; give expert scores as a table, or name the experts"
+        )
     items = int(data.item.max()) + 1
     total = np.bincount(data.item[expert], weights=data.value[expert], minlength=items)
     number = np.bincount(data.item[expert], minlength=items)
@@ -170,7 +170,7 @@ def _notes(found: list[JudgeCalibration]) -> Iterator[Problem]:
             yield Problem(f"judge {judge.judge}", "shares no summary with the experts; left out", "warning")
         elif judge.items < MIN_ITEMS:
             what = (
-                f"shares only {count(judge.items, 'summary', 'summaries')} with the experts; only the bias is taken off"
+                f"shares only {count(judge.items, 'summary', 'summaries')} with the experts; only the bias is removed"
             )
             yield Problem(f"judge {judge.judge}", what, "warning")
         elif judge.r is not None and judge.r <= 0:
@@ -200,8 +200,8 @@ def _tables(result: Calibration) -> tuple[Table, ...]:
             f"Judges of {result.measure} against experts",
             ("judge", "items", "bias", "scale", "r", "error", "adjusted error"),
             tuple((j.judge, j.items, j.bias, j.scale, j.r, j.error, j.adjusted_error) for j in result.judges),
-            "bias: mean of judge less expert. scale: the judge's rise where the experts' is 1. error: mean absolute "
-            "difference; adjusted: on items left out of the fit.",
+            "bias: mean of judge minus expert. scale: how much the judge's score rises when the experts' rises "
+            "by 1. error: mean absolute difference; adjusted: on items left out of the fit.",
         ),
         Table(f"Adjusted {result.measure}", ("system", "mean"), tuple(ranking)),
     )
@@ -210,7 +210,7 @@ def _tables(result: Calibration) -> tuple[Table, ...]:
 def _figures(result: Calibration, data: Ratings, target: Floats) -> Iterator[Figure]:
     yield Intervals(
         f"Bias of judges of {result.measure}",
-        "judge less expert",
+        "judge minus expert",
         tuple(Estimate(j.judge, j.bias) for j in result.judges if j.items),
         mark=0.0,
     )
@@ -227,15 +227,16 @@ def _figures(result: Calibration, data: Ratings, target: Floats) -> Iterator[Fig
 # task, so that a worker who works alone can be checked as well.
 
 SUSPECT, LEAST_SPREAD = 3.0, 0.03
-"""Suspect is who is this many spreads above the crowd's median. Small crowds agree by chance: hence a least spread."""
+"""A worker this many spreads above the crowd's median is suspect. Small crowds agree by chance, hence a minimum
+spread."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerCheck:
-    """``excess``: how much further a worker's answers are from the model's probabilities than a careful person's would
-    be if the model were right about them; a coin's is up to .5. ``deviation`` is how many spreads of the crowd it lies
-    above the crowd's median, because a model that errs on these texts errs for everybody. ``agreement`` is with the
-    other workers, None for one who shared no task."""
+    """``excess``: how much further a worker's answers are from the model's probabilities than a careful person's
+    would be if the model were right about them; a coin's is up to .5. ``deviation`` is how many spreads it is above
+    the crowd's median, because a model that errs on these texts errs for everybody. ``agreement`` is with the other
+    workers, None for one who shared no task."""
 
     worker: str
     answers: int
@@ -254,12 +255,12 @@ def check_workers(study: Study, judge: str, *, pyramid: str) -> tuple[WorkerChec
     crowd = choose(study, kind="crowd", pyramid=pyramid, judges="crowd").on_units
     model = choose(study, kind="model", pyramid=pyramid, judges=judge).on_units
     if not len(crowd):
-        raise UsageError(f"no crowd worker judged pyramid {pyramid}, so there is nobody to check")
+        raise UsageError(f"no crowd worker judged pyramid {pyramid}, so nobody can be checked")
     excesses = _excesses(crowd, model)
     middle, spread = _middle([found.mean for found in excesses.values()])
     agreements = {worker.judge: worker for worker in screen(crowd, minimum=0.0).workers}
     found = []
-    for worker in present_names(crowd.judge):
+    for worker in crowd.judge.present_names():
         excess, known = excesses.get(worker), agreements[worker]
         found.append(
             WorkerCheck(

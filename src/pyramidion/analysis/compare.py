@@ -1,8 +1,8 @@
 """Head-to-head votes: are they consistent, and which ranking do they give? Gillick and Liu 2010, section 3.
 
 Cycles among the votes of one judge, and of the majority; a Bradley-Terry ranking (methods/pairwise) with percentile
-intervals from a bootstrap over ballots, a ballot being what one judge said about one topic: votes of one ballot belong
-together.
+intervals from a bootstrap over ballots, a ballot being what one judge said about one topic: votes of one ballot depend
+on each other.
 """
 
 from __future__ import annotations
@@ -122,13 +122,13 @@ def _checked(votes: Iterable[Vote]) -> list[Vote]:
 def _problems(vote: Vote) -> Iterator[Problem]:
     where = f"topic {vote.topic}, judge {vote.judge}, {vote.first} against {vote.second}"
     if vote.first == vote.second:
-        yield Problem(where, "a system is not compared with itself")
+        yield Problem(where, "a system cannot be compared with itself")
     elif vote.winner not in {vote.first, vote.second, None}:
         yield Problem(where, f"the winner {vote.winner!r} is neither of the two")
 
 
 def transitivity_violations(votes: Iterable[Vote]) -> Violations:
-    """Cycles of three. Ties, and as many votes for one as for the other, are no preference and make no cycle."""
+    """Cycles of three. Ties and equal numbers of votes are not preferences and make no cycle."""
     found = _checked(votes)
     cast: dict[tuple[str, str], list[Vote]] = defaultdict(list)
     for vote in found:
@@ -154,7 +154,7 @@ def _cycles(matrix: PreferenceMatrix, topic: str = "", judge: str = "") -> Cycle
 def bradley_terry(votes: Iterable[Vote], *, prior: float = PRIOR) -> dict[str, float]:
     """The strength of each system, the strongest first. Their geometric mean is 1; only ratios mean anything."""
     if not 0 <= prior < float("inf"):
-        raise UsageError(f"a prior is a number of votes from 0 on, not {prior}")
+        raise UsageError(f"the prior must be 0 or more votes, not {prior}")
     matrix = preference_matrix(votes)
     if not matrix.systems:
         return {}
@@ -168,8 +168,8 @@ def strengths_of(wins: NDArray[np.float64], *, prior: float = PRIOR) -> NDArray[
     wins = wins + prior / (len(wins) - 1) * ~np.eye(len(wins), dtype=bool)
     if not _linked(wins):
         raise UsageError(
-            "without a prior, wins must lead from every system to every other one; "
-            "here some systems only won, only lost, or were never compared with the rest"
+            "without a prior, a chain of wins must lead from every system to every other; here some systems "
+            "only won, only lost, or were never compared with the rest"
         )
     return _most_likely(wins)
 
@@ -297,9 +297,7 @@ def _never_compared(matrix: PreferenceMatrix) -> list[Problem]:
     apart = [f"{a} and {b}" for i, a in enumerate(systems) for b in systems[i + 1 :] if matrix.share(a, b) is None]
     if not apart:
         return []
-    return [
-        Problem(count(len(apart), "pair"), f"of systems never compared head to head: {listed(apart, 3)}", "warning")
-    ]
+    return [Problem(count(len(apart), "pair"), f"systems never compared head to head: {listed(apart, 3)}", "warning")]
 
 
 # -- how people see it ---------------------------------------------------------------------------------------------
@@ -312,7 +310,7 @@ def _sentence(result: Comparison) -> str:
         f"({count(result.votes, 'vote')} by {count(result.judges, 'judge')} in all)."
     )
     if cycles.share is None:
-        return text + " No judge compared three systems with each other, so nobody could contradict themselves."
+        return text + " No judge compared three systems with each other, so there was nothing to contradict."
     return (
         text + f" Judges contradict themselves in {len(cycles.found)} of {count(cycles.triples, 'triple')} of systems."
     )
@@ -338,7 +336,7 @@ def _tables(result: Comparison) -> tuple[Table, ...]:
     )
     by_judge, by_majority = result.violations.by_judge, result.violations.by_majority
     cycles = Table(
-        "Votes that go in a circle",
+        "Circular votes",
         ("whose votes", "circles", "triples", "share"),
         (
             ("one judge on one topic", len(by_judge.found), by_judge.triples, by_judge.share),

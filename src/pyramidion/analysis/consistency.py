@@ -1,9 +1,9 @@
-"""Are assessors consistent, and what do the least consistent ones do to the results? Owczarzak et al. 2012.
+"""Are assessors consistent, and how do the least consistent ones affect the results? Owczarzak et al. 2012.
 
 Two tests of an assessor: identical summaries of a topic should get the same score (Table 1: Krippendorff's alpha over
 them, interval for pyramid scores and ordinal for ratings); and what was marked in one summary should be marked in the
-others that say the same (Figure 1: the manual pyramid score less the autoPyramid score, macro-averaged over topics).
-Each within a year and over all years; then the effect of leaving out the k worst assessors (see exclusion).
+others that say the same (Figure 1: the manual pyramid score minus the autoPyramid score, macro-averaged over topics).
+Both within a year and over all years; then the effect of leaving out the k worst assessors (see exclusion).
 """
 
 from __future__ import annotations
@@ -48,10 +48,8 @@ KINDS: tuple[Kind, ...] = ("pearson", "spearman", "kendall")
 
 @dataclass(frozen=True, slots=True)
 class AssessorConsistency:
-    """One assessor on identical summaries: ``alpha`` None where undefined; ``difference`` is the mean absolute one.
-
-    ``year`` is None for all years together; ``rank`` is that within the year.
-    """
+    """One assessor on identical summaries: ``alpha`` is None if undefined; ``difference`` is the mean absolute
+    difference. ``year`` is None for all years together; ``rank`` is the rank within the year."""
 
     kind: str
     assessor: str
@@ -75,7 +73,7 @@ class SummaryGap(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AutoDifference:
-    """Manual less autoPyramid score: per summary, and averaged over a topic's summaries and an assessor's topics.
+    """Manual minus autoPyramid score: per summary, and averaged over a topic's summaries and an assessor's topics.
 
     ``year`` is None for all years together.
     """
@@ -100,7 +98,7 @@ class Consistency:
         return [a.assessor for a in sorted(mine, key=lambda a: a.rank or 0)]
 
     def auto_ranking(self, year: str | None = None) -> list[str]:
-        """Assessors by manual less autoPyramid score, the highest first."""
+        """Assessors by manual minus autoPyramid score, the highest first."""
         mine = [a for a in self.auto if a.year == year]
         return [a.assessor for a in sorted(mine, key=lambda a: (-round(a.difference, DECIMALS), a.assessor))]
 
@@ -126,12 +124,12 @@ def consistency(
 ) -> Answer[Consistency]:
     """Rank assessors by consistency and leave out the worst. Several studies (years) are given by name.
 
-    ``metrics`` are score tables of the same summaries (one a year, by the same names): ROUGE-2, or any. ``topics`` is
-    "main", "update" or a pattern. ``peers`` are those by which exclusion is judged: with ("all") and without
-    ("no-models") people, who are peers that are references too, or that ``human`` names.
+    ``metrics`` are score tables of the same summaries (one per year, with the same names), such as ROUGE-2. ``topics``
+    is "main", "update" or a pattern. ``peers`` are those by which exclusion is evaluated: with ("all") and without
+    ("no-models") people, that is peers that are also references or that ``human`` names.
     """
     if any(k < 1 for k in exclude):
-        raise UsageError(f"{min(exclude)} assessors cannot be left out; give 1 or more")
+        raise UsageError(f"cannot leave out {min(exclude)} assessors; give 1 or more")
     held, notes = topic_sets(by_year(studies), topics)
     sets, remarks = peer_sets(held, peers, human)
     scores = given_scores(held, pyramid=pyramid)
@@ -186,7 +184,7 @@ def _kept(scores: Sequence[Given], year: str | None, without: Authors) -> list[G
 
 
 def identical_summaries(study: Study) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Topics with the systems whose summaries are the same after normalising whitespace; two or more each."""
+    """Groups of two or more systems per topic whose summaries are the same after normalising whitespace."""
     found: dict[tuple[str, str], list[str]] = {}
     for peer in study.peers:
         if text := " ".join(peer.text.split()):
@@ -285,7 +283,7 @@ def _metric_cells(
     if isinstance(metrics, ScoreTable):
         metrics = {next(iter(studies)): metrics}
     if unknown := sorted(set(metrics) - set(studies)):
-        raise UsageError(f"metrics for {', '.join(unknown)}, but the studies are: {', '.join(studies)}")
+        raise UsageError(f"there are metrics for {', '.join(unknown)}, but the studies are: {', '.join(studies)}")
     found: dict[str, Cells] = {}
     for year, table in metrics.items():
         for measure in table.measures:
@@ -311,7 +309,7 @@ def _sentence(result: Consistency) -> str:
         lowest = min(auto, key=lambda a: a.difference)
         which = "lowest" if len(auto) > 1 else f"{lowest.difference:+.3f}"
         value = f" ({lowest.difference:+.3f})" if len(auto) > 1 else ""
-        parts.append(f"manual less autoPyramid score is {which} for {lowest.assessor}{value}")
+        parts.append(f"manual minus autoPyramid score is {which} for {lowest.assessor}{value}")
     tested = [e for e in result.exclusions if e.p is not None]
     if tested:
         changed = sum(e.p < 0.05 for e in tested if e.p is not None)
@@ -321,18 +319,18 @@ def _sentence(result: Consistency) -> str:
 
 def _notes(result: Consistency, exclude: Sequence[int], resamples: int) -> Iterator[Problem]:
     if not result.identical:
-        yield Problem("summaries", "no two of a topic are identical, so consistency on them is undefined", "warning")
+        yield Problem("summaries", "no topic has two identical ones, so consistency on them is undefined", "warning")
     if not result.auto:
         yield Problem(AUTO, "needs evidence marked in peers; there is none", "warning")
     for a in result.assessors:
         if a.groups and a.alpha is None:
-            what = f"the {count(a.groups, 'set')} of identical summaries got one and the same score: alpha is undefined"
+            what = f"the {count(a.groups, 'set')} of identical summaries all got the same score: alpha is undefined"
             yield Problem(f"assessor {a.assessor}, {a.kind}{f', {a.year}' if a.year else ''}", what, "warning")
     done = {(e.criterion, e.k) for e in result.exclusions if e.year is None}
     for criterion, names in result.worst().items():
         if left := [k for k in sorted(set(exclude)) if (criterion, k) not in done]:
             ranked = count(len(names), "assessor")
-            what = f"{left[0]} or more cannot be left out: it ranks {ranked}, and somebody must stay"
+            what = f"{left[0]} or more cannot be left out: only {ranked} are ranked, and one must remain"
             yield Problem(f"worst by {criterion}", what, "warning")
     untested = [e for e in result.exclusions if e.level != "ranking" and e.p is None]
     if resamples and untested:
@@ -350,7 +348,7 @@ def _tables(result: Consistency) -> Iterator[Table]:
             (a.kind, a.rank, a.assessor, *year_cell(a.year, several), a.alpha, a.groups, a.difference)
             for a in result.assessors
         ),
-        "The rank is that within the year, or over all years together." if several else "",
+        "Ranks are within the year, or over all years together." if several else "",
     )
     if result.auto:
         yield Table(
@@ -376,7 +374,7 @@ def _figures(result: Consistency) -> Iterator[Figure]:
     auto = [a for a in result.auto if a.year is None]
     if auto:
         rows = tuple(Estimate(a.assessor, a.difference) for a in sorted(auto, key=lambda a: -a.difference))
-        yield Bars("Manual less autoPyramid score by assessor", "difference", rows)
+        yield Bars("Manual minus autoPyramid score by assessor", "difference", rows)
     pooled = [a for a in result.assessors if a.year is None]
     for kind in dict.fromkeys(a.kind for a in pooled):
         mine = tuple(Estimate(a.assessor, a.alpha) for a in pooled if a.kind == kind and a.alpha is not None)

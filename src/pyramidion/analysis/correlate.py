@@ -1,18 +1,16 @@
 """Does a metric rank systems and summaries as the gold does?
 
-Shapira et al. 2019, Table 1; Nenkova et al. 2007, Table VI. Three levels:
-
-    system    of system means
-    summary   the mean over topics of the correlation over systems within a topic
-    pooled    of all summaries together, whatever their topic
+Shapira et al. 2019, Table 1; Nenkova et al. 2007, Table VI. Three levels: system correlation of system means summary
+mean over topics of the correlation over systems within a topic pooled correlation over all summaries, whatever their
+topic
 
 Intervals are percentile bootstraps over topics ("would other topics give the same?") and over systems and topics
 ("would other systems, too?"), as Deutsch, Dror and Roth 2021 recommend. Two metrics on the same gold are compared by
 Williams' test and by a permutation test that swaps the two metrics' standardised scores of single
 summaries (their PERM-BOTH).
 
-A topic on which one side does not vary has no correlation: it is counted and left out of the mean, never taken as 0.
-A metric that comes from the gold's own judgments or numbers is left out, or marked where it is named.
+A topic on which one side does not vary has no correlation: it is counted and left out of the mean, never treated as 0.
+A metric that comes from the gold's own judgments or numbers is left out, or marked if it was asked for by name.
 """
 
 from __future__ import annotations
@@ -112,8 +110,8 @@ def correlate(
 ) -> Answer[Correlations]:
     """Correlate every metric with the gold, and with ``matrix`` all measures with each other as well.
 
-    Metrics from the gold's own judgments or numbers are left out unless ``metrics`` names them. ``means="given"`` takes
-    system means as the tables give them.
+    Metrics from the gold's own judgments or numbers are left out unless ``metrics`` names them. ``means="given"`` uses
+    the system means in the tables.
     """
     for level in levels:
         check_choice("level", level, LEVELS)
@@ -124,7 +122,7 @@ def correlate(
     chosen, others = compared.gold, compared.metrics
     data = grid([chosen, *others], systems=systems, topics=topics, means=means)
     if len(data.systems) < 2:
-        raise UsageError(f"a correlation needs at least 2 systems; the tables share {data.systems[0]} only")
+        raise UsageError(f"a correlation needs at least 2 systems; the tables share only {data.systems[0]}")
     own_means = means == "shared" and not np.isnan(data.cells[chosen.name]).all()
     found = [
         _correlated(
@@ -193,7 +191,8 @@ def _correlated(
 def interval(
     x: Floats, y: Floats, level: str, kind: Kind, both: bool, resamples: int, seed: int, confidence: float = 0.95
 ) -> Interval | None:
-    """Of the correlation of two tables, topics x systems: over other topics, or other topics and systems."""
+    """The interval of the correlation of two tables (topics x systems): over other topics, or over other topics and
+    systems."""
     rng = np.random.default_rng([seed, LEVELS.index(level), int(both)])
     return percentile_interval(_drawn(x, y, level, kind, both, resamples, rng), confidence)
 
@@ -256,7 +255,7 @@ def _tables(result: Correlations) -> tuple[Table, ...]:
         )
     intervals = ["low", "high", "low, both", "high, both"] if drawn else []
     columns = ["metric", "level", "kind", "r", "p", "n", *intervals, "undefined", *(["dependent"] if marked else [])]
-    note = "n: systems, topics or summaries that count. "
+    note = "n: number of systems, topics or summaries used. "
     note += "low and high: interval over other topics; both: over other systems as well. " if drawn else ""
     note += "undefined: topics on which a side does not vary." + (DEPENDENT if marked else "")
     tables = [Table(f"Correlation with {result.gold}", tuple(columns), tuple(rows), note)]
@@ -275,7 +274,7 @@ _WHERE = {"system": "on systems", "summary": "on the summaries of a topic", "poo
 
 
 def _sentence(result: Correlations) -> str:
-    """The best metric at the first level asked for that has a correlation; one that is independent of the gold."""
+    """The best metric that is independent of the gold, at the first requested level with a correlation."""
     about = f"{count(result.systems, 'system')}, {count(result.topics, 'topic')}"
     defined = [c for c in result.correlations if c.r is not None]
     defined = [c for c in defined if not c.dependent] or defined
@@ -305,7 +304,7 @@ def _sentence(result: Correlations) -> str:
 
 
 def _bare(data: Grid, gold: str, metrics: Sequence[Measure], levels: Sequence[str]) -> list[Problem]:
-    """Measures that have means of systems only have nothing to show at other levels."""
+    """Note measures that have only system means and so no correlation at other levels."""
     bare = [name for name in (gold, *(m.name for m in metrics)) if not _by_topic(data, name)]
     lost = [level for level in levels if level != "system"]
     if not bare or not lost:
@@ -315,7 +314,9 @@ def _bare(data: Grid, gold: str, metrics: Sequence[Measure], levels: Sequence[st
 
 
 def _too_few(systems: Sequence[str]) -> list[Problem]:
-    what = "a correlation over two systems is 1 or -1 and says only whether both put them in the same order"
+    what = (
+        "a correlation over two systems is always 1 or -1: it says only whether both sides rank them in the same order"
+    )
     return [Problem(" and ".join(systems), what, "warning")] if len(systems) == 2 else []
 
 
@@ -323,16 +324,20 @@ def _undefined(found: Sequence[Correlated]) -> list[Problem]:
     notes = []
     for c in found:
         if c.r is None:
-            what = f"{c.kind} at {c.level} level is undefined: one side does not vary, or fewer than two pairs count"
+            what = (
+                f"{c.kind} at {c.level} level is undefined: one side does not vary, or there are fewer than two pairs"
+            )
             notes.append(Problem(c.metric, what, "warning"))
         elif c.undefined:
-            what = f"{c.kind}: {count(c.undefined, 'topic')} without a correlation left out of the mean"
+            what = f"{c.kind}: {count(c.undefined, 'topic')} without a correlation, left out of the mean"
             notes.append(Problem(c.metric, what, "warning"))
     for metric, group in groupby(found, key=lambda c: c.metric):
         drawn = [i for c in group for i in (c.over_topics, c.over_both) if i and i.undefined]
         if drawn:
             worst = max(drawn, key=lambda interval: interval.undefined)
-            what = f"in up to {worst.undefined} of {worst.resamples} resamples a side does not vary; they are left out"
+            what = (
+                f"one side does not vary in up to {worst.undefined} of {worst.resamples} resamples, which are left out"
+            )
             notes.append(Problem(f"{metric}: intervals", what, "warning"))
     return notes
 
@@ -358,4 +363,4 @@ def _scatter(data: Grid, gold: str, metric: str) -> Scatter:
         for system, x, y in zip(data.systems, data.means[metric], data.means[gold], strict=True)
         if np.isfinite(x) and np.isfinite(y)
     )
-    return Scatter(f"{metric} and {gold}, one point a system", metric, gold, points)
+    return Scatter(f"{metric} and {gold}, one point per system", metric, gold, points)

@@ -1,8 +1,8 @@
 """What a campaign costs: Shapira et al. 2019, section 4, and Gillick and Liu 2010, section 4.
 
-Every assignment is paid alike, and the platform takes a fee on top. Sums are exact decimals and are rounded once, half
-up, to cents: the total first, and the fee is what the pay leaves of it, so that the parts always add up. (Gillick and
-Liu report $55 for what is $54.21.) Platforms that round the fee of each single assignment charge a little more.
+Every assignment has the same pay, and the platform adds a fee. Sums are exact decimals, rounded once, half up, to
+cents: first the total; the fee is the total minus the pay, so that the parts always add up. (Gillick and Liu report $55
+for what is $54.21.) Platforms that round the fee of each single assignment charge a little more.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CENT = Decimal("0.01")
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """``total`` is ``pay``, which workers get, and ``fee``, which the platform gets."""
+    """``total`` is the sum of ``pay``, which workers get, and ``fee``, which the platform gets."""
 
     total: Decimal
     pay: Decimal
@@ -60,7 +60,7 @@ def campaign_cost(assignments: int, *, pay: Amount, fee: Amount, currency: str =
 def writing_cost(
     references: int, *, workers: int = 2, pay: Amount = "0.50", fee: Amount = "0.20", currency: str = "$"
 ) -> Cost:
-    """Each reference, over all topics, goes to some workers who write statements."""
+    """The cost of writing: each reference, over all topics, goes to some workers who write units."""
     return campaign_cost(_product(references=references, workers=workers), pay=pay, fee=fee, currency=currency)
 
 
@@ -97,12 +97,12 @@ def hourly_wage(pay: Amount, seconds: float) -> Decimal:
     """What a worker earns in an hour of assignments that pay this much and take this long."""
     time = amount("seconds", seconds)
     if not time:
-        raise UsageError("an assignment takes more than 0 seconds")
+        raise UsageError("an assignment must take more than 0 seconds")
     return _cents(amount("pay", pay) * 3600 / time)
 
 
 def money(amount: Decimal, currency: str = "$") -> str:
-    """$1,350.00, or EUR 1,350.00 where the currency is a word."""
+    """$1,350.00, or EUR 1,350.00 if the currency is a word."""
     return f"{currency}{' ' if currency[-1:].isalpha() else ''}{amount:,.2f}"
 
 

@@ -12,7 +12,7 @@ from pyramidion.scoring.aggregate import majority
 from pyramidion.study import ScoreTable, Signature, Study
 
 SAME = 1e-9
-"""Scores that differ by less are the same: the order of a sum may not show as a change."""
+"""Scores that differ by less are equal: the order of a sum must not show up as a change."""
 
 Value = float | None
 Key = tuple[str, ...]
@@ -20,7 +20,7 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class SystemDifference:
-    """A system's mean and rank before and after; None where it has none."""
+    """A system's mean and rank before and after; None if it has none."""
 
     measure: str
     system: str
@@ -166,7 +166,7 @@ def _kinds(first: Study, second: Study) -> Iterable[Changes]:
 
 
 def _notes(pairs: Sequence[tuple[Measure, Measure]]) -> tuple[Problem, ...]:
-    """Scores made in different ways differ for that reason alone."""
+    """Note if the scores were made in different ways, which alone makes them differ."""
     found = dict.fromkeys(
         (str(a.table.signature), str(b.table.signature))
         for a, b in pairs

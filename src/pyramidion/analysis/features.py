@@ -1,6 +1,6 @@
 """Features of summaries for a trained metric: word overlap with references and documents, length, repetition.
 
-Or whatever somebody brings in a table: a row for each summary, joined by topic and system.
+Or your own features from a table with a row for each summary, joined by topic and system.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def sentence_length(text: str) -> float:
 
 
 def distinct_words(text: str) -> float:
-    """Distinct words of all words."""
+    """The share of distinct words among all words."""
     words = _words(text)
     return len(set(words)) / len(words) if words else 0.0
 
@@ -61,7 +61,7 @@ BUILT_IN = (*_OF_TEXT, DOCUMENTS, *ROUGE)
 
 
 def summary_features(study: Study, names: Collection[str] = BUILT_IN) -> ScoreTable:
-    """Features of every peer, as a score table; ROUGE where there are references, overlap where there are documents."""
+    """Features of every peer, as a score table; ROUGE if there are references, overlap if there are documents."""
     measures = [name for name in ROUGE if name in names]
     overlap = rouge.score(study, measures=measures) if study.references and measures else None
     documents = {
@@ -98,10 +98,8 @@ def _severity(own: bool) -> Severity:
 
 @dataclass(frozen=True)
 class Features:
-    """The same features in every year; ``own`` are those from a table, which must have a value wherever one is needed.
-
-    ``files`` says for every year where they are from.
-    """
+    """The same features in every year; ``own`` are those from a table, which must have a value for every summary.
+    ``files`` names the source for every year."""
 
     names: tuple[str, ...]
     columns: Mapping[str, Mapping[str, Mapping[Key, float | None]]]
@@ -132,7 +130,7 @@ class Features:
         return problems
 
     def require(self, year: str, keys: Collection[Key], *, lenient: bool) -> list[Problem]:
-        """Refuse a table with gaps, or note them."""
+        """Refuse a table with missing values, or note them."""
         problems = self.gaps(year, keys)
         if any(problem.severity == "error" for problem in problems) and not lenient:
             raise InputError([problem for problem in problems if problem.severity == "error"])
@@ -147,7 +145,7 @@ def features_of(
     most: int,
     files: Mapping[str, str] | None = None,
 ) -> Features:
-    """Features of all years: those of the tables, or ours where there are none, or those that are named.
+    """Features of all years: those of the tables, the built-in ones if there are no tables, or those that are named.
 
     ``names`` may be patterns; a table's feature comes before one of ours with the same name.
     """
@@ -165,7 +163,7 @@ def features_of(
             what = "documents" if name == DOCUMENTS else "references"
             raise UsageError(f"feature {name!r} needs {what}; there are none in {absent[0]}")
     if not 1 <= len(chosen) <= most:
-        what = f"{count(len(chosen), 'feature')} to choose from; every subset is tried, so there must be 1 to {most}"
+        what = f"{count(len(chosen), 'feature')} given; every subset is tried, so there must be between 1 and {most}"
         raise UsageError(f"{what}; name those to use with --feature: {', '.join(chosen)}")
     chosen = sorted(chosen)
     columns = {
@@ -182,14 +180,12 @@ def _brought(
     if tables is None:
         return []
     if absent := [year for year in studies if year not in tables]:
-        raise UsageError(f"there is no table of features for {absent[0]}; give one for each year")
+        raise UsageError(f"there is no feature table for {absent[0]}; give one for each year")
     held = {year: {s.measure for s in tables[year] if s.topic is not None} for year in studies}
     for year, names in held.items():
         where = files.get(year) or year
         if not names:
-            raise UsageError(
-                f"{where} has no features of summaries; it needs columns topic, system and one per feature"
-            )
+            raise UsageError(f"{where} has no features; it needs the columns topic, system and one per feature")
         for other, more in held.items():
             if lacking := sorted(more - names):
                 raise UsageError(f"feature {lacking[0]!r} is in {files.get(other) or other}, but not in {where}")

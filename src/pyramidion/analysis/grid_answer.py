@@ -1,4 +1,4 @@
-"""What a grid search found, and how people see it: a sentence, tables, figures and remarks."""
+"""The result of a grid search, as a sentence, tables, figures and notes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ScoredSetting:
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class ParameterEffect:
     """The analysis of variance of one parameter at one level."""
 
     parameter: str
@@ -74,7 +74,8 @@ class LevelMean:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A topic, the setting chosen on the others, its correlation there (at the level chosen by) and on the topic."""
+    """A topic, the setting chosen on the others, its correlation there (at the level used for choosing) and on the
+    topic."""
 
     topic: str
     chosen: Setting
@@ -84,8 +85,8 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class GridSearch:
-    """``best`` is the first of ``ties`` equally good settings. ``honest`` is what topics get from settings that were
-    chosen without them; None where nothing can be left out."""
+    """``best`` is the first of ``ties`` equally good settings. ``honest`` is the correlation when every topic is
+    scored by a setting chosen without it; None if no topic can be left out."""
 
     gold: str
     measure: str
@@ -95,7 +96,7 @@ class GridSearch:
     topics: int
     systems: int
     settings: tuple[ScoredSetting, ...]
-    effects: tuple[Effect, ...]
+    effects: tuple[ParameterEffect, ...]
     means: tuple[LevelMean, ...]
     best: ScoredSetting
     ties: int
@@ -126,7 +127,7 @@ def tables(scored: ScoredSettings, result: GridSearch) -> tuple[Table, ...]:
                 (e.parameter, e.level, e.anova.f, e.anova.between, e.anova.within, e.anova.p, e.anova.share)
                 for e in result.effects
             ),
-            "share: of the variance over the grid. Settings are no random sample: p describes the grid.",
+            "share: of the variance over the grid. Settings are not a random sample: p describes only this grid.",
         ),
         Table(
             f"Mean {named} by value of a parameter",
@@ -153,9 +154,9 @@ def _choosing(result: GridSearch) -> Table:
         rows.append(("the best setting of the other topics, on each topic", *_pair(result.honest)))
     if result.default is not None:
         rows.append(("the default setting", *_pair(result.default.r)))
-    rows.append(("all settings on average", *_pair(result.average)))
-    note = "The first line flatters: the setting was chosen by it."
-    return Table(f"What choosing by {result.by} level gives: {_title(result)}", ("setting", *LEVELS), tuple(rows), note)
+    rows.append(("the mean over all settings", *_pair(result.average)))
+    note = "The first line is too good: the setting was chosen by it."
+    return Table(f"Result of choosing at {result.by} level: {_title(result)}", ("setting", *LEVELS), tuple(rows), note)
 
 
 def _left_out_table(result: GridSearch) -> Table:
@@ -163,7 +164,7 @@ def _left_out_table(result: GridSearch) -> Table:
         "Every topic left out once",
         ("topic", *result.parameters, "on the others", "on the topic"),
         tuple((left.topic, *_cells(left.chosen), left.inside, left.r) for left in result.left_out),
-        f"The setting is the best of the other topics by the {result.by} level.",
+        f"The setting is the best one for the other topics at {result.by} level.",
     )
 
 
@@ -198,7 +199,7 @@ def _named(parameters: Sequence[str], setting: Setting) -> str:
 
 
 def sentence(scored: ScoredSettings, result: GridSearch) -> str:
-    also = f" (and {count(result.ties - 1, 'other')} just as well)" if result.ties > 1 else ""
+    also = f" (tied with {count(result.ties - 1, 'other')})" if result.ties > 1 else ""
     about = f"{count(result.systems, 'system')}, {count(result.topics, 'topic')}"
     parts = [
         f"Of {count(len(result.settings), 'setting')}, {_named(scored.parameters, result.best.setting)}{also} agrees "
@@ -219,7 +220,7 @@ def sentence(scored: ScoredSettings, result: GridSearch) -> str:
 
 
 def _beside(result: GridSearch) -> str:
-    """What the best figure is to be held against, in words."""
+    """Say in words what to compare the best figure with."""
     default = None if result.default is None else result.default.r
     others = {"where every topic has the best setting of the others": result.honest, "with the defaults": default}
     said = [f"{what} it is {r:.3f}" for what, both in others.items() if both and (r := both.at(result.by)) is not None]
@@ -229,19 +230,24 @@ def _beside(result: GridSearch) -> str:
 def remarks(result: GridSearch) -> list[Problem]:
     what = f"was chosen on the {count(result.topics, 'topic')} it is scored on, so its figure is too good; "
     if result.honest is not None:
-        what += "report the one where every topic has the best setting of the others, or score other topics"
+        what += (
+            "report the figure for which every topic is scored by the best setting of the others, or score other topics"
+        )
     else:
-        what += "there is nothing to leave out here, so score other topics with it"
+        what += "no topic can be left out here, so score other topics with it"
     notes = [Problem("the best setting", what, "warning")]
     gone = sum(found.r.at(result.by) is None for found in result.settings)
     if gone:
-        what = f"have no {result.by}-level correlation, one side being constant; left out of means and variances"
+        what = (
+            f"have no {result.by}-level correlation, because one side is constant; they are left out of means and "
+            "variances"
+        )
         notes.append(Problem(count(gone, "setting"), what, "warning"))
     return notes
 
 
 def figures(scored: ScoredSettings, result: GridSearch, axes: Sequence[str] | None) -> tuple[Figure, ...]:
-    """The level that was chosen by comes first."""
+    """The figures; the level used for choosing comes first."""
     levels = [level for level in (result.by, *LEVELS) if any(s.r.at(level) is not None for s in result.settings)]
     drawn = list(dict.fromkeys(levels))
     numbers = [name for name in scored.varied if all(map(is_number, scored.levels(name)))]

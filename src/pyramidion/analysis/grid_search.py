@@ -1,15 +1,15 @@
 """Which parameters of a metric matter, and what is gained by choosing them? Gao et al. 2019, table 1 and appendix B.
 
 Every setting of a grid has a correlation with the gold, at summary level (the mean over topics, as in the paper) and at
-system level. Table 5 of the paper: for each parameter a one-way analysis of variance of those correlations, one value a
-setting, groups being the parameter's levels. Figure 8: the correlation over two parameters as a contour plot. Table 1,
-of embedders, is a grid whose only parameter is a name. A setting that a parameter makes no difference to counts in no
-group of it. Intervals are those of `correlate`, over other topics.
+system level. Table 5 of the paper: for each parameter a one-way analysis of variance of those correlations, with one
+value per setting and the parameter's levels as groups. Figure 8: the correlation over two parameters as a contour plot.
+Table 1, of embedders, is a grid whose only parameter is a name. A setting that does not use a parameter is in none of
+its groups. Intervals are those of `correlate`, over other topics.
 
-Settings are no sample of anything and their correlations rest on the same summaries, so p is a description of the grid
-rather than a test of a claim; the share of variance says the same without pretending. And the best setting was chosen
-by the figure it is praised with. So every topic is also left out once: the setting that is best on the other topics
-scores it, and those scores are correlated with the gold.
+Settings are not a sample of anything and their correlations rest on the same summaries, so p describes the grid and
+does not test a claim; the share of variance says the same more plainly. And the best setting was chosen by the very
+figure it is reported with. So every topic is also left out once: the setting that is best on the other topics scores
+it, and those scores are correlated with the gold.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from pyramidion.analysis.correlate import interval
 from pyramidion.analysis.grid_answer import (
     LEVELS,
     Both,
-    Effect,
     GridSearch,
     LeftOut,
     LevelMean,
+    ParameterEffect,
     ScoredSetting,
     figures,
     is_number,
@@ -58,8 +58,9 @@ def grid_search(
     resamples: int = 1000,
     seed: int = 0,
 ) -> Answer[GridSearch]:
-    """Correlate every setting with the gold. ``by`` is the level settings are chosen by, ``axes`` the two parameters
-    to plot (by default those that explain most); ``resamples`` of topics give each correlation its interval."""
+    """Correlate every setting with the gold. ``by`` is the level at which settings are chosen, ``axes`` the two
+    parameters to plot (by default those that explain most); ``resamples`` of topics give each correlation its
+    interval."""
     check_search({name: scored.levels(name) for name in scored.parameters}, by=by, kind=kind, axes=axes)
     scored = scored.in_order()
     data = against(scored, gold, gold_measure)
@@ -92,18 +93,18 @@ def grid_search(
 
 
 def check_search(levels: Mapping[str, Sequence[Value]], *, by: str, kind: str, axes: Sequence[str] | None) -> None:
-    """Refuse what cannot be asked about these parameters and their values, before anything is scored."""
+    """Check the question against these parameters and their values, before anything is scored."""
     varied = [name for name, values in levels.items() if len(set(values)) > 1]
     if not varied:
-        raise UsageError("there is one setting only; give a parameter at least two values")
+        raise UsageError("there is only one setting; give at least two values for some parameter")
     check_choice("level", by, LEVELS)
     check_choice("correlation", kind, KINDS)
     for name in axes or ():
         check_choice("varied parameter", name, varied)
         if not all(map(is_number, levels[name])):
-            raise UsageError(f"the axes of a contour plot are numbers, and {name} has names")
+            raise UsageError(f"the axes of a contour plot must be numbers, but the values of {name} are names")
     if axes is not None and (len(axes), len(set(axes))) != (2, 2):
-        raise UsageError("a contour plot has two different parameters as axes")
+        raise UsageError("a contour plot needs two different parameters as axes")
 
 
 def _searched(scored: ScoredSettings, data: AgainstGold, by: str, kind: Kind, resamples: int, seed: int) -> GridSearch:
@@ -123,7 +124,9 @@ def _searched(scored: ScoredSettings, data: AgainstGold, by: str, kind: Kind, re
         for i, setting in enumerate(scored.settings)
     )
     best = _best(r[by])
-    effects = [Effect(name, level, _effect(scored, name, r[level])) for level in LEVELS for name in scored.varied]
+    effects = [
+        ParameterEffect(name, level, _effect(scored, name, r[level])) for level in LEVELS for name in scored.varied
+    ]
     left_out, honest = _leave_out(scored, data, by, kind)
     return GridSearch(
         data.gold,

@@ -1,4 +1,4 @@
-"""Score tables side by side: which measures, which systems, which topics, and what is missing where."""
+"""Score tables side by side: which measures, systems and topics they have, and what is missing."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ SHARED = "shares judgments with the gold"
 SAME = "has the gold's own numbers"
 LINEAR = "follows from the gold's numbers by a straight line"
 DEPENDENT = " dependent: comes from the judgments or numbers of the gold, so agreement with it says nothing."
-"""What a table's note says where it has such a column."""
+"""The note of a table that has such a column."""
 FEWEST = 4
-"""On fewer scores a straight line may be chance."""
+"""With fewer scores a straight line may be coincidence."""
 
 _KINDS = frozenset(get_args(JudgeKind))
 _GROUPS = {"all": _KINDS, "people": _KINDS - {"model"}, **{kind: frozenset({kind}) for kind in _KINDS}}
@@ -67,14 +67,14 @@ def why_dependent(gold: ScoreTable, gold_measure: str, table: ScoreTable, measur
 
 
 def by_signature(gold: ScoreTable, gold_measure: str, table: ScoreTable, measure: str) -> str:
-    """What the signatures give away; other aspects of ratings are other judgments."""
+    """The dependence that signatures reveal; ratings of other aspects are other judgments."""
     other_ratings = gold.signature.method == "responsiveness" and gold_measure != measure
     shared = shares_judgments(gold.signature, table.signature) and not other_ratings and not _contradict(gold, table)
     return SHARED if shared else ""
 
 
 def by_numbers(x: Floats, y: Floats) -> str:
-    """What the numbers of the same summaries, or systems, give away."""
+    """The dependence that the numbers of the same summaries, or systems, reveal."""
     both = ~(np.isnan(x) | np.isnan(y))
     x, y = x[both], y[both]
     if len(x) < FEWEST or np.ptp(x) == 0 or np.ptp(y) == 0:
@@ -121,7 +121,7 @@ class Measure:
 
 
 def measures_of(tables: Tables) -> tuple[Measure, ...]:
-    """Every measure of every table. Where two tables have one of the same name, the table's name comes first."""
+    """Every measure of every table. If two tables have a measure of the same name, the table's name is put in front."""
     if isinstance(tables, ScoreTable):
         tables = {tables.signature.method: tables}
     if not isinstance(tables, Mapping):
@@ -150,7 +150,7 @@ def choose_measures(known: Sequence[Measure], names: Iterable[str]) -> tuple[Mea
 
 @dataclass(frozen=True)
 class Compared:
-    """A gold and the metrics to be judged by it; ``dependent`` says why some are not independent of it."""
+    """A gold and the metrics to be compared with it; ``dependent`` says why some are not independent of it."""
 
     gold: Measure
     metrics: tuple[Measure, ...]
@@ -177,10 +177,10 @@ def gold_and_metrics(tables: Tables, gold: str, metrics: Sequence[str] | None) -
         names = listed(list(dependent))
         raise UsageError(
             f"every other measure comes from the judgments or numbers of {gold!r} itself: {names}; give another score "
-            "table, or name a measure as metric to see it all the same"
+            "table, or name a measure with --metric to see it anyway"
         )
     independent = tuple(m for m in others if m.name not in dependent)
-    what = "so it is left out; name it as metric to see it all the same"
+    what = "so it is left out; name it with --metric to see it anyway"
     return Compared(chosen[0], independent, {}, _told(dependent, what))
 
 
@@ -202,7 +202,7 @@ def _told(dependent: Mapping[str, str], what: str) -> tuple[Problem, ...]:
 class Grid:
     """Measures over the same topics and systems: ``cells[name]`` is topics x systems, NaN where missing.
 
-    ``means[name]`` is what systems are compared by: the mean over these topics, or the mean the table itself gives.
+    ``means[name]`` are the system means to compare: over these topics, or as given in the table.
     """
 
     systems: tuple[str, ...]
@@ -221,7 +221,7 @@ def grid(
 ) -> Grid:
     """Put measures over their common systems and topics. ``systems`` and ``topics`` may be patterns.
 
-    A table without scores by topic takes part with the means it gives; the topics are then those of the others.
+    A table without scores by topic contributes its own means; the topics are then those of the others.
     """
     check_choice("means", means, get_args(Means))
     by_topic = {m.name: m.table.per_summary(m.measure) for m in measures}
@@ -244,7 +244,7 @@ def grid(
         found[m.name] = given if means == "given" or not by_topic[m.name] else own
         notes += _missing(m.name, cells[m.name], shared, common, bool(by_topic[m.name]))
         if not by_topic[m.name] and with_topics:
-            notes.append(Problem(m.name, "has no scores by topic; its system means are used as they are", "warning"))
+            notes.append(Problem(m.name, "has no scores by topic; its system means are used instead", "warning"))
     return Grid(shared, common, cells, found, tuple(notes))
 
 
@@ -268,7 +268,8 @@ def _shared(noun: str, held: Mapping[str, set[str]], wanted: Collection[str] | N
 
 
 def restricted(noun: str, names: Collection[str], wanted: Collection[str] | None) -> tuple[str, ...]:
-    """The names that are wanted, by themselves or by patterns such as ``bert-*``, sorted; each must fit something."""
+    """The names that match the given names or patterns such as ``bert-*``, sorted; each pattern must match
+    something."""
     if wanted is None:
         return tuple(sorted(names))
     chosen: set[str] = set()
@@ -289,7 +290,7 @@ def _unshared(
     for name, found in held.items():
         if lacking := sorted(found - set(shared)):
             listed = ", ".join(lacking[:5]) + (", ..." if len(lacking) > 5 else "")
-            what = f"{len(lacking)} of its {len(found)} {noun}s are in no other table and left out: {listed}"
+            what = f"{len(lacking)} of its {len(found)} {noun}s are in no other table and are left out: {listed}"
             yield Problem(name, what, "warning")
 
 

@@ -1,4 +1,4 @@
-"""Would a metric have drawn the same conclusions about systems as the gold? Gao, Sun and Passonneau 2019, Table 4.
+"""Would a metric have led to the same conclusions about systems as the gold? Gao, Sun and Passonneau 2019, Table 4.
 
 For every two systems a Wilcoxon signed-rank test over topics says better, worse or no difference, once by the gold and
 once by the metric. Accuracy is the share of pairs with the same verdict. Drawing subsets of the topics (the paper: 100
@@ -78,7 +78,7 @@ def metric_accuracy(
         raise UsageError(f"verdicts need at least 2 systems and 3 topics; the tables share {held}")
     drawn = subset or max(2, round(SHARE * len(data.topics)))
     if not 2 <= drawn <= len(data.topics):
-        raise UsageError(f"a subset has 2 to {len(data.topics)} topics, not {drawn}")
+        raise UsageError(f"a subset must have 2 to {len(data.topics)} topics, not {drawn}")
     rng = np.random.default_rng(seed)
     subsets = [rng.permutation(len(data.topics))[:drawn] for _ in range(samples)]
     expected, expected_in = _verdicts(data.cells[chosen.name], subsets, level)
@@ -102,7 +102,7 @@ def _with_topics(compared: Compared) -> tuple[Measure, tuple[Measure, ...], list
     bare = [m for m in (compared.gold, *compared.metrics) if not m.table.per_summary(m.measure)]
     if compared.gold in bare or len(bare) == len(compared.metrics):
         what = listed([m.name for m in bare])
-        raise UsageError(f"verdicts need scores by topic; these have only means of systems: {what}")
+        raise UsageError(f"verdicts need scores by topic; these have only system means: {what}")
     kept = tuple(m for m in compared.metrics if m not in bare)
     what = "no scores by topic, so no verdicts; left out"
     notes = [Problem(listed([m.name for m in bare]), what, "warning")] if bare else []
@@ -146,7 +146,7 @@ def _no_power(result: MetricAccuracies, level: float) -> list[Problem]:
     least = 2.0 ** (1 - result.subset)
     if least < level:
         return []
-    what = f"no Wilcoxon test on {result.subset} topics can give p < {level:g}, so every verdict is no difference"
+    what = f"no Wilcoxon test on {result.subset} topics can give p < {level:g}, so every verdict is 'no difference'"
     return [Problem("subsets", what, "warning")]
 
 
@@ -155,10 +155,10 @@ def _sentence(result: MetricAccuracies) -> str:
     if not result.gold_differences:
         return (
             f"{result.gold} finds no difference in any of {count(result.pairs, 'pair')} of systems over "
-            f"{count(result.topics, 'topic')}, so that there are no conclusions to share."
+            f"{count(result.topics, 'topic')}, so there are no conclusions to compare."
         )
     if best.dependent:
-        return f"{best.metric} {best.dependent} ({result.gold}), so the same conclusions say nothing about it."
+        return f"{best.metric} {best.dependent} ({result.gold}), so equal conclusions say nothing about it."
     equals = [m.metric for m in result.metrics if m.accuracy == best.accuracy and not m.dependent]
     over = f" ({best.mean:.1%} over subsets of {result.subset})" if len(equals) == 1 else ""
     who = f"{best.metric} draws" if len(equals) == 1 else f"{listed(equals)} each draw"
@@ -182,7 +182,7 @@ def _table(result: MetricAccuracies) -> Table:
             for m in rows
         ),
         f"mean, sd, low, high: over subsets of {result.subset} topics, low and high for their mean; least, most: the "
-        "middle 95% of subsets. missed: differences of the gold the metric does not see; invented: the reverse."
+        "middle 95% of subsets. missed: differences that the gold finds and the metric does not; invented: the reverse."
         + (DEPENDENT if marked else ""),
     )
 

@@ -19,7 +19,7 @@ from pyramidion.stats.correlation import Kind, correlation, row_correlations, wi
 from pyramidion.stats.intervals import blocks
 
 FOLD = 5
-"""So many columns of numbers, besides the measures, fit a terminal of 80 columns."""
+"""The number of numeric columns, besides the measures, that fit an 80-column terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def at_level(data: Grid, first: str, second: str, level: str, kind: Kind) -> AtL
 
 
 def matrix(data: Grid, names: Sequence[str], level: str, kind: Kind) -> Matrix:
-    """All measures with each other; a measure without scores by topic has no correlation at the other levels."""
+    """Correlate all measures with each other; a measure without scores by topic has only system-level correlations."""
     found: dict[tuple[str, str], float | None] = {}
     for pair in combinations(names, 2):
         lacking = level != "system" and any(np.isnan(data.cells[name]).all() for name in pair)
@@ -93,7 +93,10 @@ def dependent_pairs(data: Grid, measures: Sequence[Measure]) -> Iterator[Problem
         if by_signature(a.table, a.measure, b.table, b.measure) or by_numbers(numbers[a.name], numbers[b.name])
     ]
     if pairs:
-        what = f"{count(len(pairs), 'pair')} of one set of judgments or numbers, so no agreement: {listed(pairs, 3)}"
+        what = (
+            f"{count(len(pairs), 'pair')} from the same judgments or numbers, so their correlation is not "
+            f"agreement: {listed(pairs, 3)}"
+        )
         yield Problem("matrix", what, "warning")
 
 
@@ -121,7 +124,7 @@ def metric_differences(
     permutations: int,
     seed: int,
 ) -> tuple[MetricDifference, ...]:
-    """Every two metrics against the same gold, on system means."""
+    """Compare every pair of metrics against the same gold, on system means."""
     found = []
     for first, second in combinations([m.name for m in metrics], 2):
         exact = williams(data.means[first], data.means[second], data.means[gold])

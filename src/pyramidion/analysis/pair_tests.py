@@ -1,4 +1,4 @@
-"""How the differences of many pairs are tested one by one, so that what is drawn at random never decides."""
+"""Test the differences of many pairs one by one, with enough draws that chance never decides."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pyramidion.stats.multiple import holm
 
 Correction = Literal["holm", "none"]
 RESAMPLES = {"permutation": paired.SAMPLES, "bootstrap": 10_000}
-"""How many draws a test needs for a p-value that is good to a few per cent."""
+"""Draws that a test needs for a p-value accurate to a few per cent."""
 REFINEMENTS = (8, 64)
 """Times as many draws for pairs near the level."""
 DOUBT = 3.0
-"""So many standard errors of p from the level are near."""
+"""A p within this many standard errors of the level is near it."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class PairTests:
         return self.test in {"permutation", "bootstrap"}
 
     def choices(self) -> dict[str, object]:
-        """What the signature says; what is not drawn has no seed."""
+        """The choices to name in the signature; a test without random draws has no seed."""
         drawn = {"resamples": self.resamples, "seed": self.seed} if self.drawn else {}
         return {"test": self.test, "correction": self.correction, "level": self.level, **drawn}
 

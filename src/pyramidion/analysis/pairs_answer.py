@@ -1,4 +1,4 @@
-"""What a comparison of pyramids found, and how people see it: a sentence, tables and a figure."""
+"""The result of comparing pyramids, as a sentence, tables and a figure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pyramidion.analysis.answer import Cell, Lines, Series, Table, count
 from pyramidion.study import ContentUnit
 
 EVERY = ""
-"""Stands for all topics together."""
+"""Denotes all topics together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Likeness:
     """One topic, or all of them: how many units and how much weight each pyramid has, and how much of it is in pairs.
 
     ``contributors`` counts those of the other pyramid that the partner has as well. ``difference`` is the mean weight
-    of paired units less that of their partners; correlations of weights are None where one side does not vary.
+    of paired units minus that of their partners; correlations of weights are None where one side does not vary.
     """
 
     pyramid: str
@@ -74,14 +74,14 @@ class Likeness:
 
     @property
     def coverage(self) -> float | None:
-        """The share of the other pyramid's weight that the partners have, too, contributor by contributor."""
+        """The share of the other pyramid's weight that the partners also have, contributor by contributor."""
         return _share(self.contributors, self.other_weight)
 
 
 @dataclass(frozen=True)
 class PyramidPairs:
-    """``tiers[name, topic]`` has the number of units of each weight; ``alike`` has each topic of each pyramid, then all
-    of its topics together, which are called ""."""
+    """``tiers[name, topic]`` has the number of units of each weight; ``alike`` has each topic of each pyramid, then
+    all its topics together under the name ""."""
 
     against: str
     pyramids: tuple[str, ...]
@@ -129,7 +129,7 @@ def tables(result: PyramidPairs) -> tuple[Table, ...]:
     return (
         _tier_table(result),
         Table(
-            f"How much of {them} has a partner, and how much of the other pyramid",
+            f"Shares of {them} and of the other pyramid that have a partner",
             (
                 "pyramid",
                 "topic",
@@ -142,7 +142,7 @@ def tables(result: PyramidPairs) -> tuple[Table, ...]:
                 "overlap",
             ),
             tuple(_likeness_row(found) for found in result.alike),
-            f"Shares that are in pairs. contributors: of {them}, those that the partner has as well. overlap: mean "
+            f"Shares that are paired. contributors: those of {them} that the partner also has. overlap: mean "
             "Dice of the words of partners.",
         ),
         Table(
@@ -152,7 +152,7 @@ def tables(result: PyramidPairs) -> tuple[Table, ...]:
                 (a.pyramid, a.topic or ALL, a.pairs, a.pearson, a.spearman, a.difference, a.equal, a.within_one)
                 for a in result.alike
             ),
-            f"difference: of the pyramid less {them}, on average.",
+            f"difference: mean of the pyramid's weight minus that of {them}.",
         ),
         Table(
             "Pairs",

@@ -1,4 +1,4 @@
-"""What should the next evaluation cost? The cheapest design with the wanted power, by simulation.
+"""What should the next evaluation cost? The cheapest design with the required power, by simulation.
 
 A design is a number of topics, units per topic and workers per task. What the user gives is kept; the rest is searched:
 for each number of units and workers, topics are added to simulated campaigns (analysis/simulation) until a paired
@@ -29,12 +29,12 @@ PAPER = (20, 32, 5)
 """Topics, units and workers of Shapira et al. 2019, whose tasks have 16 units; two workers write 8 from a reference."""
 UNITS_PER_TASK, WRITERS, STATEMENTS, REFERENCES = 16, 2, 8, 4
 UNITS = (16, 32, 48, 64, 96, 128)
-"""Searched: full tasks, for part of one costs as much; as many as the references give."""
+"""Searched: full tasks, because part of a task costs as much; as many as the references yield."""
 WORKERS = (1, 3, 5, 7)
 MOST = 10_000
-"""Numbers above are refused: nobody judges so much, and simulating it takes minutes."""
+"""Larger numbers are refused: nobody judges that much, and the simulation would take minutes."""
 BEYOND = Decimal("1.5")
-"""The curve of power goes on to so many times the cost of the recommended design."""
+"""The power curve extends to this multiple of the recommended design's cost."""
 POINTS = 16
 
 
@@ -62,7 +62,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What one design is expected to give. ``separated`` is the mean power over all pairs of systems; it and the
+    """The expected results of one design. ``separated`` is the mean power over all pairs of systems; it and the
     correlations are None where they were not simulated.
     """
 
@@ -85,10 +85,10 @@ class Design:
 
 
 @dataclass(frozen=True)
-class Plan:
+class DesignPlan:
     """``curve`` is the best power that money buys, from the cheapest design on. ``designs`` are those that were given
     or, where topics were searched, for each number of units and workers the one with the fewest topics that reaches
-    the power (or the largest within the limits). ``limit`` says what forbids a design that reaches it.
+    the power (or the largest within the limits). ``limit`` says what prevents a design from reaching it.
     """
 
     systems: int
@@ -118,7 +118,7 @@ class _Kind:
         return self.prices.cost(self.systems, topics, self.units, self.workers)
 
     def within(self, cost: Decimal | None) -> Sequence[int]:
-        """The numbers of topics that cost no more."""
+        """The numbers of topics that cost no more than this."""
         return self.topics if cost is None else self.topics[: bisect_right(self.topics, cost, key=self.cost)]
 
     def design(self, topics: int) -> Design:
@@ -126,7 +126,7 @@ class _Kind:
         return Design(topics, self.units, self.workers, self.cost(topics), None if math.isnan(power) else power)
 
     def first(self, power: float) -> Design | None:
-        """The fewest topics with so much power."""
+        """The fewest topics with at least this power."""
         return next((self.design(n) for n in self.topics if self.curve.upto(n)[n] >= power), None)
 
 
@@ -146,8 +146,8 @@ def plan(
     pyramid: str | None = None,
     judges: str | None = None,
     seed: int = 0,
-) -> Answer[Plan]:
-    """Find the cheapest design with the wanted power. Numbers that are given are kept, the others are searched.
+) -> Answer[DesignPlan]:
+    """Find the cheapest design with the required power. Given numbers are kept, the others are searched.
 
     The two systems to tell apart are those of ``pair``, or in a pilot two that differ as much as the median pair.
     """
@@ -174,10 +174,10 @@ def plan(
     if not affordable:
         cheapest = min((kind.design(kind.topics[0]) for kind in kinds), key=lambda d: d.cost)
         left, price = money(money_left or Decimal(0), paid.currency), money(cheapest.cost, paid.currency)
-        raise UsageError(f"the budget of {left} does not pay for the smallest design, {cheapest.name}: {price}")
+        raise UsageError(f"the budget of {left} is too small for the smallest design, {cheapest.name}: {price}")
     paper = _paper(world, paid, campaigns, level, seed)
     one, other = (world.systems[system] for system in world.pair)
-    result = Plan(len(world.systems), (one, other), world.difference, power, (), (), None, paper, paid.currency)
+    result = DesignPlan(len(world.systems), (one, other), world.difference, power, (), (), None, paper, paid.currency)
     if not world.difference or all(kind.curve.gaps.mean <= 0 for kind in affordable):
         result = replace(result, limit=_same(result))
     else:
@@ -201,7 +201,7 @@ def _check(given: dict[str, Sequence[int] | None], max_topics: int, power: float
     if not 2 <= max_topics <= MOST:
         raise UsageError(f"the limit of topics must be from 2 to {MOST:,}, not {max_topics:,}")
     if campaigns < 1:
-        raise UsageError(f"at least 1 campaign is simulated, not {campaigns}")
+        raise UsageError(f"at least 1 campaign must be simulated, not {campaigns}")
     for name, share in (("power", power), ("level", level)):
         if not 0 < share < 1:
             raise UsageError(f"{name} must be between 0 and 1, not {share}")
@@ -231,7 +231,7 @@ def _paper(world: World, prices: Prices, campaigns: int, level: float, seed: int
 # -- the search ----------------------------------------------------------------------------------------------------
 
 
-def _searched(result: Plan, kinds: Sequence[_Kind], limits: str, *, searched: bool) -> Plan:
+def _searched(result: DesignPlan, kinds: Sequence[_Kind], limits: str, *, searched: bool) -> DesignPlan:
     """Fill in the designs, the curve, and the cheapest design with the wanted power; where several cost the same, the
     most powerful.
     """
@@ -251,7 +251,7 @@ def _order(design: Design) -> tuple[Decimal, float, int, int]:
 
 
 def efficient(designs: Iterable[Design]) -> list[Design]:
-    """Of designs from the cheapest on, those that no cheaper one equals in power."""
+    """The designs that are more powerful than every cheaper one."""
     best, kept = -1.0, []
     for design in designs:
         if (design.power or 0.0) > best:
@@ -275,7 +275,7 @@ def _curve(kinds: Sequence[_Kind], best: Design | None) -> list[Design]:
     return efficient(sorted(points.values(), key=_order))
 
 
-def _with_outcomes(result: Plan, world: World, campaigns: int, level: float, seed: int) -> Plan:
+def _with_outcomes(result: DesignPlan, world: World, campaigns: int, level: float, seed: int) -> DesignPlan:
     """Correlations and the power over all pairs, for the designs of the curve and the paper's."""
 
     def filled(d: Design) -> Design:
@@ -290,13 +290,13 @@ def _with_outcomes(result: Plan, world: World, campaigns: int, level: float, see
 # -- how people see it ---------------------------------------------------------------------------------------------
 
 
-def _same(result: Plan) -> str:
+def _same(result: DesignPlan) -> str:
     first, second = result.pair
     if not result.difference:
         return f"{first} and {second} have the same true score, so no number of topics tells them apart"
     return (
-        f"{first} scores {result.difference:.3f} more than {second} in the pilot, but workers drawn from it would not "
-        "find it better, so no number of topics tells them apart"
+        f"{first} scores {result.difference:.3f} more than {second} in the pilot, but workers drawn from the pilot "
+        "would not find it better, so no number of topics tells them apart"
     )
 
 
@@ -330,22 +330,22 @@ def _numbers(values: Sequence[int]) -> str:
     return f"{', '.join(f'{value:,}' for value in head)} or {last}" if head else last
 
 
-def _remarks(result: Plan, units: Sequence[int] | None, written: int, source: str) -> Iterator[Problem]:
+def _remarks(result: DesignPlan, units: Sequence[int] | None, written: int, source: str) -> Iterator[Problem]:
     if not result.difference:
         yield Problem("difference", "is 0; name a pair of systems that differ, or assume a difference", "warning")
     if result.recommended is not None and result.recommended.workers < 2:
-        what = "nobody votes against a careless worker, and none can be screened out"
+        what = "nobody outvotes a careless worker, and none can be screened out"
         what += "; the pilot's workers were screened" if source == "pilot" else ""
         yield Problem("one worker per task", what, "warning")
     if units and max(units) > written:
         references = written // (WRITERS * STATEMENTS)
         what = (
-            f"are more than {count(references, 'reference')} give, with {WRITERS} writers and {STATEMENTS} units each"
+            f"are more than {count(references, 'reference')} yield, with {WRITERS} writers and {STATEMENTS} units each"
         )
         yield Problem(f"{max(units)} units per topic", f"{what}: {written}", "warning")
 
 
-def _sentence(result: Plan) -> str:
+def _sentence(result: DesignPlan) -> str:
     first, second = result.pair
     goal = f"To tell {first} from {second} (a difference of {result.difference:.3f}) with power {result.wanted:g}"
     power = "" if result.paper.power is None else f"has power {result.paper.power:.2f} for "
@@ -356,16 +356,16 @@ def _sentence(result: Plan) -> str:
         return f"{result.limit[0].upper()}{result.limit[1:]}. {paper}"
     most = max(result.designs, key=lambda d: (d.power or 0.0, -d.cost))
     power = "undefined power" if most.power is None else f"power {most.power:.2f}"
-    return f"{goal}, no design is enough within {result.limit}. The best is {most.name}: {power} for " + (
+    return f"{goal}, no design is sufficient within {result.limit}. The best is {most.name}: {power} for " + (
         f"{_price(result, most)}. {paper}"
     )
 
 
-def _price(result: Plan, design: Design) -> str:
+def _price(result: DesignPlan, design: Design) -> str:
     return money(design.cost, result.currency)
 
 
-def _tables(result: Plan, campaigns: int) -> Iterator[Table]:
+def _tables(result: DesignPlan, campaigns: int) -> Iterator[Table]:
     columns = ("topics", "units", "workers", f"cost, {result.currency}", "power")
     if not result.designs:
         return
@@ -380,7 +380,7 @@ def _tables(result: Plan, campaigns: int) -> Iterator[Table]:
         "the true system scores."
     )
     yield Table(
-        "Power against cost: none cheaper has more power",
+        "Power against cost: the most powerful design at each cost",
         (*columns, "all pairs", "Pearson", "Spearman"),
         tuple((*row(d), d.separated, d.pearson, d.spearman) for d in result.curve),
         note,
@@ -393,7 +393,7 @@ def _tables(result: Plan, campaigns: int) -> Iterator[Table]:
     )
 
 
-def _figures(result: Plan) -> tuple[Figure, ...]:
+def _figures(result: DesignPlan) -> tuple[Figure, ...]:
     if not result.curve:
         return ()
     first, second = result.pair

@@ -3,10 +3,9 @@
 Table 2 counts the units of each weight. Figure 1 aligns a unit of one pyramid with a unit of the other that says the
 same, and compares their contributors and weights (5 and 4). Here all units are aligned so: one to one, with the
 greatest sum of Dice over the characters of the references that contribute (`methods.annotate.compare`); units without
-marked words are compared by the content words of their labels. Two units that share too little are no pair: ``least``.
-
-Figure 7 shows what that leaves over: one automatic unit has the words of two manual ones, so that one of these has no
-partner. For every heavy unit without one, the answer therefore names the unit that has most of its words.
+marked words are compared by the content words of their labels. Two units that share less than ``least`` are not paired.
+Figure 7 shows a consequence: one automatic unit has the words of two manual ones, so one of these has no partner. For
+every heavy unit without a partner, the answer therefore names the unit that has most of its words.
 """
 
 from __future__ import annotations
@@ -98,8 +97,8 @@ def _check_names(study: Study, names: Sequence[str], against: str) -> None:
             raise UsageError(f"the study has no pyramid called {name!r} (it has: {known}); {how}")
     if against not in study.pyramid_names:
         raise UsageError(
-            f"the study has no pyramid called {against!r} to compare with (it has: {known}); name one of its pyramids, "
-            "or bring a manual one: .pyr files of DUCView, or pyramidion annotate"
+            f"the study has no pyramid called {against!r} to compare with (it has: {known}); name one of its "
+            "pyramids, or add a manual one: .pyr files of DUCView, or pyramidion annotate"
         )
 
 
@@ -137,7 +136,7 @@ def _place(contributor: Contributor) -> tuple[str, tuple[Span, ...]]:
 def _differing_references(mine: Pyramid, other: Pyramid) -> list[Problem]:
     if not (differing := sorted(set(mine.references) ^ set(other.references))):
         return []
-    what = f"{mine.name} and {other.name} have different references ({listed(differing)} in one only)"
+    what = f"{mine.name} and {other.name} have different references ({listed(differing)} in only one of them)"
     return [Problem(f"topic {mine.topic}", f"{what}, so weights are on different scales", "warning")]
 
 
@@ -234,8 +233,8 @@ class UnitPair:
 
 
 def compare_pyramids(first: Pyramid, second: Pyramid, *, least: float = 0.0) -> list[UnitPair]:
-    """Every unit of both, those with least in common first. Units that share less than ``least``, or nothing, are no
-    pair."""
+    """Every unit of both pyramids, those with the least in common first. Units that share less than ``least``, or
+    nothing, are not paired."""
     here, there = (sorted(pyramid.units, key=lambda unit: unit.id) for pyramid in (first, second))
     alike = _unit_shares(here, there, least)
     partner = _assigned(here, there, alike)
@@ -267,12 +266,13 @@ def _pair(first: ContentUnit | None, second: ContentUnit | None, shared: float =
 
 
 def is_marked(unit: ContentUnit | None) -> bool:
-    """Whether anybody marked where a reference says it."""
+    """Whether words of a reference are marked for the unit."""
     return unit is not None and any(contributor.spans for contributor in unit.contributors)
 
 
 def unit_words(unit: ContentUnit) -> Words:
-    """The characters of a unit; a contributor without spans, and a unit without contributors, count by the label."""
+    """The characters of a unit; a contributor without spans, or a unit without contributors, is represented by the
+    label."""
     found: set[Hashable] = set() if unit.contributors else {unit.label}
     for contributor in unit.contributors:
         places = [(contributor.reference, place) for span in contributor.spans for place in range(*span)]

@@ -1,7 +1,7 @@
 """How many references does a pyramid need? Nenkova et al. 2007, section 3, Figure 2 and Tables I and II.
 
-Every sub-pyramid of n references (contributors of the others go, and units left empty) scores the summaries that are
-held out:
+Every sub-pyramid of n references (without the other contributors and the units left empty) scores the held-out
+summaries:
 
     peers       annotated summaries
     references  the references themselves, each by pyramids of the others
@@ -9,13 +9,13 @@ held out:
 
 Reported for each n, and for each summary its least, mean and greatest score:
 
-    range       the mean over summaries of the greatest less the least score
+    range the mean over summaries of the greatest minus the least score
     diverged    pairs in which the least score of the better summary is above the greatest of the worse one
     E1          the two seem the same with n references but differ with all of them
     E2          they seem to differ but are the same with all
     E3          they seem to differ the other way round
     Spearman    the mean rank correlation with the ranking by all references (of references: by all the others)
-    ranked      how many summaries were ranked at least; the paper ranks five, and fewer than three are no ranking
+    ranked      how many summaries were ranked at least; the paper ranks five, and fewer than three are not ranked
 
 Two scores are the same if they differ by less than 0.06. E1 to E3 are shares of all comparisons (pairs of summaries
 of a topic x sub-pyramids); the table also gives them as the paper defines them, given the verdict with n references.
@@ -80,14 +80,12 @@ def pyramid_size(
     most: int = 2000,
     seed: int = 0,
 ) -> Answer[PyramidSizes]:
-    """Score held-out summaries by every sub-pyramid; beyond ``most`` of one size, by that many at random.
-
-    ``draws`` is how often five references are drawn from a topic; the paper draws them once.
-    """
+    """Score held-out summaries by every sub-pyramid; if there are more than ``most`` of one size, by that many drawn
+    at random. ``draws`` is how many times five references are drawn from a topic; the paper draws them once."""
     check_choice("held_out", held_out, get_args(HeldOut))
     check_choice("measure", measure, get_args(Measure))
     if draws < 1:
-        raise UsageError(f"references are drawn at least once, not {draws} times")
+        raise UsageError(f"references must be drawn at least once, not {draws} times")
     problems = Problems()
     rng = np.random.default_rng(seed)
     study = replace(study, pyramids=tuple(map(_in_order, study.pyramids)))
@@ -112,7 +110,7 @@ def pyramid_size(
 
 def _nothing(held_out: HeldOut) -> str:
     if held_out == "five":
-        return f"no topic has the {FIVE + 1} references that holding five out takes; hold out references instead"
+        return f"no topic has {FIVE + 1} references, which --held-out five needs; use --held-out references instead"
     return "no topic has two scored summaries and two references, so no size can be compared"
 
 
@@ -137,7 +135,10 @@ def _of_peers(
     found: dict[str, dict[str, list[_Content]]] = {}
     for peer in peer_scores(choice, problems):
         if (peer.topic, peer.system) in choice.own:
-            what = "is itself a reference, so that sub-pyramids with it cannot score it; hold out references instead"
+            what = (
+                "is itself a reference, so sub-pyramids that contain it cannot score it; use --held-out references "
+                "instead"
+            )
             problems.warning(f"topic {peer.topic}, system {peer.system}", what)
             continue
         said = [([listed(s.expressed.get(u.id, 0)) > 0 for u in s.pyramid.units], s.size) for s in peer.by.values()]
@@ -278,9 +279,12 @@ def _sentence(result: PyramidSizes) -> str:
     topics = count(len({held.topic for held in result.topics}), "topic")
     text = f"Up to {count(last, 'reference')} per pyramid, {topics}:"
     if safe is not None and safe.error is not None:
-        text += f" with {safe.references}, {safe.error:.0%} of the verdicts on two summaries are not those with all."
+        text += (
+            f" with {safe.references}, {safe.error:.0%} of the verdicts on two summaries differ from those with "
+            "all references."
+        )
     else:
-        text += " even one reference less than all changes more than 10% of the verdicts on two summaries."
+        text += " even one reference fewer than all changes more than 10% of the verdicts on two summaries."
     if result.mean_divergence is not None:
         pairs = count(result.clear_pairs, "clearly different pair")
         text += f" {pairs} diverge at {result.mean_divergence:.1f} references on average."

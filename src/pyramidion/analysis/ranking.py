@@ -1,4 +1,5 @@
-"""Who is best, and how sure is that? Every system's mean over topics, its interval, and who does not differ from whom.
+"""Which system is best, and how certain is that? Every system's mean over topics, its interval, and which systems do
+not differ.
 
 Intervals are percentile bootstraps over topics: would other topics of this kind give the same mean? Letters come from
 whichever significance test the caller ran: systems that share a letter do not differ.
@@ -20,7 +21,7 @@ from pyramidion.study import ScoreTable, Signature
 
 @dataclass(frozen=True, slots=True)
 class RankedSystem:
-    """``group`` is empty where nothing was tested; ``interval`` None where there is one topic or none."""
+    """``group`` is empty if nothing was tested; ``interval`` is None with fewer than two topics."""
 
     rank: int
     system: str
@@ -38,7 +39,7 @@ class Ranking:
 
     @property
     def scale(self) -> tuple[float, float]:
-        """Where an axis begins and ends: 0, or less where scores go below it, and the highest bound or 1."""
+        """The ends of an axis: 0, or less if scores are below it, and the highest bound or 1."""
         known = [s for s in self.systems if s.mean is not None]
         ends = [end for s in known if s.interval for end in (s.interval.low, s.interval.high)]
         ends += [s.mean for s in known if s.mean is not None]

@@ -1,4 +1,5 @@
-"""Scores as columns of numbers: one row a judgment (study) or a summary's score (table), with codes of who and what."""
+"""Scores as columns of numbers: one row per judgment (study) or summary score (table), with codes for judge, topic,
+system and unit."""
 
 from __future__ import annotations
 
@@ -14,7 +15,6 @@ from pyramidion.scoring.choice import PEOPLE, choose, default_raters, judge_ids
 from pyramidion.stats.intervals import Interval, percentile_interval
 from pyramidion.stats.tukey import r_squared
 from pyramidion.study import UNMATCHED, Judgments, ScoreTable, Study
-from pyramidion.study.columns import is_in, present_names, ranks, take, values
 from pyramidion.study.judgments import JudgeKind
 
 Codes = NDArray[np.int64]
@@ -25,7 +25,7 @@ class Ratings:
     """``item`` numbers what was judged: a summary, or one unit in a summary. Names are in the order of codes. Rows are
     sorted by topic, system, unit and judge, so that nothing made of them depends on the order in which they arrived.
 
-    ``judges`` is empty where the numbers are scores of summaries, which nobody gave alone.
+    ``judges`` is empty if the numbers are scores of summaries, which no single judge gave.
     """
 
     measure: str
@@ -48,13 +48,13 @@ def ratings_of(
     systems: Collection[str] | None = None,
     topics: Collection[str] | None = None,
 ) -> Ratings:
-    """Ratings of an aspect in a study, or a measure of a score table. Models count with people only if named.
+    """Ratings of an aspect in a study, or a measure of a score table. Models are included only if named.
 
     ``systems`` and ``topics`` may be patterns.
     """
     if isinstance(source, ScoreTable):
         if judges is not None:
-            raise UsageError("a score table does not say who judged; choose judges where the study is scored")
+            raise UsageError("a score table does not say who judged; choose judges when you score the study")
         return _of_table(source, measure, systems, topics)
     held = rated_aspects(source)
     if not held:
@@ -62,24 +62,24 @@ def ratings_of(
     aspect = measure or held[0]
     check_choice("rated aspect", aspect, held)
     judgments = source.judgments
-    kept = is_in(judgments.aspect, {aspect}) & is_in(judgments.other, {""})
-    who = judges or default_raters(source, take(judgments, kept))
-    by_them = is_in(judgments.judge, judge_ids(source, who))
+    kept = judgments.aspect.is_in({aspect}) & judgments.other.is_in({""})
+    who = judges or default_raters(source, judgments.take(kept))
+    by_them = judgments.judge.is_in(judge_ids(source, who))
     notes: tuple[Problem, ...] = ()
     if judges is None and who == PEOPLE:
-        what = f"{(kept & ~by_them).sum():,} by models are left out; name judges to have them in"
+        what = f"{(kept & ~by_them).sum():,} by models are left out; name judges to include them"
         notes = (Problem(f"ratings of {aspect}", what, "warning"),)
     kept &= by_them
-    rated = take(judgments, kept)
-    kept &= is_in(judgments.system, set(restricted("system", present_names(rated.system), systems)))
-    kept &= is_in(judgments.topic, set(restricted("topic", present_names(rated.topic), topics)))
-    return replace(of_judgments(aspect, take(judgments, kept)), notes=notes)
+    rated = judgments.take(kept)
+    kept &= judgments.system.is_in(set(restricted("system", rated.system.present_names(), systems)))
+    kept &= judgments.topic.is_in(set(restricted("topic", rated.topic.present_names(), topics)))
+    return replace(of_judgments(aspect, judgments.take(kept)), notes=notes)
 
 
 def rated_aspects(study: Study) -> list[str]:
     """Aspects with ratings, as the study declares them first."""
-    single = take(study.judgments, is_in(study.judgments.other, {""}))
-    present = [name for name in present_names(single.aspect) if name not in {"", UNMATCHED}]
+    single = study.judgments.take(study.judgments.other.is_in({""}))
+    present = [name for name in single.aspect.present_names() if name not in {"", UNMATCHED}]
     declared = [aspect.id for aspect in study.aspects if aspect.id in present]
     return declared + [name for name in present if name not in declared]
 
@@ -95,10 +95,10 @@ def unit_answers(
 
 def of_judgments(measure: str, judgments: Judgments) -> Ratings:
     """Answered judgments as columns."""
-    answered = take(judgments, ~np.isnan(values(judgments)))
-    answered = take(answered, np.lexsort((values(answered), *_by_name(answered))))
+    answered = judgments.take(~np.isnan(judgments.value))
+    answered = answered.take(np.lexsort((answered.value, *_by_name(answered))))
     judge, topic, system, unit = (
-        ranks(part) for part in (answered.judge, answered.topic, answered.system, answered.unit)
+        part.ranks() for part in (answered.judge, answered.topic, answered.system, answered.unit)
     )
     (judge, judges), (topic, topics), (system, systems) = (
         _packed(code, column.names)
@@ -107,12 +107,12 @@ def of_judgments(measure: str, judgments: Judgments) -> Ratings:
     width = int(unit.max()) + 1 if len(unit) else 1
     key = (topic * max(len(systems), 1) + system) * width + unit
     item = np.unique(key, return_inverse=True)[1].astype(np.int64)
-    return Ratings(measure, values(answered), judge, topic, system, item, judges, topics, systems)
+    return Ratings(measure, answered.value, judge, topic, system, item, judges, topics, systems)
 
 
 def _by_name(judgments: Judgments) -> list[Codes]:
     """Keys for sorting, the last one first."""
-    return [ranks(part) for part in (judgments.judge, judgments.unit, judgments.system, judgments.topic)]
+    return [part.ranks() for part in (judgments.judge, judgments.unit, judgments.system, judgments.topic)]
 
 
 def _packed(code: Codes, names: Sequence[str]) -> tuple[Codes, tuple[str, ...]]:
@@ -130,7 +130,7 @@ def _of_table(
     data = grid([chosen], systems=systems, topics=topics_wanted)
     cells = data.cells[chosen.name]
     if not cells.size:
-        raise UsageError(f"{chosen.name} has no scores by topic, only means of systems; a test needs the former")
+        raise UsageError(f"{chosen.name} has only system means; a test needs scores by topic")
     at_topic, at_system = np.nonzero(~np.isnan(cells))
     (topic, topics), (system, systems_held) = _packed(at_topic, data.topics), _packed(at_system, data.systems)
     item = np.arange(len(topic))
@@ -151,9 +151,8 @@ FACTORS = ("judge", "topic", "system")
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """R squared of score ~ one factor, over all answers and with one answer per item: the mean over the removals, and
-    the middle of them. None where the values do not vary.
-    """
+    """R squared of score ~ one factor, over all answers and with one answer per item: the mean over the removals and
+    their middle 95%. None if the values do not vary."""
 
     factor: str
     levels: int
@@ -181,7 +180,7 @@ def explained_variance(
 
 
 def single_answers(item: Codes, removals: int, rng: np.random.Generator) -> Iterator[Codes]:
-    """Rows with one answer of each item, drawn anew for each removal; ``item`` is sorted."""
+    """Rows with one answer per item, drawn again for each removal; ``item`` is sorted."""
     start = np.flatnonzero(np.diff(item, prepend=-1))
     size = np.diff(np.append(start, len(item)))
     for _ in range(removals):

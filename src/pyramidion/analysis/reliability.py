@@ -1,11 +1,10 @@
 """Would another annotator give the same scores? Nenkova et al. 2007, section 4.1 and Tables III to V.
 
 Two annotations of the same peers against the same pyramid: Krippendorff's alpha over the counts of units (nominal, and
-with the distance 1 - Dice), and beside it what it means for the scores: their correlation and their mean absolute
-difference, to be held against 0.06, below which the paper takes two summaries to be equally good.
-
-Whether one average may speak for all is a question of its own: an analysis of variance of agreement over annotators,
-topics and peers, as the paper has it, and over units as well.
+with the distance 1 - Dice), and what that means for the scores: their correlation and their mean absolute difference,
+compared with 0.06, below which the paper takes two summaries to be equally good. Whether one average represents all is
+a separate question: an analysis of variance of agreement over annotators, topics and peers, as the paper has it, and
+over units as well.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ from pyramidion.stats.anova import FactorEffect, several_way
 from pyramidion.stats.correlation import correlation
 from pyramidion.stats.rounding import rounded_beside
 from pyramidion.study import Signature, Study
-from pyramidion.study.columns import present_names
 
 SAME = 0.06
 """Scores that differ by less are taken to be the same (section 3)."""
@@ -37,9 +35,8 @@ Annotation = Mapping[Peer, PeerScore]
 
 @dataclass(frozen=True, slots=True)
 class ScoreAgreement:
-    """How the scores of two annotations compare; None where undefined. The interval is Fisher's; p is of a paired
-    t-test of the difference.
-    """
+    """How the scores of two annotations compare; None where undefined. The interval is Fisher's; p is from a paired
+    t-test of the difference."""
 
     measure: str
     peers: int
@@ -120,7 +117,9 @@ def reliability(
     result = Reliability(tuple(sets), tuple(decisions.variance()))
     made = Signature.of("reliability", same=SAME, alpha=("nominal", "dice"), resamples=resamples, seed=seed)
     figures: tuple[Figure, ...] = (
-        Scatter("Modified score by two annotators, one point a peer", "first", "second", tuple(points), diagonal=True),
+        Scatter(
+            "Modified score by two annotators, one point per peer", "first", "second", tuple(points), diagonal=True
+        ),
     )
     return Answer("reliability", _sentence(result), _tables(result), made, result, figures, tuple(problems))
 
@@ -182,12 +181,12 @@ def _annotations(
             "second": _annotation(other, pyramid, None, problems),
         }, problems
     choice = choose(study, kind="expert", pyramid=pyramid, judges="all")
-    names = list(judges) if judges else present_names(choice.on_units.judge)
+    names = list(judges) if judges else choice.on_units.judge.present_names()
     experts = [name for name in names if judges or name in study.judges_of("expert")]
     named = experts if len(experts) > 1 else names
     if len(named) < 2:
         raise UsageError(
-            f"pyramid {choice.pyramid} was annotated by {', '.join(named) or 'nobody'} only; "
+            f"pyramid {choice.pyramid} was annotated only by {', '.join(named) or 'nobody'}; "
             "reliability needs two annotators, or a second study"
         )
     return {name: _annotation(study, choice.pyramid, name, problems) for name in named}, problems
@@ -200,7 +199,8 @@ def _annotation(study: Study, pyramid: str | None, judge: str | None, problems: 
     partial = sum(len(score.expressed) < len(score.pyramid.units) for score in found.values())
     if partial:
         what = (
-            f"{partial} of {count(len(found), 'peer')} not judged on every unit; units left out count as not expressed"
+            f"{partial} of {count(len(found), 'peer')} were not judged on every unit; the missing units count as "
+            "not expressed"
         )
         problems.warning(f"annotator {judge}" if judge else "annotation", what)
     return found
@@ -282,7 +282,7 @@ def _sentence(result: Reliability) -> str:
     found = result.overall()[0]
     score = found.score("modified")
     if found.dice.value is None:
-        text = f"{found.first} and {found.second} agree on everything, and nothing varies: alpha is undefined"
+        text = f"{found.first} and {found.second} agree on everything and nothing varies, so alpha is undefined"
     else:
         text = f"{found.first} and {found.second} agree with alpha {found.dice.value:.3f} (1-Dice) on units"
     text += f" over {count(found.peers, 'peer')}."
@@ -348,6 +348,7 @@ def _variance_tables(result: Reliability) -> Iterator[Table]:
             "Analysis of variance of agreement",
             ("agreement", "factor", "levels", "F", "df", "residual df", "p", "share"),
             rows,
-            "Each factor beyond the others (type II), without those nested in it. Where no p is small, the average "
-            "agreement speaks for every annotator, topic, peer and unit. share: of all variation of agreement.",
+            "Each factor is tested beyond the others (type II), without those nested in it. If no p is small, "
+            "the average agreement represents every annotator, topic, peer and unit. share: of all variation "
+            "of agreement.",
         )

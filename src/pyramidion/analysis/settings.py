@@ -22,9 +22,9 @@ Setting = tuple[Value, ...]
 class ScoredSettings:
     """``scores`` is settings x topics x systems, NaN where a summary is missing.
 
-    A setting has a value for each of the ``parameters``: a number, a name, or None where the parameter makes no
-    difference beside the others (a partitioner without it). ``default`` is the setting that is used where nobody
-    chooses, if it is among them; ``fixed`` names what all settings have in common.
+    A setting has a value for each of the ``parameters``: a number, a name, or None if the parameter has no effect with
+    the others (a partitioner without it). ``default`` is the default setting, if it is among them; ``fixed`` names what
+    all settings have in common.
     """
 
     measure: str
@@ -45,7 +45,7 @@ class ScoredSettings:
             raise UsageError(f"every setting has {len(self.parameters)} values: {', '.join(self.parameters)}")
 
     def in_order(self) -> ScoredSettings:
-        """The same with settings, topics and systems by value and name: which of two equals comes first is settled."""
+        """The same, with settings, topics and systems sorted, so that the order of ties is fixed."""
         settings = sorted(
             range(len(self.settings)), key=lambda place: [(v is not None, v or 0) for v in self.settings[place]]
         )
@@ -74,7 +74,7 @@ class ScoredSettings:
 class AgainstGold:
     """Scores and gold over the topics and systems they share.
 
-    ``target`` is topics x systems, or None where the gold has system means only; ``means`` are those to be met.
+    ``target`` is topics x systems, or None where the gold has system means only; ``means`` are the gold's system means.
     """
 
     gold: str
@@ -105,7 +105,7 @@ class AgainstGold:
 
 
 def against(scored: ScoredSettings, gold: ScoreTable, measure: str | None = None) -> AgainstGold:
-    """Put scores beside a gold measure (the first by default). What only one side has is left out, with a note."""
+    """Align scores with a gold measure (by default the first). What only one side has is left out, with a note."""
     chosen = _gold_measure(gold, measure)
     cells, means = gold.per_summary(chosen.measure), gold.per_system(chosen.measure)
     held = {system for (_, system), value in cells.items() if value is not None}
@@ -120,7 +120,9 @@ def against(scored: ScoredSettings, gold: ScoreTable, measure: str | None = None
     names = tuple(scored.systems[place] for place in systems)
     notes = [*scored.notes, *_left_out("system", scored.systems, names, chosen.name)]
     if not cells:
-        notes.append(Problem(chosen.name, "has no scores by topic, so nothing is said about single topics", "warning"))
+        notes.append(
+            Problem(chosen.name, "has no scores by topic, so nothing can be said about single topics", "warning")
+        )
         given = np.array([_number(means.get(system)) for system in names])
         return AgainstGold(chosen.name, scored.topics, names, scored.scores[:, :, systems], None, given, tuple(notes))
     topics = [place for place, topic in enumerate(scored.topics) if any(found == topic for found, _ in cells)]

@@ -4,10 +4,9 @@
     mcnemar, permutation, wilcoxon     paired over content units (Nenkova et al. 2007, section 2)
     tukey                              all pairs at once on score = a + judge + topic + system (Gillick and Liu 2010)
 
-Pairs tested one by one are corrected by Holm's method; Tukey's test needs no correction. All are two-sided. What was
-drawn at random never decides: p-values reach any tail (stats/paired), and pairs whose corrected p is within the drawing
-error of the level are drawn again, with more draws. Where the data itself cannot give a p below the level, a note says
-so.
+Pairs tested one by one are corrected by Holm's method; Tukey's test needs no correction. All are two-sided. Chance
+never decides: p-values reach any tail (stats/paired), and pairs whose corrected p is within sampling error of the level
+are tested again with more draws. If the data itself cannot give a p below the level, a note says so.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ from pyramidion.stats.multiple import letter_groups, rightmost_different
 from pyramidion.stats.tukey import Comparisons
 from pyramidion.stats.tukey import tukey as tukey_comparisons
 from pyramidion.study import ScoreTable, Signature, Study
-from pyramidion.study.columns import present_names
 from pyramidion.study.judgments import JudgeKind
 
 TopicTest = Literal["permutation", "bootstrap", "wilcoxon"]
@@ -71,7 +69,7 @@ class Significance:
     pairs: tuple[Pair, ...]
     untested: int
     level_out_of_reach: tuple[Pair, ...] = ()
-    """Pairs whose p is the smallest that so few items allow, and yet not below the level after correction."""
+    """Pairs whose p is the smallest possible with so few items, but still not below the level after correction."""
 
     @property
     def significant(self) -> tuple[Pair, ...]:
@@ -122,7 +120,7 @@ def unit_significance(
     """Test every pair of systems on the content units both were judged on: each unit is an observation."""
     check_choice("test", test, get_args(UnitTest))
     choice = choose(study, kind=kind, pyramid=pyramid, judges=judges)
-    judged = restricted("judged topic", present_names(choice.on_units.topic), topics)
+    judged = restricted("judged topic", choice.on_units.topic.present_names(), topics)
     vectors = unit_vectors(choice, judged)
     chosen = restricted("judged system", vectors, systems)
     units = sorted(set().union(*(vectors[system] for system in chosen)))
@@ -187,7 +185,7 @@ def tukey(
 
 
 def _restriction(systems: Collection[str] | None, topics: Collection[str] | None) -> dict[str, object]:
-    """What a signature says where only some systems or topics were asked about."""
+    """The part of the signature for a restriction to some systems or topics."""
     chosen = {"systems": systems, "topics": topics}
     return {name: [each.replace("|", "/") for each in held] for name, held in chosen.items() if held is not None}
 
@@ -213,7 +211,7 @@ def _enough(systems: Sequence[str], items: int, noun: str, where: str) -> None:
     if len(systems) < 2:
         raise UsageError(f"{where}: a comparison needs at least 2 systems; there is {listed(list(systems)) or 'none'}")
     if items < 2:
-        raise UsageError(f"{where}: a test needs at least 2 {noun}; there are {items}")
+        raise UsageError(f"{where}: a test needs at least 2 {noun}, not {items}")
 
 
 def _all_pairs(measure: str, systems: tuple[str, ...], values: Floats, tests: PairTests) -> Significance:
@@ -297,12 +295,13 @@ def _untested(result: Significance) -> list[Problem]:
     if not result.untested:
         return []
     some = [f"{pair.better} and {pair.worse}" for pair in result.pairs if pair.p is None]
-    what = f"could not be tested, the data does not link them: {listed(some, 3)}"
+    what = f"could not be tested, because the data does not link them: {listed(some, 3)}"
     return [Problem(count(result.untested, "pair"), what, "warning")]
 
 
 def _out_of_reach(result: Significance, noun: str) -> list[Problem]:
-    """With few items the smallest p that a rank or sign test can give is above the level: say so instead of "no"."""
+    """With few items the smallest p that a rank or sign test can give is above the level: say so instead of "no
+    difference"."""
     most = max((pair.n for pair in result.pairs), default=0)
     tested = len(result.pairs) - result.untested
     corrected = any(pair.p != pair.raw_p for pair in result.pairs)
@@ -314,7 +313,7 @@ def _out_of_reach(result: Significance, noun: str) -> list[Problem]:
         return [Problem(count(most, noun), what, "warning")]
     if stuck := result.level_out_of_reach:
         some = listed([f"{pair.better} and {pair.worse}" for pair in stuck], 3)
-        what = f"cannot be significant on the {noun}s where they differ, whatever the direction: {some}; {instead}"
+        what = f"differ on too few {noun}s to be significant: {some}; {instead}"
         return [Problem(count(len(stuck), "pair"), what, "warning")]
     return []
 

@@ -1,6 +1,4 @@
-"""Campaigns that are only simulated: a world that topics, units and answers are drawn from, and what they would show.
-
-The world is
+"""Simulated campaigns: a world from which topics, units and answers are drawn, and their results. The world is
 
     a pilot study     its topics and units with replacement, and each unit's share of workers who found it; the pilot's
                       own scores are the truth
@@ -23,22 +21,23 @@ from scipy import special, stats
 
 from pyramidion.analysis.answer import count
 from pyramidion.analysis.inputs import Floats, column_means
-from pyramidion.analysis.votes import Votes
+from pyramidion.analysis.votes import VoteArray
 from pyramidion.errors import Problem, UsageError
 from pyramidion.stats.correlation import row_correlations
 from pyramidion.stats.intervals import blocks, divided
 
 POPULATION = (200, 96)
-"""Topics and units in an assumed world: enough that drawing from it is drawing anew."""
+"""Topics and units in an assumed world: enough that draws hardly repeat."""
 BLOCK = 64
-"""Topics are drawn so many at a time, so that a longer campaign begins as a shorter one does."""
+"""Topics are drawn this many at a time, so that a longer campaign begins with the same topics as a shorter one."""
 ZERO = 1e-12
 """True scores that differ by less are equal; the rest is rounding."""
 
 
 @dataclass(frozen=True)
 class Assumptions:
-    """A world without a pilot. ``difference`` is that between the two best systems, which are to be told apart."""
+    """A world without a pilot. ``difference`` is the difference between the two best systems, which are to be told
+    apart."""
 
     systems: int = 10
     mean: float = 0.35
@@ -95,7 +94,7 @@ class Gaps(NamedTuple):
 
 @dataclass(frozen=True)
 class World:
-    """``chance(workers)[t, s, u]`` is the chance that most of so many workers find unit u in system s's summary of
+    """``chance(workers)[t, s, u]`` is the chance that most of this many workers find unit u in system s's summary of
     topic t; NaN is padding. ``truth`` holds the true score of each system; ``pair`` the two to be told apart, the
     better one first.
     """
@@ -124,7 +123,7 @@ class World:
         return Gaps(np.clip(first, 0.0, 1.0), np.clip(second, 0.0, 1.0))
 
 
-def from_pilot(votes: Votes, pair: tuple[str, str] | None, notes: list[Problem]) -> World:
+def from_pilot(votes: VoteArray, pair: tuple[str, str] | None, notes: list[Problem]) -> World:
     answered = ~np.isnan(votes.answers)
     number = answered.sum(axis=3)
     found = np.where(number > 0, np.nan_to_num(votes.answers).sum(axis=3) / np.maximum(number, 1), np.nan)
@@ -132,10 +131,13 @@ def from_pilot(votes: Votes, pair: tuple[str, str] | None, notes: list[Problem])
     if len(votes.systems) < 2:
         raise UsageError("a plan needs a pilot with at least 2 systems")
     if len(votes.topics) < 8:
-        what = f"only {count(len(votes.topics), 'topic')}: how topics vary is known badly, so power is a rough guess"
+        what = (
+            f"only {count(len(votes.topics), 'topic')}: the variation between topics is hardly known, so power is "
+            "a rough guess"
+        )
         notes.append(Problem("pilot", what, "warning"))
     if votes.workers < 2:
-        what = "has one answer per unit, which is taken as certain: more workers per task will seem to gain nothing"
+        what = "has one answer per unit, which is treated as certain: more workers per task will seem to bring nothing"
         notes.append(Problem("pilot", what, "warning"))
     chosen = _typical(truth)
     if pair is not None:
@@ -191,11 +193,9 @@ def _centre(wanted: float, logit: Floats) -> float:
 
 
 class PowerCurve:
-    """The power to find the first system of a pair better, with 2, 3, ... topics of so many units.
-
-    On one topic, the units found in one of the two summaries only decide: how many there are and which summary they
-    are in are two binomial draws. Topics are added to the same campaigns, as far as somebody asks.
-    """
+    """The power to find the first system of a pair better, with 2, 3, ... topics of a given number of units. On one
+    topic only the units found in just one of the two summaries matter: how many there are, and in which summary, are
+    two binomial draws. Topics are added to the same campaigns as needed."""
 
     def __init__(self, gaps: Gaps, units: int, *, campaigns: int, level: float, rng: np.random.Generator) -> None:
         self.gaps, self.units, self._level, self._rng = gaps, units, level, rng
@@ -239,7 +239,7 @@ class Outcome(NamedTuple):
 def outcome(
     world: World, topics: int, units: int, workers: int, *, campaigns: int, level: float, rng: np.random.Generator
 ) -> Outcome:
-    """What campaigns with all systems give."""
+    """The mean outcome of campaigns with all systems."""
     present = world.chance(workers)
     one = topics * units * present.shape[1]
     # Large campaigns differ little from each other, so fewer of them say as much.

@@ -16,9 +16,10 @@ from pyramidion.analysis.inputs import Floats
 from pyramidion.stats.correlation import row_correlations
 
 SAME, CLEAR = 0.06, 0.1
-"""Below the first, two summaries are the same; of pairs above the second the paper asks when they diverge."""
+"""Two summaries that differ by less than the first are the same; for pairs that differ by more than the second, the
+paper asks when they diverge."""
 FIVE, FEWEST = 5, 3
-"""How many summaries the paper ranks, and how many make a ranking at all."""
+"""The number of summaries the paper ranks, and the minimum for a ranking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class ScoreRange:
-    """The scores of one summary by all pyramids of one size; None where none could score it."""
+    """The scores of one summary by all pyramids of one size; None if none could score it."""
 
     topic: str
     summary: str

@@ -1,4 +1,4 @@
-"""What analyses start from: a study, a table of judgments or a score table, whichever a path holds."""
+"""Read the input of analyses: a study, a table of judgments or a score table, whichever a path contains."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ from pyramidion.analysis.answer import Answer
 from pyramidion.analysis.differences import Differences, differences
 from pyramidion.analysis.inputs import shares_judgments
 from pyramidion.errors import InputError, UsageError
+from pyramidion.formats import load
 from pyramidion.formats.judgment_tables import read_judgments, recognises
 from pyramidion.formats.score_tables import read_scores
-from pyramidion.formats.studies import load
 from pyramidion.scoring.choice import judged_units
 from pyramidion.scoring.methods import fitting_methods, score
 from pyramidion.study import ScoreTable, Study
-from pyramidion.study.columns import is_in, take
 
 Source = Study | ScoreTable
 
 MOST_FOR_ROUGE = 20_000
-"""Of more summaries ROUGE takes minutes: 1 to 2 ms each, with four references of 250 words."""
+"""For more summaries ROUGE takes minutes: 1 to 2 ms each, with four references of 250 words."""
 
 
 def read_source(path: str | Path, *, format: str | None = None, lenient: bool = False) -> Source:
@@ -45,7 +44,7 @@ def read_source(path: str | Path, *, format: str | None = None, lenient: bool = 
 def as_study(source: Source, where: str) -> Study:
     if isinstance(source, Study):
         return source
-    raise UsageError(f"{where} is a score table; this question is about judgments, so it needs a study")
+    raise UsageError(f"{where} is a score table; this question needs judgments, so give a study")
 
 
 def score_tables(sources: Iterable[tuple[str, Source]]) -> dict[str, ScoreTable]:
@@ -65,14 +64,12 @@ def _of_study(study: Study) -> dict[str, ScoreTable]:
 
 
 def scored_by_models(study: Study, known: Mapping[str, ScoreTable]) -> dict[str, ScoreTable]:
-    """The study's scores by the saved judgments of each model, on each pyramid it judged, by the method that fits that.
-
-    Measures are named after the judge: ``align:modified``. Models whose judgments a ``known`` table already rests on
-    are left out: they are no metrics beside it.
-    """
+    """The study's scores by the saved judgments of each model, on each pyramid it judged, by the method that fits
+    it. Measures are named after the judge: ``align:modified``. Models whose judgments a ``known`` table already uses
+    are left out: they are not separate metrics."""
     found: dict[str, ScoreTable] = {}
     for judge in sorted(study.judges_of("model")):
-        mine = take(study.judgments, is_in(study.judgments.judge, {judge}))
+        mine = study.judgments.take(study.judgments.judge.is_in({judge}))
         named = {name: {p.topic: p for p in study.pyramids if p.name == name} for name in study.pyramid_names}
         judged = [name for name, pyramids in named.items() if len(judged_units(mine, pyramids))]
         for pyramid in judged:
@@ -104,10 +101,8 @@ def rouge_tables(studies: Mapping[str, Study]) -> dict[str, ScoreTable]:
 
 
 def scored_by_all(study: Study, *, known: Collection[str] = (), quick: bool = False) -> dict[str, ScoreTable]:
-    """The study's scores by each method that can score it and is not ``known`` already, the fitting one first.
-
-    An error where none can. ``quick`` leaves ROUGE out where that would take minutes, if there is anything else.
-    """
+    """The study's scores by each method that can score it and is not yet ``known``, the best-fitting first. Raises
+    an error if none can. ``quick`` leaves ROUGE out if it would take minutes and there is anything else."""
     found: dict[str, ScoreTable] = {}
     reasons: list[str] = []
     for method in fitting_methods(study):
@@ -126,7 +121,7 @@ def scored_by_all(study: Study, *, known: Collection[str] = (), quick: bool = Fa
 
 
 def changes(first: Source, second: Source, *, measure: str | None = None) -> Answer[Differences]:
-    """Scores and ranks of what both have; between two studies judgments, units and texts as well."""
+    """The changes in scores and ranks; between two studies also in judgments, units and texts."""
     studies = (first, second) if isinstance(first, Study) and isinstance(second, Study) else None
     tables = (
         {source.signature.method: source} if isinstance(source, ScoreTable) else scored_by_all(source, quick=True)

@@ -2,7 +2,7 @@
 
 From the judgments that were collected, evaluations with fewer units, topics or workers are drawn (70 of each size) and
 their system scores correlated with a gold measure, which keeps all its topics, or with the full evaluation itself.
-Within one draw sizes are nested: the third unit comes on top of the first two. Each size is an honest random draw.
+Within one draw sizes are nested: the third unit is added to the first two. Each size is a proper random draw.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pyramidion.analysis.answer import (
     listed,
 )
 from pyramidion.analysis.inputs import Floats, choose_measures, column_means, grid, measures_of
-from pyramidion.analysis.votes import Votes, unit_votes
+from pyramidion.analysis.votes import VoteArray, unit_votes
 from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.stats.alpha import alpha
 from pyramidion.stats.correlation import Correlation, Kind, correlation, row_correlations
@@ -80,7 +80,7 @@ def resampling(
     for what in over:
         check_choice("what to draw", what, get_args(Over))
     if repetitions < 1:
-        raise UsageError(f"at least 1 repetition, not {repetitions}")
+        raise UsageError(f"repetitions must be at least 1, not {repetitions}")
     votes = unit_votes(study, pyramid=pyramid, judges=judges, min_agreement=min_agreement)
     name, target = gold_means(votes, gold, gold_measure)
     points = tuple(
@@ -98,7 +98,7 @@ def resampling(
     return Answer("stability", _sentence(result, over, kinds[0]), tables, made, result, figures, notes)
 
 
-def gold_means(votes: Votes, gold: ScoreTable | None, measure: str | None) -> tuple[str, Floats]:
+def gold_means(votes: VoteArray, gold: ScoreTable | None, measure: str | None) -> tuple[str, Floats]:
     """What to correlate with: a gold measure's system means, or the scores of the full evaluation."""
     if gold is None:
         return "the full evaluation", column_means(votes.summary_scores())
@@ -112,7 +112,7 @@ def gold_means(votes: Votes, gold: ScoreTable | None, measure: str | None) -> tu
 
 
 def _curve(
-    votes: Votes, target: Floats, over: str, kinds: Sequence[Kind], repetitions: int, rng: np.random.Generator
+    votes: VoteArray, target: Floats, over: str, kinds: Sequence[Kind], repetitions: int, rng: np.random.Generator
 ) -> list[CurvePoint]:
     draw = {"units": votes.with_units, "topics": votes.with_topics, "workers": votes.with_workers}[over]
     drawn = np.stack([draw(rng) for _ in range(repetitions)])  # repetitions x sizes x systems
@@ -142,7 +142,9 @@ def _undefined(points: Sequence[CurvePoint]) -> list[Problem]:
     total = sum(point.undefined for point in points)
     if not total:
         return []
-    what = "had no correlation, all systems being equal; left out of the means and counted in the tables"
+    what = (
+        "had no correlation, because all systems were equal; they are left out of the means and counted in the tables"
+    )
     return [Problem(count(total, "draw"), what, "warning")]
 
 
@@ -160,7 +162,7 @@ def _sentence(result: Curves, over: Sequence[str], kind: str) -> str:
         parts.append(f"{middle.mean:.3f} with {middle.size} of {end.size} {what}")
     reached = [points[-1].mean for what in over if (points := result.curve(what, kind))]
     full = f"{reached[0]:.3f}" if reached and reached[0] is not None else "undefined"
-    return f"{kind.capitalize()} with {result.gold} is {full} with everything; it is {'; '.join(parts)} on average."
+    return f"{kind.capitalize()} with {result.gold} is {full} with all data and on average {'; '.join(parts)}."
 
 
 def _table(result: Curves, over: str) -> Table:
@@ -244,7 +246,9 @@ def rerun(first: ScoreTable, second: ScoreTable, *, measure: str | None = None) 
     notes = [*data.notes]
     if zero:
         notes.append(
-            Problem("relative change", f"undefined for systems that scored 0 first: {listed(zero)}", "warning")
+            Problem(
+                "relative change", f"undefined for systems that scored 0 in the first run: {listed(zero)}", "warning"
+            )
         )
     table = Table(
         f"{name} in two runs",
@@ -293,12 +297,15 @@ def drop_topics(
 ) -> Answer[DroppedTopics]:
     """Correlation with the gold on all topics, and without the topics on which workers agree least."""
     if not 0 < share < 1:
-        raise UsageError(f"the share of topics to drop is between 0 and 1, not {share}")
+        raise UsageError(f"the share of topics to drop must be between 0 and 1, not {share}")
     votes = unit_votes(study, pyramid=pyramid, judges=judges, min_agreement=min_agreement)
     ordered = _by_agreement(votes)
     number = round(share * len(votes.topics))
     if not 0 < number < len(votes.topics):
-        raise UsageError(f"{share:.0%} of {count(len(votes.topics), 'topic')} is {number}: nothing is dropped or left")
+        raise UsageError(
+            f"{share:.0%} of {count(len(votes.topics), 'topic')} is {number}: either no topic would be dropped "
+            "or none would be left"
+        )
     dropped = tuple(topic for topic, value in ordered if value is not None)[:number]
     name, target = gold_means(votes, gold, gold_measure)
     scores = votes.summary_scores()
@@ -314,7 +321,7 @@ def drop_topics(
     return Answer("stability", _without(result), _dropped_tables(result), made, result, (figure,), votes.notes)
 
 
-def _by_agreement(votes: Votes) -> tuple[TopicAlpha, ...]:
+def _by_agreement(votes: VoteArray) -> tuple[TopicAlpha, ...]:
     """Alpha of the workers who are kept, on each topic, the lowest first; undefined ones last."""
     found = []
     for topic, answers in zip(votes.topics, votes.answers, strict=True):
@@ -329,7 +336,7 @@ def _without(result: DroppedTopics) -> str:
         for b, a in zip(result.before, result.after, strict=True)
         if a.r is not None and b.r is not None
     )
-    dropped = f"{count(len(result.dropped), 'topic')} of least agreement ({listed(result.dropped)})"
+    dropped = f"{count(len(result.dropped), 'topic')} with the least agreement ({listed(result.dropped)})"
     return f"Without the {dropped}, {moves or 'nothing is defined'}."
 
 

@@ -1,4 +1,4 @@
-"""Which systems differ? One answer, whoever asks: the command, the report and Python call `compare_systems`."""
+"""Which systems differ? One answer everywhere: the command, the report and Python call `compare_systems`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyramidion.analysis.inputs import restricted
 from pyramidion.analysis.significance import Significance
 from pyramidion.errors import InputError, UsageError, check_choice
 from pyramidion.scoring.explain import KINDS
-from pyramidion.scoring.methods import AUTO, auto_pyramid, fitting_methods, score
+from pyramidion.scoring.methods import fitting_methods, score
 from pyramidion.study import ScoreTable, Study
 
 Test = Literal["permutation", "bootstrap", "wilcoxon", "mcnemar", "tukey"]
@@ -48,16 +48,18 @@ def compare_systems(
     resamples: int | None = None,
     seed: int = 0,
 ) -> Answer[Significance]:
-    """Test every pair of systems of a study or a score table; what does not go with the test is refused.
+    """Test every pair of systems of a study or a score table; options that do not apply to the test are refused.
 
     By default the test is a permutation test over topics where there are at least ``ENOUGH_TOPICS``; with fewer,
     Tukey's on the scores by topic, or on the ratings themselves; on a single topic McNemar's on its content units.
-    ``table`` holds the study's scores where they are known already.
+    ``table`` holds the study's scores if they are already known.
     """
     check_choice("test", test or "tukey", get_args(Test))
     study = source if isinstance(source, Study) else None
     if study is None and (judges is not None or pyramid is not None):
-        raise UsageError("a score table does not say who judged what; choose judges or a pyramid in the study itself")
+        raise UsageError(
+            "a score table does not say who judged what; to choose judges or a pyramid, give the study itself"
+        )
     among: dict[str, Any] = {"systems": systems, "topics": topics, "level": level}
     drawing: dict[str, Any] = {"correction": correction or "holm", "seed": seed, "resamples": resamples}
     if units or test == "mcnemar":
@@ -83,7 +85,7 @@ def _refuse(what: str, **options: object) -> None:
     """An option that would change nothing is refused, so that nobody believes it did."""
     for name, value in options.items():
         if value is not None:
-            raise UsageError(f"{what} has no use for {name}; leave it out or choose another test")
+            raise UsageError(f"{name} has no effect on {what}; remove it or choose another test")
 
 
 def _on_units(
@@ -103,8 +105,6 @@ def _on_units(
         _refuse(f"the {test} test", resamples=options["resamples"])
     given = _given(judges=judges, pyramid=pyramid)
     method = method or next((m for m in fitting_methods(study, pyramid) if m in KINDS), "pyramid")
-    if method == AUTO:
-        given = {"judges": AUTO, "pyramid": auto_pyramid(study) or AUTO} | given
     return analysis.unit_significance(study, kind=KINDS[method], test=test, **given, **options)  # type: ignore[arg-type]
 
 

@@ -2,9 +2,9 @@
 
 After CLASSY (Rankel et al. 2011): every subset of features with each of three fits (robust regression, non-negative
 least squares, canonical correlation) is fitted on the first year; the one that predicts the second year best is
-fitted anew on the second and predicts the third, whether or not anybody judged that. All of it again without the least
-consistent assessors of the first two years, by alpha (the paper's a) or by autoPyramid (its b). Where the third year
-was judged, Williams' test says whether the two predictions correlate differently with it.
+refitted on the second and predicts the third, whether or not anybody judged it. Everything is repeated without the
+least consistent assessors of the first two years, by alpha (the paper's a) or by autoPyramid (its b). Where the third
+year was judged, Williams' test says whether the two predictions correlate differently with it.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from pyramidion.study import Score, ScoreTable, Signature, Study
 FITS = ("robust", "non-negative", "canonical")
 MOST_FEATURES = 10
 LARGEST = 1e100
-"""Of larger features squares are no numbers."""
+"""Squares of larger features overflow."""
 KINDS: tuple[Kind, ...] = ("pearson", "spearman", "kendall")
 SAME = 1e-9
-"""Models whose correlations differ by less are equally good, as all fits of one feature; the first is taken."""
+"""Models whose correlations differ by less are equally good, like all fits of one feature; the first is chosen."""
 ALPHA = "alpha"
 CRITERIA = (ALPHA, AUTO)
 
 
 class Predicted(NamedTuple):
-    """A system's mean in the third year, as predicted and as people scored it; None where nobody did."""
+    """A system's mean in the third year, as predicted and as scored by people; None if nobody did."""
 
     system: str
     predicted: float
@@ -82,7 +82,7 @@ class Trained:
 
     @property
     def measure(self) -> str:
-        """What its predictions are called: predicted, or predicted-without-1-by-alpha."""
+        """The name of its predictions: predicted, or predicted-without-1-by-alpha."""
         left_out = f"-without-{len(self.excluded)}-by-{self.criterion}" if self.excluded else ""
         return f"predicted{left_out}"
 
@@ -119,8 +119,9 @@ def trained_metric(
 ) -> Answer[tuple[Trained, ...]]:
     """Train on the first two of three years and predict the third; then without the ``exclude`` worst assessors.
 
-    ``features`` are tables by year (``files`` says where from) in place of our own features; ``names`` choose among
-    both. ``topics``, ``peers`` and ``human`` are as in ``consistency``; the predictions are judged by those peers.
+    ``features`` are tables by year (``files`` names their sources) instead of the built-in features; ``names`` choose
+    among both. ``topics``, ``peers`` and ``human`` are as in ``consistency``; the predictions are evaluated on those
+    peers.
     """
     if len(studies) != 3:
         raise UsageError(f"a trained metric needs three years (studies), not {len(studies)}")
@@ -212,7 +213,7 @@ def _left_out(
             if k <= len(worst) and everybody - set(worst[:k]):
                 yield criterion, tuple(worst[:k])
                 continue
-            what = f"{k} cannot be left out: {criterion} ranks {count(len(worst), 'assessor')}, and somebody must stay"
+            what = f"{k} cannot be left out: {criterion} ranks {count(len(worst), 'assessor')}, and one must remain"
             notes.append(Problem("assessors", what, "warning"))
 
 
@@ -323,7 +324,7 @@ def _choose(one: _Year, two: _Year, features: int, target: str) -> tuple[tuple[i
     )
     r = row_correlations(predicted, truth)
     if np.isnan(r).all():
-        raise UsageError(f"no model can be chosen: on the second year {target} or every prediction is constant")
+        raise UsageError(f"no model can be chosen: in the second year {target} is constant, or every prediction is")
     best = int(np.flatnonzero(r >= np.nanmax(r) - SAME)[0])
     return *candidates[best], float(r[best]), len(candidates)
 
@@ -362,7 +363,7 @@ def _sentence(result: Sequence[Trained], target: str) -> str:
     if not whole.year3:
         best = max(whole.predicted, key=lambda p: p.predicted)
         number = count(len(whole.predicted), "system")
-        return f"{text}; on year 3, which nobody judged, {best.system} is predicted to be the best of {number}."
+        return f"{text}; in year 3, which nobody judged, {best.system} is predicted to be the best of {number}."
     peers = next(iter(whole.year3))
     text += f"; on year 3 r = {_shown(whole.r(peers=peers))}"
     for less in result[1:]:

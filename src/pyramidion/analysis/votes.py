@@ -1,4 +1,4 @@
-"""Crowd judgments as one array: smaller designs are then re-aggregated from it, and nothing is scored again."""
+"""Crowd judgments as one array, from which smaller designs are re-aggregated without scoring again."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ from pyramidion.scoring.choice import choose
 from pyramidion.scoring.screening import screen
 from pyramidion.stats.intervals import divided
 from pyramidion.study import Study
-from pyramidion.study.columns import group, ranks, take, values
-from pyramidion.study.judgments import PRESENT
+from pyramidion.study.judgments import PRESENT, group
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Votes:
+class VoteArray:
     """``answers`` is topics x systems x units x workers, NaN where there is no answer; units and workers are padded.
 
-    A worker's place is that within one task; ``task`` says which of a summary's tasks each unit was judged in. A
+    A worker's position is within one task; ``task`` says which of a summary's tasks each unit was judged in. A
     summary's score is the share of judged units that most workers found; ties count as absent (Shapira et al. 2019).
     """
 
@@ -91,29 +90,28 @@ def _majority(yes: Floats, asked: NDArray[np.int64]) -> tuple[Floats, Floats]:
 
 def unit_votes(
     study: Study, *, pyramid: str | None = None, judges: str | None = None, min_agreement: float | None = 0.5
-) -> Votes:
-    """The judgments on units, after leaving out workers who disagree with everybody. A worker who answered a question
-    twice, yes and no, counts as having said no, as ties do.
-    """
+) -> VoteArray:
+    """The judgments on units, without workers who disagree with everybody. A worker who answered a question twice,
+    yes and no, counts as no, like a tie."""
     choice = choose(study, kind="crowd", pyramid=pyramid, judges=judges)
     kept = choice.on_units if min_agreement is None else screen(choice.on_units, minimum=min_agreement).kept
     kept = choice.counted(kept)
-    kept = take(kept, ~np.isnan(values(kept)))
+    kept = kept.take(~np.isnan(kept.value))
     if not len(kept):
-        raise UsageError(f"pyramid {choice.pyramid}: no judgments on units, so nothing can be drawn from them")
-    topic, topics = _numbered(ranks(kept.topic), sorted(kept.topic.names))
-    system, systems = _numbered(ranks(kept.system), sorted(kept.system.names))
-    unit = _within(topic, ranks(kept.unit))
+        raise UsageError(f"pyramid {choice.pyramid}: no judgments on units to draw from")
+    topic, topics = _numbered(kept.topic.ranks(), sorted(kept.topic.names))
+    system, systems = _numbered(kept.system.ranks(), sorted(kept.system.names))
+    unit = _within(topic, kept.unit.ranks())
     summary = topic * len(systems) + system
-    task = _within(summary, _apart(summary, unit, ranks(kept.task)))
-    worker = _within(group(summary, task).of_row, ranks(kept.judge))
+    task = _within(summary, _apart(summary, unit, kept.task.ranks()))
+    worker = _within(group(summary, task).of_row, kept.judge.ranks())
     shape = (len(topics), len(systems), int(unit.max()) + 1, int(worker.max()) + 1)
     answers = np.full(shape, np.inf)
-    np.minimum.at(answers, (topic, system, unit, worker), (values(kept) >= PRESENT).astype(np.float64))
+    np.minimum.at(answers, (topic, system, unit, worker), (kept.value >= PRESENT).astype(np.float64))
     answers[np.isinf(answers)] = np.nan
     tasks = np.zeros(shape[:3], dtype=np.int64)
     tasks[topic, system, unit] = task
-    return Votes(topics, systems, answers, tasks, choice.notes)
+    return VoteArray(topics, systems, answers, tasks, choice.notes)
 
 
 def _apart(summary: Codes, unit: Codes, task: Codes) -> Codes:

@@ -1,4 +1,4 @@
-"""What an annotator can do, as values. A command says what is wanted; whether it is possible the state decides.
+"""What an annotator can do, as values. A command says what is wanted; the state decides whether it is possible.
 
 Names of new things (units, matches, marks) may be left empty: they are given when the command is accepted. Spans count
 Unicode code points of the reference or of the peer summary.
@@ -116,7 +116,7 @@ class MergeUnits:
 
 @dataclass(frozen=True, slots=True)
 class SplitUnit:
-    """Put some contributors of a unit into a new one, which stands right after it."""
+    """Put some contributors of a unit into a new one, which comes right after it."""
 
     says: ClassVar[str] = "split unit {new} off unit {unit}"
     unit: str
@@ -226,7 +226,7 @@ def describe(command: Command) -> str:
 
 
 class RefusedError(PyramidionError):
-    """A command that is not possible; says which unit, contributor, span and text stand in the way."""
+    """A command that is not possible; names the unit, contributor, span and text that prevent it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +238,7 @@ class PeerAnnotation:
     matches: tuple[Match, ...] = ()
     marks: tuple[Mark, ...] = ()
 
-    def expressed(self) -> dict[str, int]:
+    def count_mentions(self) -> dict[str, int]:
         """How often each matched unit is expressed."""
         counts: dict[str, int] = {}
         for match in self.matches:
@@ -250,8 +250,8 @@ class PeerAnnotation:
         mentions: dict[str, list[Match]] = {}
         for match in self.matches:
             mentions.setdefault(match.unit, []).append(match)
-        found = [self._judgment(judge, mentions.get(unit.id, ()), unit=unit.id) for unit in pyramid.units]
-        return [*found, self._judgment(judge, self.marks, aspect=UNMATCHED)]
+        of_units = [self._judgment(judge, mentions.get(unit.id, ()), unit=unit.id) for unit in pyramid.units]
+        return [*of_units, self._judgment(judge, self.marks, aspect=UNMATCHED)]
 
     def _judgment(self, judge: str, mentions: Iterable[Match | Mark], *, unit: str = "", aspect: str = "") -> Judgment:
         spans = [mention.spans for mention in mentions]
@@ -269,7 +269,7 @@ State = Pyramid | PeerAnnotation
 
 @dataclass(frozen=True)
 class Subject:
-    """What is annotated: the state it starts from and the texts spans lie in; for a peer also the pyramid."""
+    """What is annotated: the state it starts from and the texts that spans refer to; for a peer also the pyramid."""
 
     start: State
     texts: Mapping[str, str]

@@ -2,6 +2,10 @@
 
 Several processes may change one annotation. Each validates a command against the events it has read and appends the
 event under the next number; if somebody else took that number, it reads on, and the command is rebased or refused.
+
+Two annotations of the same text are compared with the disagreements first, which is what an adjudicator looks at. Units
+of two pyramids are paired by the words that contribute to them (`pyramidion.analysis.pyramid_pairs`); matches of two
+peer annotations are compared unit by unit, since both use one pyramid.
 """
 
 from __future__ import annotations
@@ -13,12 +17,11 @@ from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from typing import Any, TypeVar
 
-from pyramidion.analysis.pyramid_pairs import UnitPair, compare_pyramids
-from pyramidion.annotation.commands import Command, ImportMatches, PeerAnnotation, RefusedError, Subject
-from pyramidion.annotation.comparison import MatchPair, compare_peers
-from pyramidion.annotation.events import Activity, Annotations, BehindError, StoredAnnotation, StoredEvent
+from pyramidion.analysis.pyramid_pairs import UnitPair, Words, compare_pyramids, dice
+from pyramidion.annotation.commands import Command, ImportMatches, Mark, Match, PeerAnnotation, RefusedError, Subject
+from pyramidion.annotation.events import Activity, Annotations, BehindError, StoredAnnotation
 from pyramidion.annotation.imports import import_of_judgments, import_of_pyramid
-from pyramidion.annotation.log import Annotation, Event, event_object, read_event, replay
+from pyramidion.annotation.log import Annotation, Event, replay
 from pyramidion.errors import UnknownError, UsageError
 from pyramidion.judges.autoannotate import autoannotate
 from pyramidion.scoring.pyramid import PeerScore
@@ -44,7 +47,7 @@ def may_change(stored: StoredAnnotation, author: str) -> bool:
 
 def peer_score(peer: PeerAnnotation, pyramid: Pyramid) -> PeerScore:
     """Every score of a peer as annotated so far, with its parts."""
-    return PeerScore(pyramid, peer.expressed(), unmatched=len(peer.marks))
+    return PeerScore(pyramid, peer.count_mentions(), unmatched=len(peer.marks))
 
 
 def is_on(units: Collection[str], unit: str, aspect: str) -> bool:
@@ -52,11 +55,42 @@ def is_on(units: Collection[str], unit: str, aspect: str) -> bool:
     return unit in units or aspect == UNMATCHED
 
 
+@dataclass(frozen=True, slots=True)
+class MatchPair:
+    """What two annotators say about a unit, or, where ``unit`` is empty, about content in no unit."""
+
+    unit: str
+    first: tuple[Match | Mark, ...]
+    second: tuple[Match | Mark, ...]
+    shared: float
+
+    @property
+    def same(self) -> bool:
+        """The same number of mentions in the same words."""
+        return len(self.first) == len(self.second) and self.shared == 1
+
+
+def compare_peers(first: PeerAnnotation, second: PeerAnnotation, pyramid: Pyramid) -> list[MatchPair]:
+    """Every unit that either matched, and what both left over: different counts first, then different words."""
+    rows = []
+    for unit in pyramid.units:
+        one, other = (tuple(m for m in peer.matches if m.unit == unit.id) for peer in (first, second))
+        if one or other:
+            rows.append(MatchPair(unit.id, one, other, dice(_characters(one), _characters(other))))
+    if first.marks or second.marks:
+        rows.append(MatchPair("", first.marks, second.marks, dice(_characters(first.marks), _characters(second.marks))))
+    return sorted(rows, key=lambda row: (row.same, -abs(len(row.first) - len(row.second)), row.shared))
+
+
+def _characters(mentions: Iterable[Match | Mark]) -> Words:
+    return frozenset(place for mention in mentions for span in mention.spans for place in range(*span))
+
+
 class AnnotationDesk:
     """Everything that can be done with the annotations of a study, for pages and scripts alike.
 
     The last state of every annotation is kept, so that a command reads only the events that are new. The study may grow
-    meanwhile: whoever makes a desk says where to find it as it is now.
+    meanwhile, so the desk is given a function that returns it as it is now.
     """
 
     def __init__(self, database: Database, study: Callable[[], Study]) -> None:
@@ -83,7 +117,7 @@ class AnnotationDesk:
         if not sources:
             raise UsageError(f"topic {topic!r} has no references to build a pyramid from")
         subject = Subject.of_pyramid(topic, self._references(topic, sources), name)
-        events = _first(subject, import_of_pyramid(start) if start and start.units else None, owner, time.time())
+        events = _first(subject, import_of_pyramid(start) if start and start.units else None, owner)
         return self.store.add(topic, "pyramid", name=name, owner=owner, shared=shared, sources=sources, events=events)
 
     def begin_peer(
@@ -112,7 +146,7 @@ class AnnotationDesk:
         elif start is not None:
             about = [j for j in start if (j.topic, j.system) == (topic, system)]
             first = import_of_judgments(_on(units, about))
-        events = _first(subject, first if first and (first.matches or first.marks) else None, owner, time.time())
+        events = _first(subject, first if first and (first.matches or first.marks) else None, owner)
         by_name, by_id = (pyramid, None) if isinstance(pyramid, str) else ("", pyramid)
         return self.store.add(
             topic,
@@ -129,17 +163,17 @@ class AnnotationDesk:
     # -- reading and changing --------------------------------------------------------------------------------
 
     def open(self, id: int) -> Annotation:
-        """The annotation as it stands now."""
+        """The annotation as it is now."""
         stored = self.store.get(id)
         known = self._known.get(id)
-        new = [_event(event) for event in self.store.since(id, known.version if known else 0)]
+        new = self.store.since(id, known.version if known else 0)
         subject = self._subject(stored) if known is None or stored.kind == "peer" else known.subject
         if known is None:
             known = replay(subject, new)
         else:
             if known.subject != subject:
                 known = replace(known, subject=subject)
-            known = reduce(Annotation.extended, new, known)
+            known = reduce(Annotation.extend_with, new, known)
         with self._turn:  # another thread may have read on further
             if (kept := self._known.get(id)) is None or kept.version <= known.version:
                 self._known[id] = known
@@ -149,7 +183,7 @@ class AnnotationDesk:
         """How many events the pyramid has that a peer is matched to, where it is one being annotated."""
         return None if stored.pyramid_id is None else self.store.version(stored.pyramid_id)
 
-    def listed(self, chosen: Iterable[StoredAnnotation]) -> list[dict[str, Any]]:
+    def as_rows(self, chosen: Iterable[StoredAnnotation]) -> list[dict[str, Any]]:
         """Annotations as plain values, with how many changes each has and when the last was made."""
         activity = self.store.activity()
         return [{**asdict(stored), **activity.get(stored.id, Activity())._asdict()} for stored in chosen]
@@ -162,7 +196,7 @@ class AnnotationDesk:
         for _ in range(TRIES):
             event = self.open(id).accept(command, author=author, base=base, at=time.time())
             try:
-                self.store.append(id, _stored(event))
+                self.store.append(id, event)
             except BehindError:
                 continue
             return event
@@ -172,8 +206,8 @@ class AnnotationDesk:
 
     def pyramid_of(self, id: int) -> Pyramid:
         """The pyramid being annotated, or the one a peer is matched to."""
-        found = self.open(id)
-        return found.state if isinstance(found.state, Pyramid) else _given(found.subject.pyramid)
+        annotation = self.open(id)
+        return annotation.state if isinstance(annotation.state, Pyramid) else _required(annotation.subject.pyramid)
 
     def peer_of(self, id: int) -> PeerAnnotation:
         state = self.open(id).state
@@ -184,8 +218,8 @@ class AnnotationDesk:
     def references_of(self, id: int) -> dict[str, str]:
         """The texts of the references of the pyramid, as far as the study has them."""
         pyramid, study = self.pyramid_of(id), self.study
-        found = (study.summary(pyramid.topic, name, "reference") for name in pyramid.references)
-        return {summary.system: summary.text for summary in found if summary is not None}
+        summaries = (study.summary(pyramid.topic, name, "reference") for name in pyramid.references)
+        return {summary.system: summary.text for summary in summaries if summary is not None}
 
     def study_of(self, ids: Sequence[int]) -> Study:
         """A study of these annotations alone - texts, pyramids, judgments - to be scored or saved in any format.
@@ -211,26 +245,28 @@ class AnnotationDesk:
         )
 
     def proposals(self, id: int) -> list[Proposal]:
-        """Units not matched yet whose evidence in other annotated summaries of the topic stands here too (§4)."""
+        """Units not matched yet whose evidence in other annotated summaries of the topic is in this one too (§4)."""
         stored, peer, pyramid = self.store.get(id), self.peer_of(id), self.pyramid_of(id)
         units = {unit.id for unit in pyramid.units}
         others = self.store.all(topic=stored.topic, kind="peer")
         same = [o for o in others if (o.pyramid, o.pyramid_id) == (stored.pyramid, stored.pyramid_id)]
-        known = [j for other in same if other.system != stored.system for j in self._judged(other, pyramid)]
+        known = [
+            judgment
+            for other in same
+            if other.system != stored.system
+            for judgment in self.peer_of(other.id).judgments(pyramid, other.name)
+        ]
         experts = self.study.judges_of("expert")
         known += [j for j in self.study.judgments if j.topic == stored.topic and j.judge in experts and j.evidence]
         known = [j for j in known if j.unit in units and j.system != stored.system]
         asked = [replace(j, value=0, evidence=()) for j in peer.judgments(pyramid, stored.name) if j.unit]
         topic = replace(self.study, judgments=Judgments())
-        matched = peer.expressed()
+        matched = peer.count_mentions()
         return [
             Proposal(j.unit, j.evidence[0])
             for j in autoannotate(topic, Judgments([*known, *asked]))
             if j.system == stored.system and j.value and j.unit not in matched
         ]
-
-    def _judged(self, other: StoredAnnotation, pyramid: Pyramid) -> list[Judgment]:
-        return self.peer_of(other.id).judgments(pyramid, other.name)
 
     # -- two annotations -------------------------------------------------------------------------------------
 
@@ -256,7 +292,7 @@ class AnnotationDesk:
             name=name,
             owner=owner,
             shared=shared,
-            pyramid=stored.pyramid or _given(stored.pyramid_id),
+            pyramid=stored.pyramid or _required(stored.pyramid_id),
             start=state,
         )
 
@@ -265,14 +301,17 @@ class AnnotationDesk:
     def _subject(self, stored: StoredAnnotation) -> Subject:
         if stored.kind == "pyramid":
             return Subject.of_pyramid(stored.topic, self._references(stored.topic, stored.sources), stored.name)
-        pyramid = self._pyramid(stored.topic, stored.pyramid or _given(stored.pyramid_id))
+        pyramid = self._pyramid(stored.topic, stored.pyramid or _required(stored.pyramid_id))
         return Subject.of_peer(stored.topic, stored.system, self._peer_text(stored.topic, stored.system), pyramid)
 
     def _references(self, topic: str, names: Iterable[str]) -> dict[str, str]:
-        found = {name: self.study.summary(topic, name, "reference") for name in names}
-        if missing := [name for name, summary in found.items() if summary is None]:
-            raise UnknownError(f"topic {topic!r} has no reference {missing[0]!r}")
-        return {name: summary.text for name, summary in found.items() if summary}
+        texts: dict[str, str] = {}
+        for name in names:
+            summary = self.study.summary(topic, name, "reference")
+            if summary is None:
+                raise UnknownError(f"topic {topic!r} has no reference {name!r}")
+            texts[name] = summary.text
+        return texts
 
     def _peer_text(self, topic: str, system: str) -> str:
         summary = self.study.summary(topic, system)
@@ -282,38 +321,28 @@ class AnnotationDesk:
 
     def _judgments(self, topic: str, system: str, judge: str, pyramid: Pyramid) -> list[Judgment]:
         about = (j for j in self.study.judgments if (j.topic, j.system, j.judge) == (topic, system, judge))
-        found = _on(pyramid, about)
-        if not found:
+        judgments = _on(pyramid, about)
+        if not judgments:
             raise UsageError(f"topic {topic!r}: nothing is judged by {judge!r} about peer {system!r} on this pyramid")
-        return found
+        return judgments
 
     def _pyramid(self, topic: str, pyramid: str | int) -> Pyramid:
         if isinstance(pyramid, str):
-            found = self.study.pyramid(topic, pyramid)
-            if found is None:
+            named = self.study.pyramid(topic, pyramid)
+            if named is None:
                 raise UnknownError(f"topic {topic!r} has no pyramid {pyramid!r}")
-            return found
+            return named
         state = self.open(pyramid).state
         if not isinstance(state, Pyramid) or state.topic != topic:
             raise UsageError(f"annotation {pyramid} is not a pyramid of topic {topic!r}")
         return state
 
 
-# -- events ------------------------------------------------------------------------------------------------
-
-
-def _first(subject: Subject, command: Command | None, owner: str, at: float) -> list[StoredEvent]:
+def _first(subject: Subject, command: Command | None, owner: str) -> list[Event]:
+    """What an annotation begins with, as its only event so far."""
     if command is None:
         return []
-    return [_stored(Annotation.start(subject).accept(command, author=owner, base=0, at=at))]
-
-
-def _stored(event: Event) -> StoredEvent:
-    return StoredEvent(event.number, event.author, event.at, event_object(event))
-
-
-def _event(stored: StoredEvent) -> Event:
-    return read_event(stored.body)
+    return [Annotation.start(subject).accept(command, author=owner, base=0, at=time.time())]
 
 
 def _on(pyramid: Pyramid, judgments: Iterable[Judgment]) -> list[Judgment]:
@@ -327,6 +356,6 @@ def _check_name(name: str) -> None:
         raise RefusedError(f"{name[:40]!r} cannot name an annotation: a name is on one line, without spaces around it")
 
 
-def _given(value: T | None) -> T:
+def _required(value: T | None) -> T:
     assert value is not None
     return value

@@ -44,7 +44,7 @@ def _edit(pyramid: Pyramid, command: do.PyramidCommand) -> Pyramid:
         case do.DeleteUnit(unit):
             return _without(pyramid, _unit(pyramid, unit).id)
         case do.AddContributor(unit, reference, spans):
-            return _put(pyramid, _joined(_unit(pyramid, unit), Contributor(reference, union(spans))))
+            return _put(pyramid, _with_contributor(_unit(pyramid, unit), Contributor(reference, union(spans))))
         case do.RemoveContributor(unit, reference, spans):
             return _remove(pyramid, unit, reference, spans)
         case do.MoveContributor(unit, reference, to):
@@ -52,7 +52,7 @@ def _edit(pyramid: Pyramid, command: do.PyramidCommand) -> Pyramid:
                 raise RefusedError(f"unit {unit}, contributor {reference}: it is in this unit already")
             source, target = _unit(pyramid, unit), _unit(pyramid, to)
             moved = _contributor(source, reference)
-            return _put(_put(pyramid, _lacking(source, {reference})), _joined(target, moved))
+            return _put(_put(pyramid, _without_contributors(source, {reference})), _with_contributor(target, moved))
         case do.MergeUnits(units, label):
             return _merge(pyramid, units, label)
         case do.SplitUnit():
@@ -103,11 +103,11 @@ def _without(pyramid: Pyramid, *ids: str) -> Pyramid:
     return _with(pyramid, tuple(unit for unit in pyramid.units if unit.id not in ids))
 
 
-def _lacking(unit: ContentUnit, references: Iterable[str]) -> ContentUnit:
+def _without_contributors(unit: ContentUnit, references: Iterable[str]) -> ContentUnit:
     return replace(unit, contributors=tuple(c for c in unit.contributors if c.reference not in references))
 
 
-def _joined(unit: ContentUnit, new: Contributor) -> ContentUnit:
+def _with_contributor(unit: ContentUnit, new: Contributor) -> ContentUnit:
     """The unit with a further contributor, or with more words for the one it has from this reference."""
     if new.reference not in unit.references:
         return replace(unit, contributors=(*unit.contributors, new))
@@ -126,9 +126,9 @@ def _remove(pyramid: Pyramid, id: str, reference: str, spans: Spans) -> Pyramid:
     left = difference(old.spans, spans) if spans else ()
     if spans and left == union(old.spans):
         shown = ", ".join(f"{span.start}-{span.end}" for span in spans)
-        raise RefusedError(f"unit {id}, contributor {reference}: span {shown} is no part of it")
+        raise RefusedError(f"unit {id}, contributor {reference}: span {shown} is not part of it")
     if not left:
-        return _put(pyramid, _lacking(unit, {reference}))
+        return _put(pyramid, _without_contributors(unit, {reference}))
     kept = (Contributor(reference, left) if c is old else c for c in unit.contributors)
     return _put(pyramid, replace(unit, contributors=tuple(kept)))
 
@@ -140,7 +140,7 @@ def _merge(pyramid: Pyramid, ids: tuple[str, ...], label: str) -> Pyramid:
     merged = first
     for other in others:
         for contributor in other.contributors:
-            merged = _joined(merged, contributor)
+            merged = _with_contributor(merged, contributor)
     comment = "\n".join(filter(None, (unit.comment for unit in (first, *others))))
     merged = replace(merged, label=label or first.label, comment=comment)
     return _put(_without(pyramid, *ids[1:]), merged)
@@ -153,7 +153,7 @@ def _split(pyramid: Pyramid, command: do.SplitUnit) -> Pyramid:
     if not moved or len(moved) == len(unit.contributors):
         raise RefusedError(f"unit {unit.id} “{unit.label}”: a split takes some of its contributors and leaves some")
     new = ContentUnit(command.new, command.label, moved)
-    rest = _lacking(unit, command.references)
+    rest = _without_contributors(unit, command.references)
     return _with(pyramid, tuple(made for old in pyramid.units for made in ((rest, new) if old is unit else (old,))))
 
 
@@ -163,7 +163,7 @@ def _reorder(pyramid: Pyramid, command: do.ReorderUnit) -> Pyramid:
     if not command.before:
         return _with(pyramid, (*others, unit))
     if command.before == unit.id:
-        raise RefusedError(f"unit {unit.id} cannot stand in front of itself")
+        raise RefusedError(f"unit {unit.id} cannot be placed before itself")
     place = others.index(_unit(pyramid, command.before))
     return _with(pyramid, (*others[:place], unit, *others[place:]))
 
@@ -177,7 +177,7 @@ def _annotate(peer: PeerAnnotation, command: do.PeerCommand) -> PeerAnnotation:
             if peer.matches or peer.marks:
                 raise RefusedError("an annotation is imported into an empty one; this one is begun")
             ids = [match.id for match in matches] + [mark.id for mark in marks]
-            if len(set(ids)) < len(ids) or not all(map(_can_be_named, ids)):
+            if len(set(ids)) < len(ids) or not all(map(_is_name, ids)):
                 raise RefusedError("imported matches and marks need short names of their own")
             return replace(peer, matches=matches, marks=marks)
         case do.MatchUnit(unit, spans, id):
@@ -198,10 +198,10 @@ def _annotate(peer: PeerAnnotation, command: do.PeerCommand) -> PeerAnnotation:
             if len(left) == len(peer.matches):
                 raise RefusedError(f"there is no match {id!r}")
             return replace(peer, matches=left)
-    return _unmarked(peer, command)
+    return _remove_mark(peer, command)
 
 
-def _unmarked(peer: PeerAnnotation, command: do.RemoveMark) -> PeerAnnotation:
+def _remove_mark(peer: PeerAnnotation, command: do.RemoveMark) -> PeerAnnotation:
     left = tuple(mark for mark in peer.marks if mark.id != command.id)
     if len(left) == len(peer.marks):
         raise RefusedError(f"there is no mark {command.id!r}")
@@ -210,11 +210,11 @@ def _unmarked(peer: PeerAnnotation, command: do.RemoveMark) -> PeerAnnotation:
 
 def _check_new_name(peer: PeerAnnotation, id: str) -> None:
     taken = {match.id for match in peer.matches} | {mark.id for mark in peer.marks}
-    if not _can_be_named(id) or id in taken:
+    if not _is_name(id) or id in taken:
         raise RefusedError(f"a match or mark needs a short name of its own, not {id[:40]!r}")
 
 
-def _can_be_named(id: str) -> bool:
+def _is_name(id: str) -> bool:
     return 0 < len(id) <= LONGEST_ID and id.isprintable()
 
 

@@ -1,18 +1,24 @@
-"""Annotations and their events: append-only, numbered without gaps, whoever writes at the same moment."""
+"""Annotations and their events as the database keeps them: append-only, numbered without gaps, whoever writes at the
+same moment. Events and commands are JSON objects there and in requests; reading refuses what is not exact.
+"""
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, Literal, NamedTuple, get_args
 
 from sqlalchemy import Connection, Row, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from pyramidion.annotation.commands import COMMANDS, Command, Mark, Match, RefusedError
+from pyramidion.annotation.log import Event
 from pyramidion.errors import PyramidionError, UnknownError, UsageError, check_choice
 from pyramidion.store import schema
 from pyramidion.store.database import Database
+from pyramidion.study import ContentUnit, Contributor, Span
 
 Kind = Literal["pyramid", "peer"]
 LARGEST_ID = 2**31 - 1
@@ -36,14 +42,6 @@ class StoredAnnotation:
     """The version that was put into the study last."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredEvent:
-    number: int
-    author: str
-    at: float
-    body: dict[str, Any]
-
-
 class Activity(NamedTuple):
     """How many events an annotation has, and when the last one was."""
 
@@ -52,11 +50,7 @@ class Activity(NamedTuple):
 
 
 class BehindError(PyramidionError):
-    """Somebody else appended first; ``events`` are theirs."""
-
-    def __init__(self, events: Sequence[StoredEvent]) -> None:
-        self.events = tuple(events)
-        super().__init__(f"{len(self.events)} events were added meanwhile")
+    """Somebody else appended an event first, or the number leaves a gap."""
 
 
 class Annotations:
@@ -78,7 +72,7 @@ class Annotations:
         pyramid: str = "",
         pyramid_id: int | None = None,
         sources: Sequence[str] = (),
-        events: Sequence[StoredEvent] = (),
+        events: Sequence[Event] = (),
     ) -> StoredAnnotation:
         """Begin an annotation, with its first events; the name is free for this text, or UsageError."""
         check_choice("kind", kind, get_args(Kind))
@@ -99,15 +93,15 @@ class Annotations:
 
     def get(self, id: int) -> StoredAnnotation:
         possible = 1 <= id <= LARGEST_ID  # databases fail at other numbers
-        found = self._database.first(select(schema.annotation_heads).filter_by(id=id), {}) if possible else None
-        if found is None:
+        row = self._database.first(select(schema.annotation_heads).filter_by(id=id), {}) if possible else None
+        if row is None:
             raise UnknownError(f"there is no annotation {id}")
-        return _annotation(found)
+        return _annotation(row)
 
     def find(self, topic: str, kind: Kind, *, name: str, system: str = "") -> StoredAnnotation | None:
         query = select(schema.annotation_heads).filter_by(topic=topic, kind=kind, system=system, name=name)
-        found = self._database.first(query, {})
-        return None if found is None else _annotation(found)
+        row = self._database.first(query, {})
+        return None if row is None else _annotation(row)
 
     def all(self, **only: str) -> list[StoredAnnotation]:
         """Annotations in the order they were begun; ``topic="t"``, ``kind="peer"`` and the like choose some."""
@@ -127,21 +121,23 @@ class Annotations:
         with self._database.read() as connection:
             return _version(connection, id)
 
-    def since(self, id: int, version: int = 0) -> list[StoredEvent]:
+    def since(self, id: int, version: int = 0) -> list[Event]:
         """The events from a version on, in order: all of them, or what is new to whoever has seen that version."""
+        e = schema.annotation_events.c
+        query = select(e.body).where(e.annotation_id == id, e.number >= version).order_by(e.number)
         with self._database.read() as connection:
-            return _since(connection, id, version)
+            return [read_event(body) for body in connection.execute(query).scalars()]
 
-    def append(self, id: int, event: StoredEvent) -> None:
+    def append(self, id: int, event: Event) -> None:
         """Add the next event. Its number is the version its author has seen; BehindError where others were first."""
         try:
             with self._database.write() as connection:
                 if event.number != _version(connection, id):
-                    raise BehindError(_since(connection, id, event.number))
+                    raise BehindError(f"annotation {id} has no event {event.number} to come next")
                 connection.execute(insert(schema.annotation_events).values(_row(id, event)))
         except IntegrityError:  # on PostgreSQL somebody may take the number between the look and the write
             self.get(id)
-            raise BehindError(self.since(id, event.number)) from None
+            raise BehindError(f"annotation {id} has an event {event.number} already") from None
 
     def mark_stored(self, id: int, version: int) -> None:
         """The study has this version of an annotation now."""
@@ -156,33 +152,128 @@ def _version(connection: Connection, id: int) -> int:
     return 0 if last is None else int(last) + 1
 
 
-def _since(connection: Connection, id: int, version: int) -> list[StoredEvent]:
-    e = schema.annotation_events.c
-    query = select(e.number, e.author, e.at, e.body).where(e.annotation_id == id, e.number >= version)
-    return [StoredEvent(*row) for row in connection.execute(query.order_by(e.number)).all()]
-
-
-def _row(id: int, event: StoredEvent) -> dict[str, Any]:
-    return {
-        "annotation_id": id,
-        "number": event.number,
-        "author": event.author,
-        "at": event.at,
-        "body": event.body,
-    }
+def _row(id: int, event: Event) -> dict[str, Any]:
+    number = event.number
+    return {"annotation_id": id, "number": number, "author": event.author, "at": event.at, "body": event_object(event)}
 
 
 def _annotation(row: Row[Any]) -> StoredAnnotation:
-    return StoredAnnotation(
-        id=row.id,
-        topic=row.topic,
-        kind=row.kind,
-        system=row.system,
-        name=row.name,
-        owner=row.owner,
-        shared=row.shared,
-        pyramid=row.pyramid,
-        pyramid_id=row.pyramid_id,
-        sources=tuple(row.sources),
-        stored=row.stored,
-    )
+    parts = {part.name: getattr(row, part.name) for part in fields(StoredAnnotation)}
+    return StoredAnnotation(**{**parts, "sources": tuple(row.sources)})
+
+
+# -- JSON ----------------------------------------------------------------------------------------------------
+
+
+def _name(command: type) -> str:
+    return re.sub(r"(?<=.)([A-Z])", r"_\1", command.__name__).lower()
+
+
+NAMES: dict[str, type[Command]] = {_name(command): command for command in COMMANDS}
+"""``add_unit``, ``rename_unit``, ...: the ``type`` of a command's object."""
+
+
+def command_object(command: Command) -> dict[str, Any]:
+    return {"type": _name(type(command)), **_object(command)}
+
+
+def event_object(event: Event) -> dict[str, Any]:
+    return {
+        "number": event.number,
+        "author": event.author,
+        "command": command_object(event.command),
+        "base": event.base,
+        "touches": [list(thing) for thing in event.touches],
+        "at": event.at,
+    }
+
+
+def read_command(value: Any) -> Command:
+    """A command from its object; RefusedError says what is wrong with it."""
+    given = dict(_is(value, dict, "a command"))
+    name = given.pop("type", None)
+    if not isinstance(name, str) or name not in NAMES:
+        raise RefusedError(f"command {name!r} is unknown; there are: {', '.join(NAMES)}")
+    made: Command = _read(NAMES[name], given, name)
+    return made
+
+
+def read_event(value: Any) -> Event:
+    given = _is(value, dict, "an event")
+    touches = tuple(_texts(thing, "touches") for thing in _is(given["touches"], list, "touches"))
+    command = read_command(given["command"])
+    return Event(given["number"], given["author"], command, given["base"], touches, given["at"])
+
+
+def _object(thing: Any) -> dict[str, Any]:
+    """The fields that say something; what is left out reads back as its default."""
+    given = {field.name: (getattr(thing, field.name), field.default) for field in fields(thing)}
+    return {name: _plain(value) for name, (value, default) in given.items() if default is MISSING or value != default}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):  # a span is one too, and becomes [start, end]
+        return [_plain(item) for item in value]
+    return value if isinstance(value, str | int) else _object(value)
+
+
+def _read(kind: type[Any], given: Any, where: str) -> Any:
+    values = dict(_is(given, dict, where))
+    known = {field.name: field for field in fields(kind)}
+    if unknown := sorted(values.keys() - known.keys()):
+        raise RefusedError(f"{where}: field {unknown[0]!r} is unknown; there are: {', '.join(known)}")
+    for name, part in known.items():
+        if name not in values and part.default is MISSING:
+            raise RefusedError(f"{where}: field {name!r} is missing")
+    return kind(**{name: _reader(name)(value, f"{where}, {name}") for name, value in values.items()})
+
+
+def _reader(field: str) -> Callable[[Any, str], Any]:
+    return _READERS.get(field, _text)
+
+
+def _is(value: Any, kind: type, where: str) -> Any:
+    if not isinstance(value, kind):
+        shown = {"dict": "an object", "list": "a list", "str": "a text"}
+        raise RefusedError(f"{where} must be {shown[kind.__name__]}, not {repr(value)[:40]}")
+    return value
+
+
+def _text(value: Any, where: str) -> str:
+    text: str = _is(value, str, where)
+    return text
+
+
+def _texts(value: Any, where: str) -> tuple[str, ...]:
+    return tuple(_text(item, where) for item in _is(value, list, where))
+
+
+def _spans(value: Any, where: str) -> tuple[Span, ...]:
+    spans = _is(value, list, where)
+    for span in spans:
+        if not (isinstance(span, list) and len(span) == 2 and all(type(place) is int for place in span)):
+            raise RefusedError(f"{where}: a span must be [start, end], not {repr(span)[:40]}")
+    return tuple(Span(start, end) for start, end in spans)
+
+
+def _target(value: Any, where: str) -> int:
+    if type(value) is not int:
+        raise RefusedError(f"{where} must be a number, not {repr(value)[:40]}")
+    return value
+
+
+def _several(kind: type) -> Callable[[Any, str], tuple[Any, ...]]:
+    return lambda value, where: tuple(_read(kind, item, where) for item in _is(value, list, where))
+
+
+_READERS: dict[str, Callable[[Any, str], Any]] = {
+    "spans": _spans,
+    "references": _texts,
+    "units": _texts,
+    "contributors": _several(Contributor),
+    "content": _several(ContentUnit),
+    "matches": _several(Match),
+    "marks": _several(Mark),
+    "target": _target,
+}
+"""How a field is read, by its name; the others are texts."""

@@ -13,9 +13,9 @@ from pyramidion.annotation.desk import AnnotationDesk, is_on
 from pyramidion.annotation.events import StoredAnnotation
 from pyramidion.annotation.imports import import_of_judgments, import_of_pyramid
 from pyramidion.errors import InputError, UsageError, check_choice
+from pyramidion.formats import guess_format, save
 from pyramidion.formats.ducview.names import PeerName, pan_name, pyr_name
 from pyramidion.formats.files import to_file_name
-from pyramidion.formats.studies import guess_format, save
 from pyramidion.store.studies import Studies
 from pyramidion.study import Judge, Judgment, Judgments, Pyramid, Study
 
@@ -35,7 +35,7 @@ def study_for(desk: AnnotationDesk, ids: Sequence[int], format: str) -> Study:
     study = desk.study_of(ids)
     if errors := [problem for problem in study.problems() if problem.severity == "error"]:
         raise InputError(errors)
-    if format == "ducview":  # has one pyramid a topic, called 'expert' when it is read
+    if format == "ducview":  # has one pyramid per topic, called 'expert' when it is read
         return replace(study, pyramids=tuple(replace(pyramid, name="expert") for pyramid in study.pyramids))
     return study
 
@@ -80,18 +80,18 @@ def store_annotation(desk: AnnotationDesk, studies: Studies, id: int) -> StoredP
     """Put an annotation into the study; a peer takes the pyramid along that is being annotated with it."""
     with studies.changing():
         held, stored = studies.load(), desk.store.get(id)
-        placed = _Placed(desk, held, stored)
+        placement = _Placement(desk, held, stored)
         problems = set(held.problems())
-        new = placed.study()
-        if wrong := [p for p in placed.whole(new).problems() if p.severity == "error" and p not in problems]:
+        new = placement.study()
+        if wrong := [p for p in placement.whole(new).problems() if p.severity == "error" and p not in problems]:
             raise InputError(wrong)
-        studies.put(new, instead_of=placed.replaces, topic=stored.topic)
-        for part in placed.parts:
+        studies.put(new, instead_of=placement.replaces, topic=stored.topic)
+        for part in placement.parts:
             desk.store.mark_stored(part.id, desk.open(part.id).version)
     return StoredParts(len(new.pyramids), len(new.judgments))
 
 
-class _Placed:
+class _Placement:
     """An annotation, and what goes with it, in its place in a study."""
 
     def __init__(self, desk: AnnotationDesk, held: Study, stored: StoredAnnotation) -> None:
@@ -114,15 +114,15 @@ class _Placed:
         judges = dict.fromkeys(peer.name for peer in self.peers)
         known = {judge.id: judge.kind for judge in self.held.judges}
         if strange := [name for name in judges if known.get(name, "expert") != "expert"]:
-            raise UsageError(f"judge {strange[0]!r} of the study is no expert; annotate under another name")
+            raise UsageError(f"judge {strange[0]!r} of the study is not an expert; annotate under another name")
         return Study(
-            pyramids=(self._renamed(self.desk.pyramid_of(self.pyramid.id)),) if self.pyramid else (),
+            pyramids=(self._with_ids(self.desk.pyramid_of(self.pyramid.id)),) if self.pyramid else (),
             judges=tuple(Judge(name, "expert") for name in judges if name not in known),
             judgments=Judgments(j for peer in self.peers for j in self._judgments(peer)),
         )
 
     def replaces(self, record: Mapping[str, Any]) -> bool:
-        """Whether a record of the study, a pyramid or judgment of this topic, is what the annotation stands for."""
+        """Whether a record of the study, a pyramid or judgment of this topic, is replaced by the annotation."""
         if record["type"] == "pyramid":
             return self.pyramid is not None and record.get("name", "expert") == self.pyramid.name
         return any(
@@ -133,7 +133,7 @@ class _Placed:
     def whole(self, new: Study) -> Study:
         """The study as it will be."""
         old, held = self.old, self.held
-        kept = (j for j in held.judgments if j.topic != self.topic or not self._known(j))
+        kept = (j for j in held.judgments if j.topic != self.topic or not self._is_replaced(j))
         return replace(
             held,
             pyramids=tuple(p for p in held.pyramids if p is not old) + new.pyramids,
@@ -141,7 +141,7 @@ class _Placed:
             judgments=Judgments(kept) + list(new.judgments),
         )
 
-    def _known(self, judgment: Judgment) -> bool:
+    def _is_replaced(self, judgment: Judgment) -> bool:
         about = (judgment.system, judgment.judge, judgment.unit, judgment.aspect)
         return any(self._is_about(peer, *about) for peer in self.peers)
 
@@ -166,7 +166,7 @@ class _Placed:
         ids = [unit.id for unit in self.desk.pyramid_of(self.pyramid.id).units]
         return {id: f"{name}-{id}" if id in others or f"{name}-{id}" in mine else id for id in ids}
 
-    def _renamed(self, pyramid: Pyramid) -> Pyramid:
+    def _with_ids(self, pyramid: Pyramid) -> Pyramid:
         return replace(pyramid, units=tuple(replace(unit, id=self.ids[unit.id]) for unit in pyramid.units))
 
     def _judgments(self, peer: StoredAnnotation) -> Iterable[Judgment]:
@@ -179,10 +179,10 @@ class _Placed:
         if self.pyramid and self.pyramid.stored is None and self.old:
             self._check_begun_with(self.pyramid, import_of_pyramid(self.old), f"pyramid {self.old.name!r}")
         for peer in self.peers:
-            if peer.stored is None and (found := self._found(peer)):
-                self._check_begun_with(peer, import_of_judgments(found), f"judgments of {peer.name!r} on this peer")
+            if peer.stored is None and (held := self._held_judgments(peer)):
+                self._check_begun_with(peer, import_of_judgments(held), f"judgments of {peer.name!r} on this peer")
 
-    def _found(self, peer: StoredAnnotation) -> list[Judgment]:
+    def _held_judgments(self, peer: StoredAnnotation) -> list[Judgment]:
         about = (j for j in self.held.judgments if j.topic == self.topic)
         return [j for j in about if self._is_about(peer, j.system, j.judge, j.unit, j.aspect)]
 

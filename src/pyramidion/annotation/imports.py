@@ -53,7 +53,7 @@ def _mentions(judgment: Judgment) -> list[tuple[Span, ...]]:
     value = judgment.value or 0.0
     where = f"topic {judgment.topic}, system {judgment.system}, {judgment.unit or judgment.aspect}"
     if not value.is_integer() and (value > 1 or not judgment.unit):
-        raise InputError(Problem(where, f"value {value:g} is no count of mentions"))
+        raise InputError(Problem(where, f"value {value:g} is not a count of mentions"))
     if len(judgment.evidence) > times(value):
         raise InputError(Problem(where, f"has evidence for {len(judgment.evidence)} mentions but counts {value:g}"))
     return [*judgment.evidence, *[()] * (times(value) - len(judgment.evidence))]
@@ -100,13 +100,15 @@ def _pyramid_of_file(subject: Subject, study: Study) -> ImportPyramid:
     if lost := sorted(used - movers.keys()):
         there = ", ".join(subject.texts)
         raise RefusedError(f"the text of the file's reference {lost[0]!r} is not that of any reference here ({there})")
-    units = tuple(replace(unit, contributors=_moved(unit.contributors, movers)) for unit in pyramid.units)
+    units = tuple(replace(unit, contributors=_move_contributors(unit.contributors, movers)) for unit in pyramid.units)
     return import_of_pyramid(replace(pyramid, units=units))
 
 
-def _moved(contributors: Iterable[Contributor], movers: Mapping[str, tuple[str, Mover]]) -> tuple[Contributor, ...]:
-    found = ((movers[contributor.reference], contributor.spans) for contributor in contributors)
-    return tuple(Contributor(name, mover(spans)) for (name, mover), spans in found)
+def _move_contributors(
+    contributors: Iterable[Contributor], movers: Mapping[str, tuple[str, Mover]]
+) -> tuple[Contributor, ...]:
+    moves = ((*movers[contributor.reference], contributor.spans) for contributor in contributors)
+    return tuple(Contributor(name, mover(spans)) for name, mover, spans in moves)
 
 
 def _matches_of_file(subject: Subject, pyramid: Pyramid, study: Study) -> ImportMatches:
@@ -132,13 +134,13 @@ def _same_units(theirs: Sequence[ContentUnit], ours: Sequence[ContentUnit]) -> d
     labelled: dict[str, list[str]] = {}
     for unit in ours:
         labelled.setdefault(_comparable(unit.label), []).append(unit.id)
-    found: dict[str, str] = {}
+    pairs: dict[str, str] = {}
     for unit in theirs:
         same = labelled.get(_comparable(unit.label), [])
         numbered = [id for id in same if id == unit.id or _number(id) == unit.id]
         if len(same) == 1 or len(numbered) == 1:
-            found[unit.id] = (same if len(same) == 1 else numbered)[0]
-    return found
+            pairs[unit.id] = (same if len(same) == 1 else numbered)[0]
+    return pairs
 
 
 def _comparable(label: str) -> str:

@@ -17,27 +17,13 @@ followed by redo changes nothing.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import MISSING, dataclass, field, fields, replace
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from pyramidion.annotation import commands as do
-from pyramidion.annotation.commands import (
-    COMMANDS,
-    Command,
-    Mark,
-    Match,
-    PeerAnnotation,
-    RefusedError,
-    Spans,
-    State,
-    Subject,
-    describe,
-)
+from pyramidion.annotation.commands import Command, PeerAnnotation, RefusedError, Spans, State, Subject, describe
 from pyramidion.annotation.editing import apply
 from pyramidion.errors import PyramidionError
-from pyramidion.study import ContentUnit, Contributor, Span
 from pyramidion.study.texts import union
 
 Thing = tuple[str, ...]
@@ -74,7 +60,7 @@ class ConflictError(PyramidionError):
 
 @dataclass(frozen=True)
 class Annotation:
-    """An annotation as it stands: its events, which of them are on, and the state they give."""
+    """An annotation: its events, which of them are on, and the state they give."""
 
     subject: Subject
     events: tuple[Event, ...]
@@ -102,11 +88,11 @@ class Annotation:
             raise ConflictError("this was changed meanwhile", since)
         if not isinstance(event.command, do.Undo | do.Redo):
             self.subject.check(event.command)
-            if self.extended(event).state == self.state:
+            if self.extend_with(event).state == self.state:
                 raise RefusedError("this changes nothing")
         return event
 
-    def extended(self, event: Event) -> Annotation:
+    def extend_with(self, event: Event) -> Annotation:
         """The annotation with one more event, which it has accepted."""
         command = event.command
         events = (*self.events, event)
@@ -142,7 +128,7 @@ class Annotation:
                 raise RefusedError(f"{author} has nothing to redo")
             self._check_redo(target)
             return Event(self.version, author, do.Redo(target.number), base, target.touches, at)
-        named = _named(command, str(self.highest + 1))
+        named = _with_name(command, str(self.highest + 1))
         return Event(self.version, author, named, base, _touches(named, self.state), at)
 
     def _check_undo(self, target: Event) -> None:
@@ -211,7 +197,7 @@ def _last_undone(events: Sequence[Event], author: str) -> do.Undo | None:
 # -- names ---------------------------------------------------------------------------------------------------
 
 
-def _named(command: do.Edit, name: str) -> do.Edit:
+def _with_name(command: do.Edit, name: str) -> do.Edit:
     """The command with a name for what it makes. Names are never used twice, so that redo finds its own free."""
     match command:
         case do.AddUnit(unit="") as add:
@@ -261,10 +247,10 @@ def _touches(command: do.Edit, state: State) -> tuple[Thing, ...]:
             return (("unit", unit, "from"), ("unit", new))
         case do.ReorderUnit(unit, before):
             return tuple(("unit", id, "place") for id in (unit, before) if id)
-    return _touched_in_peer(command, state)
+    return _touches_of_peer(command, state)
 
 
-def _touched_in_peer(command: do.PeerCommand, state: State) -> tuple[Thing, ...]:
+def _touches_of_peer(command: do.PeerCommand, state: State) -> tuple[Thing, ...]:
     matches, marks = (state.matches, state.marks) if isinstance(state, PeerAnnotation) else ((), ())
     match command:
         case do.ImportMatches():
@@ -286,130 +272,5 @@ def _words(spans: Spans) -> Thing:
     return ("words", " ".join(f"{start}-{end}" for start, end in union(spans)))
 
 
-def _overlap(some: Iterable[Thing], others: Iterable[Thing]) -> bool:
-    others = tuple(others)
+def _overlap(some: Iterable[Thing], others: Sequence[Thing]) -> bool:
     return any(one[: len(other)] == other[: len(one)] for one in some for other in others)
-
-
-# ----------------------------------------------------------------------
-# Events as JSON objects and back: what the store keeps and what a page sends. Reading refuses what is not exact.
-
-
-def _name(command: type) -> str:
-    return re.sub(r"(?<=.)([A-Z])", r"_\1", command.__name__).lower()
-
-
-NAMES: dict[str, type[Command]] = {_name(command): command for command in COMMANDS}
-"""``add_unit``, ``rename_unit``, ...: the ``type`` of a command's object."""
-
-
-def command_object(command: Command) -> dict[str, Any]:
-    return {"type": _name(type(command)), **_object(command)}
-
-
-def event_object(event: Event) -> dict[str, Any]:
-    return {
-        "number": event.number,
-        "author": event.author,
-        "command": command_object(event.command),
-        "base": event.base,
-        "touches": [list(thing) for thing in event.touches],
-        "at": event.at,
-    }
-
-
-def read_command(value: Any) -> Command:
-    """A command from its object; RefusedError says what is wrong with it."""
-    given = dict(_is(value, dict, "a command"))
-    name = given.pop("type", None)
-    if not isinstance(name, str) or name not in NAMES:
-        raise RefusedError(f"command {name!r} is unknown; there are: {', '.join(NAMES)}")
-    made: Command = _read(NAMES[name], given, name)
-    return made
-
-
-def read_event(value: Any) -> Event:
-    given = _is(value, dict, "an event")
-    touches = tuple(_texts(thing, "touches") for thing in _is(given["touches"], list, "touches"))
-    command = read_command(given["command"])
-    return Event(given["number"], given["author"], command, given["base"], touches, given["at"])
-
-
-# -- writing -------------------------------------------------------------------------------------------------
-
-
-def _object(thing: Any) -> dict[str, Any]:
-    """The fields that say something; what is left out reads back as its default."""
-    given = {field.name: (getattr(thing, field.name), field.default) for field in fields(thing)}
-    return {name: _plain(value) for name, (value, default) in given.items() if default is MISSING or value != default}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):  # a span is one too, and becomes [start, end]
-        return [_plain(item) for item in value]
-    return value if isinstance(value, str | int) else _object(value)
-
-
-# -- reading -------------------------------------------------------------------------------------------------
-
-
-def _read(kind: type[Any], given: Any, where: str) -> Any:
-    values = dict(_is(given, dict, where))
-    known = {field.name: field for field in fields(kind)}
-    if unknown := sorted(values.keys() - known.keys()):
-        raise RefusedError(f"{where}: field {unknown[0]!r} is unknown; there are: {', '.join(known)}")
-    for name, known_field in known.items():
-        if name not in values and known_field.default is MISSING:
-            raise RefusedError(f"{where}: field {name!r} is missing")
-    return kind(**{name: _reader(name)(value, f"{where}, {name}") for name, value in values.items()})
-
-
-def _reader(field: str) -> Callable[[Any, str], Any]:
-    return _READERS.get(field, _text)
-
-
-def _is(value: Any, kind: type, where: str) -> Any:
-    if not isinstance(value, kind):
-        shown = {"dict": "an object", "list": "a list", "str": "a text"}
-        raise RefusedError(f"{where} must be {shown[kind.__name__]}, not {repr(value)[:40]}")
-    return value
-
-
-def _text(value: Any, where: str) -> str:
-    text: str = _is(value, str, where)
-    return text
-
-
-def _texts(value: Any, where: str) -> tuple[str, ...]:
-    return tuple(_text(item, where) for item in _is(value, list, where))
-
-
-def _spans(value: Any, where: str) -> tuple[Span, ...]:
-    spans = _is(value, list, where)
-    for span in spans:
-        if not (isinstance(span, list) and len(span) == 2 and all(type(place) is int for place in span)):
-            raise RefusedError(f"{where}: a span must be [start, end], not {repr(span)[:40]}")
-    return tuple(Span(start, end) for start, end in spans)
-
-
-def _target(value: Any, where: str) -> int:
-    if type(value) is not int:
-        raise RefusedError(f"{where} must be a number, not {repr(value)[:40]}")
-    return value
-
-
-def _several(kind: type) -> Callable[[Any, str], tuple[Any, ...]]:
-    return lambda value, where: tuple(_read(kind, item, where) for item in _is(value, list, where))
-
-
-_READERS: dict[str, Callable[[Any, str], Any]] = {
-    "spans": _spans,
-    "references": _texts,
-    "units": _texts,
-    "contributors": _several(Contributor),
-    "content": _several(ContentUnit),
-    "matches": _several(Match),
-    "marks": _several(Mark),
-    "target": _target,
-}
-"""How a field is read, by its name; the others are texts."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # the encoder is loaded when the first suggestion is asked fo
     from pyramidion.encoder.segments import Clause
     from pyramidion.encoder.words import Bag
     from pyramidion.pyramids.clauses import ClauseSegmenter
-    from pyramidion.pyramids.similarity import Alignment
+    from pyramidion.pyramids.similarity import AlignSimilarity
 
 T = TypeVar("T")
 Doubles = NDArray[np.float64]
@@ -114,7 +114,7 @@ class Suggester:
         self, peer: PeerAnnotation, text: str, pyramid: Pyramid, references: Mapping[str, str]
     ) -> tuple[LikelyMatch, ...]:
         """Units not matched yet that the peer likely expresses, and where."""
-        matched = peer.expressed()
+        matched = peer.count_mentions()
         open_units = [unit for unit in pyramid.units if unit.id not in matched]
         read, labels = self._read(references), self._labels_of(open_units)
         told = ((unit.id, _sayings(unit, read, labels)) for unit in open_units)
@@ -130,13 +130,13 @@ class Suggester:
     # -- texts -----------------------------------------------------------------------------------------------
 
     @cached_property
-    def _tools(self) -> tuple[Encoder, ClauseSegmenter, Alignment]:
+    def _tools(self) -> tuple[Encoder, ClauseSegmenter, AlignSimilarity]:
         from pyramidion.encoder.minilm import Encoder
         from pyramidion.pyramids.clauses import ClauseSegmenter
-        from pyramidion.pyramids.similarity import Alignment
+        from pyramidion.pyramids.similarity import AlignSimilarity
 
         encoder = Encoder()
-        return encoder, ClauseSegmenter(encoder), Alignment(encoder)
+        return encoder, ClauseSegmenter(encoder), AlignSimilarity(encoder)
 
     def _read(self, texts: Mapping[str, str]) -> dict[str, _Read]:
         """Texts by the names they have here."""

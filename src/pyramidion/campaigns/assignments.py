@@ -2,7 +2,7 @@
 
 A task's places are taken by counted submissions and by leases that have not expired. A place is given out only while
 the task's row is locked (PostgreSQL) or the database's write lock is held (SQLite), so no two processes give out the
-same one. An expired lease frees its place by itself; whoever held it may still submit, and is counted only if a place
+same one. An expired lease frees its place by itself; its worker may still submit, and is counted only if a place
 is free - otherwise the work is kept as surplus. Submitted work is never touched by expiry; only a decision removes it
 and frees its place (pyramidion.campaigns.decisions).
 """
@@ -16,8 +16,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select, update
 
-from pyramidion.campaigns import queries
-from pyramidion.campaigns.records import StoredAnswer, answer_of, find_campaign, task_of
+from pyramidion.campaigns import tables
+from pyramidion.campaigns.tables import StoredAnswer, answer_of, find_campaign, gold_of, task_of
+from pyramidion.campaigns.tasks import Answer, Gold, to_object
 from pyramidion.errors import PyramidionError
 from pyramidion.store import schema
 from pyramidion.store.database import Database
@@ -44,7 +45,7 @@ class Lease:
     task: Task
     expires: float
     draft: dict[str, Any] | None = None
-    gold: dict[str, Any] | None = None
+    gold: Gold | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,31 +81,31 @@ class Assignments:
     def _lease(self, campaign: str, worker: str) -> Lease | None:
         with self._database.write() as connection:
             if not self._database.sqlite:  # where one writer is let in at a time anyway
-                connection.execute(queries.LOCK_WORKER, {"worker": worker})  # several tabs ask one after the other
-            found = find_campaign(connection, campaign)
-            settings = Settings(**found.settings)  # which has what was not yet a setting when the campaign began
+                connection.execute(tables.LOCK_WORKER, {"worker": worker})  # several tabs ask one after the other
+            row = find_campaign(connection, campaign)
+            settings = Settings(**row.settings)  # with the defaults of settings that the campaign is older than
             now = self.clock()
             renewed = now + 60 * settings.lease_minutes
-            open_lease = self._open_lease(connection, found.id, worker, now, renewed)
+            open_lease = self._open_lease(connection, row.id, worker, now, renewed)
             if open_lease is not None:
                 return open_lease
-            if found.state != "running" or self._has_done_enough(connection, campaign, worker, settings):
+            if row.state != "running" or self._has_done_enough(connection, campaign, worker, settings):
                 return None
-            if self._may_not_work(connection, found.id, worker):
+            if self._may_not_work(connection, row.id, worker):
                 return None
-            apart = found.kind == "judge" and settings.separate_writers
-            task = self._free_task(connection, found.id, worker, now, apart=apart)
+            apart = row.kind == "judge" and settings.separate_writers
+            task = self._free_task(connection, row.id, worker, now, apart=apart)
             if task is None:
                 return None
-            row = {"task_id": task.id, "worker_id": worker, "state": "leased", "leased": now, "expires": renewed}
-            made = connection.execute(queries.NEW_LEASE, row).scalar_one()
-            return Lease(made, task_of(task.body), renewed, gold=task.gold)
+            new = {"task_id": task.id, "worker_id": worker, "state": "leased", "leased": now, "expires": renewed}
+            id = connection.execute(tables.NEW_LEASE, new).scalar_one()
+            return Lease(id, task_of(task.body), renewed, gold=gold_of(task))
 
     def _open_lease(
         self, connection: Connection, campaign: int, worker: str, now: float, renewed: float
     ) -> Lease | None:
         """A reload gives the same open task back with its draft; an expired one too, while its place is free."""
-        open_leases = connection.execute(queries.OPEN_LEASES, {"worker": worker, "campaign": campaign})
+        open_leases = connection.execute(tables.OPEN_LEASES, {"worker": worker, "campaign": campaign})
         for row in open_leases.all():
             expires = row.expires
             if expires <= now:
@@ -112,88 +113,89 @@ class Assignments:
                 if not self._has_place(connection, row, now):
                     continue
                 expires = renewed
-                connection.execute(queries.RENEW, {"assignment": row.id, "new_expires": expires})
-            return Lease(row.id, task_of(row.body), expires, row.draft, row.gold)
+                connection.execute(tables.RENEW, {"assignment": row.id, "new_expires": expires})
+            return Lease(row.id, task_of(row.body), expires, row.draft, gold_of(row))
         return None
 
     def _has_done_enough(self, connection: Connection, campaign: str, worker: str, settings: Settings) -> bool:
         most = settings.most_per_worker
         of_worker = {"worker": worker, "campaign_name": campaign}
-        return bool(most) and bool(connection.execute(queries.DONE, of_worker).scalar_one() >= most)
+        return bool(most) and bool(connection.execute(tables.DONE, of_worker).scalar_one() >= most)
 
     def _may_not_work(self, connection: Connection, campaign: int, worker: str) -> bool:
         """Whether the worker is blocked, or has withdrawn from this campaign."""
-        known = connection.execute(queries.WORKER, {"worker": worker}).first()
+        known = connection.execute(tables.WORKER, {"worker": worker}).first()
         blocked = known is not None and known.blocked is not None
-        withdrew = connection.execute(queries.WITHDREW, {"worker": worker, "campaign": campaign}).first()
+        withdrew = connection.execute(tables.WITHDREW, {"worker": worker, "campaign": campaign}).first()
         return blocked or withdrew is not None
 
     def _free_task(
         self, connection: Connection, campaign: int, worker: str, now: float, *, apart: bool
     ) -> Row[Any] | None:
-        query = queries.FREE_TASK_APART if apart else queries.FREE_TASK
+        query = tables.FREE_TASK_APART if apart else tables.FREE_TASK
         asked = {"worker": worker, "campaign": campaign, "now": now}
         for _ in range(TRIES):
             task = connection.execute(query, asked).first()
             if task is None:
                 break
             # On PostgreSQL the count was taken before the row was locked: look again, now that nobody can add to it.
-            if self._database.sqlite or self._taken(connection, task.id, now) < task.wanted:
+            if self._database.sqlite or self._count_taken(connection, task.id, now) < task.wanted:
                 return task
-        unlocked = queries.ANY_FREE_TASK_APART if apart else queries.ANY_FREE_TASK
+        unlocked = tables.ANY_FREE_TASK_APART if apart else tables.ANY_FREE_TASK
         if not self._database.sqlite and connection.execute(unlocked, asked).first() is not None:
             raise _LockedError
         return None
 
-    def _taken(self, connection: Connection, task: int, now: float) -> int:
-        return int(connection.execute(queries.PLACES_TAKEN, {"task": task, "now": now}).scalar_one())
+    def _count_taken(self, connection: Connection, task: int, now: float) -> int:
+        return int(connection.execute(tables.PLACES_TAKEN, {"task": task, "now": now}).scalar_one())
 
     def save_draft(self, assignment: int, worker: str, draft: dict[str, Any]) -> float | None:
         """Keep a draft and renew the lease; returns when it expires now, or None where its place is gone."""
         with self._database.write() as connection:
-            row = self._locked(connection, assignment, worker)
+            row = self._lock_assignment(connection, assignment, worker)
             if row.state != "leased":
                 return None
             now = self.clock()
             kept = row.expires > now or self._has_place(connection, row, now)
             expires = now + 60 * Settings(**row.settings).lease_minutes if kept else row.expires
             values = {"assignment": assignment, "new_draft": draft, "new_expires": expires}
-            connection.execute(queries.SAVE_DRAFT, values)
+            connection.execute(tables.SAVE_DRAFT, values)
             return expires if kept else None
 
     def of_worker(self, assignment: int, worker: str) -> StoredAnswer | None:
-        """One assignment of a worker, as it stands."""
-        row = self._database.first(queries.ASSIGNMENT, {"assignment": assignment, "worker": worker})
+        """One assignment of a worker; None where it is not theirs."""
+        row = self._database.first(tables.ASSIGNMENT, {"assignment": assignment, "worker": worker})
         return None if row is None else answer_of(row)
 
     def done_by(self, campaign: str, worker: str) -> int:
         """How many tasks of a campaign a worker has submitted."""
-        row = self._database.first(queries.DONE, {"worker": worker, "campaign_name": campaign})
+        row = self._database.first(tables.DONE, {"worker": worker, "campaign_name": campaign})
         return int(row[0]) if row else 0
 
-    def submit(self, assignment: int, worker: str, key: str, answer: dict[str, Any]) -> Receipt:
+    def submit(self, assignment: int, worker: str, key: str, answer: Answer) -> Receipt:
         """Take an answer in, once. The same key and answer again give the same receipt; anything else conflicts."""
+        body = to_object(answer)
         with self._database.write() as connection:
-            row = self._locked(connection, assignment, worker)
+            row = self._lock_assignment(connection, assignment, worker)
             if row.state == "submitted":
-                if row.key == key and row.answer == answer:
+                if row.key == key and row.answer == body:
                     return Receipt(assignment, not row.surplus and row.removed is None, replayed=True)
                 raise SubmissionConflictError("this task was submitted before, with another answer")
             now = self.clock()
             in_time = row.state == "leased" and row.expires > now
             welcome = row.removed is None  # or the worker withdrew before it came
             counted = welcome and (in_time or self._has_place(connection, row, now))
-            values = {"new_key": key, "new_answer": answer, "new_surplus": not counted}
-            connection.execute(queries.SUBMIT, {"assignment": assignment, "now": now, **values})
-            connection.execute(queries.MARK_FULL, {"task": row.task_id})
+            values = {"new_key": key, "new_answer": body, "new_surplus": not counted}
+            connection.execute(tables.SUBMIT, {"assignment": assignment, "now": now, **values})
+            connection.execute(tables.MARK_FULL, {"task": row.task_id})
             return Receipt(assignment, counted)
 
     def give_back(self, assignment: int, worker: str) -> None:
         """The worker does not want this task: its place is free at once."""
         with self._database.write() as connection:
-            row = self._locked(connection, assignment, worker)
+            row = self._lock_assignment(connection, assignment, worker)
             if row.state == "leased":
-                connection.execute(queries.RETURN, {"assignment": assignment})
+                connection.execute(tables.RETURN, {"assignment": assignment})
 
     def release_worker(self, worker: str, campaign: str | None = None) -> int:
         """Free every place a worker holds, in one campaign or in all, e.g. when the platform says that they left."""
@@ -204,19 +206,19 @@ class Assignments:
                 held = held.where(schema.assignments.c.task_id.in_(theirs))
             return connection.execute(held).rowcount
 
-    def _locked(self, connection: Connection, assignment: int, worker: str) -> Row[Any]:
+    def _lock_assignment(self, connection: Connection, assignment: int, worker: str) -> Row[Any]:
         """An assignment with its task's row locked, so that places cannot be given out meanwhile."""
         if not self._database.sqlite:
-            connection.execute(queries.LOCK_TASK_OF, {"assignment": assignment})
-        row = connection.execute(queries.ASSIGNMENT, {"assignment": assignment, "worker": worker}).first()
+            connection.execute(tables.LOCK_TASK_OF, {"assignment": assignment})
+        row = connection.execute(tables.ASSIGNMENT, {"assignment": assignment, "worker": worker}).first()
         if row is None:
             raise SubmissionConflictError("this is not your task")
         return row
 
     def _lock_task(self, connection: Connection, task: int) -> None:
         if not self._database.sqlite:
-            connection.execute(queries.LOCK_TASK, {"task": task})
+            connection.execute(tables.LOCK_TASK, {"task": task})
 
     def _has_place(self, connection: Connection, row: Row[Any], now: float) -> bool:
         """Whether the task has a place left for somebody whose own lease has run out."""
-        return bool(self._taken(connection, row.task_id, now) < row.wanted)
+        return bool(self._count_taken(connection, row.task_id, now) < row.wanted)

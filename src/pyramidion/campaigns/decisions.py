@@ -1,14 +1,16 @@
-"""What managers and platforms decide about single answers: appended, and at once true of what counts.
+"""What managers and platforms decide about single answers: logged, and at once in force.
 
 approve    the answer is to be paid; takes back a rejection
 reject     not paid, not in any score, and its place is offered to somebody else
 withdraw   its worker left the study on the platform: like reject, but the worker's own decision
 reopen     not in any score, its place is offered again, yet it can be paid
-restore    takes back reject or reopen without a word about money
+restore    takes back reject or reopen and says nothing about pay
 
 An answer that comes back counts if its place is still free; otherwise it is surplus, so that no task ever has more
-answers than it wants. What a platform was told is appended too: a decision that the platform knows is changed there,
-and followed here, so that platform and scores never say different things of one answer.
+answers than it wants. What a platform was told is appended too: a decision that the platform knows can only be changed
+there and followed here, so that platform and scores never disagree about an answer.
+
+Decisions about workers are in the same log; see pyramidion.campaigns.workers.
 """
 
 from __future__ import annotations
@@ -20,15 +22,17 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy import Connection, Row, insert, select, update
 
-from pyramidion.campaigns import queries
+from pyramidion.campaigns import tables
 from pyramidion.errors import PyramidionError, UnknownError, check_choice
 from pyramidion.store import schema
 from pyramidion.store.database import Database
 
-Decision = Literal["approve", "reject", "withdraw", "reopen", "restore"]
+AnswerAction = Literal["approve", "reject", "withdraw", "reopen", "restore"]
 Telling = Literal["tell-approve", "tell-reject", "tell-failed", "tell-unknown"]
 _REMOVES = {"reject": "rejected", "withdraw": "withdrawn", "reopen": "reopened"}
 _BATCH = 1000
+_r = schema.reviews.c
+_LOG = select(_r.assignment_id, _r.action, _r.reason).where(_r.assignment_id.is_not(None)).order_by(_r.id)
 
 
 class DecisionConflictError(PyramidionError):
@@ -41,10 +45,10 @@ class _DryRunError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The last word on an answer: approve, reject, withdraw or empty, with its reason.
+    """The decision that holds for an answer: approve, reject, withdraw or empty, with its reason.
 
-    ``told`` is what the platform was told of it, approve, reject or empty; ``problem`` is why it could not be told, or
-    may not have heard.
+    ``told`` is what the platform was told about it: approve, reject or empty; ``problem`` is why it could not be told,
+    or may not have received it.
     """
 
     decision: str = ""
@@ -53,7 +57,7 @@ class Standing:
     problem: str = ""
 
     def after(self, action: str, reason: str) -> Standing:
-        """The standing after one more review."""
+        """The standing after one more entry of the log."""
         if action in {"approve", "reject", "withdraw"}:
             return Standing(action, reason, self.told, self.problem)
         if action == "restore" and self.decision in {"reject", "withdraw"}:
@@ -66,8 +70,9 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
-    """What a decision does to one answer. ``changed`` is false where it was so before; ``removed`` as it is then."""
+class Effect:
+    """What a decision does to one answer. ``changed`` is false where nothing was to be done; ``removed`` is why the
+    answer does not count afterwards."""
 
     answer: int
     task: str
@@ -80,56 +85,54 @@ class Decided:
     removed: str | None = None
 
 
-class Decisions:
+class AnswerDecisions:
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database, self.clock = database, clock
 
     def standings(self, campaign: str | None = None) -> dict[int, Standing]:
-        """The last word on every answer that there is a word on, in one campaign or in all."""
-        a, t, c, r = schema.assignments.c, schema.tasks.c, schema.campaigns.c, schema.reviews.c
-        query = select(r.assignment_id, r.action, r.reason).where(r.assignment_id.is_not(None)).order_by(r.id)
+        """The standing of every answer that was decided about, in one campaign or in all."""
+        query = _LOG
         if campaign is not None:
-            joined = schema.reviews.join(schema.assignments, r.assignment_id == a.id).join(
-                schema.tasks, a.task_id == t.id
-            )
-            query = query.select_from(joined.join(schema.campaigns, t.campaign_id == c.id)).where(c.name == campaign)
+            query = query.where(_r.assignment_id.in_(tables.ids_of_answers(campaign)))
         with self._database.read() as connection:
-            return _folded(connection.execute(query).all())
+            return _standings(connection.execute(query))
 
     def decide(
         self,
         campaign: str,
         answers: Iterable[int],
-        action: Decision,
+        action: AnswerAction,
         *,
         actor: str,
         reason: str,
         by_platform: bool = False,
         dry_run: bool = False,
-    ) -> list[Decided]:
-        """Decide about answers to one campaign, about all of them or, where one cannot be, about none.
+    ) -> list[Effect]:
+        """Decide about answers to one campaign: about all of them or, where one decision is impossible, about none.
 
-        ``by_platform``: the platform says so, hence knows it, and its word holds over any other.
+        ``by_platform``: the platform itself has decided, which overrides any other decision.
         """
-        check_choice("decision", action, get_args(Decision))
+        check_choice("decision", action, get_args(AnswerAction))
         ids = sorted(set(answers))
-        done: list[Decided] = []
+        effects: list[Effect] = []
         try:
             with self._database.write() as connection:
-                rows = self._locked(connection, campaign, ids)
-                standings = _standings(connection, ids)
+                rows = self._lock_answers(connection, campaign, ids)
+                standings: dict[int, Standing] = {}
+                for batch in _batches(ids):
+                    standings |= _standings(connection.execute(_LOG.where(_r.assignment_id.in_(batch))))
                 for row in rows:
                     standing = standings.get(row.id, Standing())
                     _check(row, standing, action, by_platform)
-                    done.append(self._apply(connection, row, standing, action, actor, reason))
+                    effects.append(self._apply(connection, row, standing, action, actor, reason))
                 if dry_run:
                     raise _DryRunError
         except _DryRunError:
             pass
-        return done
+        return effects
 
     def tell(self, answers: Iterable[int], action: Telling, *, actor: str, reason: str) -> None:
-        """Note what a platform is told about answers, before it is, and whether that failed, afterwards."""
+        """Log what a platform is told about answers, before it is, and whether that failed, afterwards."""
         check_choice("action", action, get_args(Telling))
         with self._database.write() as connection:
             for batch in _batches(sorted(set(answers))):
@@ -137,20 +140,14 @@ class Decisions:
                 for row in connection.execute(select(a.id, a.worker_id).where(a.id.in_(batch))).all():
                     self._append(connection, row, action, actor, reason)
 
-    def _locked(self, connection: Connection, campaign: str, ids: Sequence[int]) -> list[Row[Any]]:
+    def _lock_answers(self, connection: Connection, campaign: str, ids: Sequence[int]) -> list[Row[Any]]:
         """The answers with their tasks locked, so that no place is given out meanwhile."""
-        a, t, c = schema.assignments.c, schema.tasks.c, schema.campaigns.c
-        query = (
-            select(schema.assignments, t.body, t.wanted, c.name.label("campaign"))
-            .join_from(schema.assignments, schema.tasks, a.task_id == t.id)
-            .join(schema.campaigns, t.campaign_id == c.id)
-            .order_by(a.id)
-        )
+        queries = [tables.ANSWERS.where(schema.assignments.c.id.in_(batch)) for batch in _batches(ids)]
         if not self._database.sqlite:
-            tasks = {row.task_id for batch in _batches(ids) for row in connection.execute(query.where(a.id.in_(batch)))}
+            tasks = {row.task_id for query in queries for row in connection.execute(query)}
             for task in sorted(tasks):  # in the same order for everybody
-                connection.execute(queries.LOCK_TASK, {"task": task})
-        rows = [row for batch in _batches(ids) for row in connection.execute(query.where(a.id.in_(batch)))]
+                connection.execute(tables.LOCK_TASK, {"task": task})
+        rows = [row for query in queries for row in connection.execute(query)]
         if unknown := set(ids) - {row.id for row in rows}:
             raise UnknownError(f"there is no answer {min(unknown)}")
         for row in rows:
@@ -159,42 +156,46 @@ class Decisions:
         return rows
 
     def _apply(
-        self, connection: Connection, row: Row[Any], standing: Standing, action: Decision, actor: str, reason: str
-    ) -> Decided:
-        before = row.state == "submitted" and not row.surplus and row.removed is None
+        self, connection: Connection, row: Row[Any], standing: Standing, action: AnswerAction, actor: str, reason: str
+    ) -> Effect:
+        before = _counts(row.state, row.surplus, row.removed)
         values = self._values(connection, row, action)
         changed = bool(values) or standing.after(action, reason).decision != standing.decision
         if values:
             connection.execute(update(schema.assignments).where(schema.assignments.c.id == row.id).values(**values))
-            for mark in (queries.MARK_FULL, queries.MARK_OPEN):
+            for mark in (tables.MARK_FULL, tables.MARK_OPEN):
                 connection.execute(mark, {"task": row.task_id})
         if changed:
             self._append(connection, row, action, actor, reason)
         after = {"state": row.state, "surplus": row.surplus, "removed": row.removed, **values}
-        counted = after["state"] == "submitted" and not after["surplus"] and after["removed"] is None
+        counted = _counts(**after)
         body = row.body
         about = (body["id"], body["topic"], body.get("system", ""), row.worker_id)
-        return Decided(row.id, *about, before, counted, changed, after["removed"])
+        return Effect(row.id, *about, before, counted, changed, after["removed"])
 
-    def _values(self, connection: Connection, row: Row[Any], action: Decision) -> dict[str, Any]:
-        """What changes in the row of the assignment; nothing where all is as it should be."""
+    def _values(self, connection: Connection, row: Row[Any], action: AnswerAction) -> dict[str, Any]:
+        """What has to change in the row of the assignment."""
         if action in _REMOVES:
             left = {"state": "returned"} if row.state == "leased" else {}
             return {} if row.removed == _REMOVES[action] else {"removed": _REMOVES[action], **left}
         comes_back = row.removed in {"rejected", "withdrawn"} if action == "approve" else row.removed or row.surplus
         if not comes_back:
             return {}
-        taken = connection.execute(queries.PLACES_TAKEN, {"task": row.task_id, "now": self.clock()}).scalar_one()
+        taken = connection.execute(tables.PLACES_TAKEN, {"task": row.task_id, "now": self.clock()}).scalar_one()
         surplus = taken >= row.wanted
         return {} if row.removed is None and surplus else {"removed": None, "surplus": surplus}
 
     def _append(self, connection: Connection, row: Any, action: str, actor: str, reason: str) -> None:
-        said = {"at": self.clock(), "actor": actor, "action": action, "reason": reason}
-        connection.execute(insert(schema.reviews).values(**said, worker_id=row.worker_id, assignment_id=row.id))
+        entry = {"at": self.clock(), "actor": actor, "action": action, "reason": reason}
+        connection.execute(insert(schema.reviews).values(**entry, worker_id=row.worker_id, assignment_id=row.id))
 
 
-def _check(row: Row[Any], standing: Standing, action: Decision, by_platform: bool) -> None:
-    """Refuse what would make platform and scores, or the worker's will and scores, disagree."""
+def _counts(state: str, surplus: bool, removed: str | None) -> bool:
+    return state == "submitted" and not surplus and removed is None
+
+
+def _check(row: Row[Any], standing: Standing, action: AnswerAction, by_platform: bool) -> None:
+    """Refuse what would contradict the platform or the worker."""
     if action == "withdraw":
         return
     if row.state != "submitted":
@@ -207,78 +208,27 @@ def _check(row: Row[Any], standing: Standing, action: Decision, by_platform: boo
         raise DecisionConflictError(f"answer {row.id} is rejected, so its place is open already; restore it first")
     if action == "reject" and standing.told == "approve":
         raise DecisionConflictError(
-            f"answer {row.id} cannot be rejected: the platform {_heard(standing)} that it is approved, so it is paid; "
-            "re-open it to leave it out of scores"
+            f"answer {row.id} cannot be rejected: the platform {_was_told(standing)} that it is approved, so it is "
+            "paid; re-open it to leave it out of scores"
         )
     if action in {"approve", "restore"} and row.removed == "rejected" and standing.told == "reject":
         raise DecisionConflictError(
-            f"answer {row.id} cannot come back: the platform {_heard(standing)} that it is rejected; approve it there, "
-            "then run `campaign follow`"
+            f"answer {row.id} cannot come back: the platform {_was_told(standing)} that it is rejected; approve it "
+            "there, then run `campaign follow`"
         )
 
 
-def _heard(standing: Standing) -> str:
+def _was_told(standing: Standing) -> str:
     return "may have been told" if standing.problem else "was told"
 
 
-def _standings(connection: Connection, ids: Sequence[int]) -> dict[int, Standing]:
-    r = schema.reviews.c
-    query = select(r.assignment_id, r.action, r.reason).order_by(r.id)
-    found: dict[int, Standing] = {}
-    for batch in _batches(ids):
-        found |= _folded(connection.execute(query.where(r.assignment_id.in_(batch))).all())
-    return found
-
-
-def _folded(reviews: Iterable[Any]) -> dict[int, Standing]:
-    found: dict[int, Standing] = {}
-    for assignment, action, reason in reviews:
-        found[assignment] = found.get(assignment, Standing()).after(action, reason)
-    return found
+def _standings(entries: Iterable[Any]) -> dict[int, Standing]:
+    standings: dict[int, Standing] = {}
+    for assignment, action, reason in entries:
+        standings[assignment] = standings.get(assignment, Standing()).after(action, reason)
+    return standings
 
 
 def _batches(ids: Sequence[int]) -> Iterator[Sequence[int]]:
-    """So many at a time as any database takes in one query."""
+    """As many at a time as any database takes in one query."""
     return (ids[first : first + _BATCH] for first in range(0, len(ids), _BATCH))
-
-
-# ----------------------------------------------------------------------
-# What managers decided about workers: appended with author and reason; the last word holds.
-#
-# Decisions about single answers are in the same log; see pyramidion.campaigns.decisions.
-
-Action = Literal["exclude", "include", "block", "unblock", "bonus", "paid"]
-
-
-@dataclass(frozen=True, slots=True)
-class Review:
-    at: float
-    actor: str
-    action: str
-    reason: str
-    worker: str | None = None
-    assignment: int | None = None
-    amount: float | None = None
-
-
-class Reviews:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def add(self, action: Action, *, actor: str, reason: str, worker: str, amount: float | None = None) -> None:
-        check_choice("action", action, get_args(Action))
-        with self._database.write() as connection:
-            if not connection.execute(select(schema.workers.c.id).filter_by(id=worker)).first():
-                raise UnknownError(f"no worker is called {worker!r}")
-            row = {"at": time.time(), "actor": actor, "action": action, "reason": reason}
-            connection.execute(insert(schema.reviews).values(**row, worker_id=worker, amount=amount))
-
-    def all(self) -> list[Review]:
-        with self._database.read() as connection:
-            rows = connection.execute(select(schema.reviews).order_by(schema.reviews.c.id)).all()
-        return [Review(r.at, r.actor, r.action, r.reason, r.worker_id, r.assignment_id, r.amount) for r in rows]
-
-    def excluded(self) -> dict[str, str]:
-        """Workers left out of scoring, each with the reason: the last exclude or include holds."""
-        last = {r.worker: r for r in self.all() if r.action in {"exclude", "include"} and r.worker}
-        return {worker: review.reason for worker, review in last.items() if review.action == "exclude"}

@@ -18,16 +18,17 @@ from typing import Any
 import numpy as np
 
 from pyramidion.campaigns.assignments import Assignments
-from pyramidion.campaigns.decisions import Decisions, Reviews
-from pyramidion.campaigns.plan import ATTENTION, Plan
-from pyramidion.campaigns.records import REMOVED, Campaigns, StoredAnswer
-from pyramidion.campaigns.statements import UnitKey, UnitsMade, units_from, units_in_use, without_units_of
-from pyramidion.campaigns.workers import Workers
+from pyramidion.campaigns.decisions import AnswerDecisions
+from pyramidion.campaigns.plan import Plan
+from pyramidion.campaigns.statements import CrowdUnits, UnitKey, make_units, units_in_use, without_units_of
+from pyramidion.campaigns.tables import REMOVED, Campaigns, StoredAnswer
+from pyramidion.campaigns.tasks import PREFERENCE
+from pyramidion.campaigns.workers import WorkerDecisions, Workers
 from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.formats.judgment_tables import write_judgments
 from pyramidion.store.database import Database
 from pyramidion.store.studies import Studies
-from pyramidion.study import Aspect, Assignment, Column, Judge, Judgment, Judgments, Pyramid, Study
+from pyramidion.study import Aspect, Assignment, Judge, Judgments, Pyramid, Study
 
 # ----------------------------------------------------------------------
 # Imported crowd workers get pseudonyms like those who come to the server: a vendor's worker ids are ids of people.
@@ -47,14 +48,10 @@ def with_pseudonyms(study: Study, pseudonym: Callable[[str], str]) -> Study:
     return replace(
         study,
         judges=tuple(replace(judge, id=name(judge.id)) for judge in study.judges),
-        judgments=_renamed(study.judgments, name),
+        judgments=study.judgments.with_columns(judge=study.judgments.judge.rename(name)),
         assignments=tuple(replace(work, judge=name(work.judge)) for work in study.assignments),
         pyramids=tuple(_with_authors(pyramid, name) for pyramid in study.pyramids),
     )
-
-
-def _renamed(judgments: Judgments, name: Callable[[str], str]) -> Judgments:
-    return judgments.with_columns(judge=Column([name(id) for id in judgments.judge.names], judgments.judge.codes))
 
 
 def _with_authors(pyramid: Pyramid, name: Callable[[str], str]) -> Pyramid:
@@ -62,35 +59,31 @@ def _with_authors(pyramid: Pyramid, name: Callable[[str], str]) -> Pyramid:
     return replace(pyramid, units=units)
 
 
-PREFERENCE = "preference"
-"""The aspect of head-to-head judgments: 1 prefers ``system``, 0 ``other``, 0.5 neither."""
-
-
-class Desk:
-    """Everything that can be done with an open study database, for the command line and the pages alike."""
+class CampaignDesk:
+    """Everything that can be done with the campaigns of a study database, for the command line and the pages alike."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
         self.studies = Studies(database)
         self.campaigns = Campaigns(database)
-        self.reviews = Reviews(database)
-        self.decisions = Decisions(database)
+        self.worker_decisions = WorkerDecisions(database)
+        self.decisions = AnswerDecisions(database)
         self.workers = Workers(database)
         self.assignments = Assignments(database)
 
     @classmethod
-    def open(cls, place: str | Path) -> Desk:
+    def open(cls, place: str | Path) -> CampaignDesk:
         return cls(Database.open(place))
 
     def import_study(self, study: Study) -> int:
         """Add a study to what is there; both together must be sound. Returns how many records were added.
 
-        Crowd workers get pseudonyms; see pyramidion.campaigns.desk.
+        Crowd workers get pseudonyms.
         """
         held = self.studies.load()
         renamed = with_pseudonyms(study, lambda id: self.workers.pseudonym("imported", id))
         new = without_known(renamed, held)
-        problems = [p for p in joined(held, new).problems() if p.severity == "error"]
+        problems = [p for p in join_studies(held, new).problems() if p.severity == "error"]
         if problems:
             raise InputError(problems)
         return self.studies.add(new)
@@ -101,19 +94,19 @@ class Desk:
             self.studies.add(Study(aspects=plan.aspects))
         self.campaigns.add(plan.campaign, plan.tasks, plan.gold)
 
-    def make_units(self, campaign: str, *, seed: int = 0) -> UnitsMade:
+    def make_units(self, campaign: str, *, seed: int = 0) -> CrowdUnits:
         """Turn what workers wrote into a crowd pyramid per topic: filter, sample, group. Nothing is stored."""
-        found = self.campaigns.get(campaign)
-        if found.kind != "write":
-            raise UsageError(f"campaign {campaign} is of kind {found.kind}; units come from writing")
-        written = self._counted(campaign)
+        writing = self.campaigns.get(campaign)
+        if writing.kind != "write":
+            raise UsageError(f"campaign {campaign} is of kind {writing.kind}; units come from writing")
+        written = self._counted_answers(campaign)
         if not written:
             raise UsageError(f"nobody has written anything for campaign {campaign} yet")
         kept, left_out = self._without_excluded(written)
-        made = units_from(self.studies.load(), kept, found.settings, np.random.default_rng(seed))
+        made = make_units(self.studies.load(), kept, writing.settings, np.random.default_rng(seed))
         return replace(made, notes=(*left_out, *made.notes))
 
-    def store_units(self, made: UnitsMade) -> None:
+    def store_units(self, made: CrowdUnits) -> None:
         held = self.studies.load()
         for pyramid in made.pyramids:
             if held.pyramid(pyramid.topic, pyramid.name):
@@ -129,7 +122,7 @@ class Desk:
 
     def _material(self, answers: Sequence[StoredAnswer]) -> Study:
         study = self.studies.load()
-        removed = removed_writing(answers)
+        removed = find_removed_writing(answers)
         return without_units_of(study, removed, self.asked_units()) if removed else study
 
     def asked_units(self) -> frozenset[UnitKey]:
@@ -146,8 +139,8 @@ class Desk:
         answers = self.campaigns.answers()
         counted = [answer for answer in answers if answer.counted]
         kept, left_out = (counted, ()) if keep_excluded else self._without_excluded(counted)
-        found = with_answers(self._material(answers), kept)
-        return replace(found, notes=(*left_out, *self._removed_notes(found, answers)))
+        study = with_answers(self._material(answers), kept)
+        return replace(study, notes=(*left_out, *self._removed_notes(study, answers)))
 
     def _removed_notes(self, study: Study, answers: Sequence[StoredAnswer]) -> Iterator[Problem]:
         """How many answers to each campaign are in no score, and what rests on those that became units."""
@@ -156,33 +149,33 @@ class Desk:
             words = [f"{gone[why]} {why}" for why in REMOVED if gone[why]]
             if words:
                 yield Problem(f"campaign {campaign}", f"answers left out: {', '.join(words)}", "warning")
-        if removed := removed_writing(answers):
+        if removed := find_removed_writing(answers):
             yield from (use.note() for use in units_in_use(study, removed, self.asked_units()))
 
     def study_of(self, campaign: str) -> Study:
         """The study with the answers to one campaign, whoever gave them."""
-        return with_answers(self.material(), self._counted(campaign))
+        return with_answers(self.material(), self._counted_answers(campaign))
 
     def answers_table(self, campaign: str) -> str:
         """The answers to one campaign as CSV, which can be read again as a table of judgments."""
         file = io.StringIO()
-        write_judgments(with_answers(Study(), self._counted(campaign)), file, campaign=campaign)
+        write_judgments(with_answers(Study(), self._counted_answers(campaign)), file, campaign=campaign)
         return file.getvalue()
 
-    def _counted(self, campaign: str) -> list[StoredAnswer]:
+    def _counted_answers(self, campaign: str) -> list[StoredAnswer]:
         self.campaigns.get(campaign)  # or UnknownError
         return [answer for answer in self.campaigns.answers(campaign) if answer.counted]
 
     def _without_excluded(self, answers: list[StoredAnswer]) -> tuple[list[StoredAnswer], tuple[Problem, ...]]:
         """The answers that managers want to count, and a note for each worker whose answers are not among them."""
-        excluded = self.reviews.excluded()
+        excluded = self.worker_decisions.exclusions()
         kept = [answer for answer in answers if answer.worker not in excluded]
         out = sorted({answer.worker for answer in answers} & set(excluded))
         return kept, tuple(Problem(f"worker {worker}", f"left out: {excluded[worker]}", "warning") for worker in out)
 
 
-def removed_writing(answers: Iterable[StoredAnswer]) -> list[StoredAnswer]:
-    return [answer for answer in answers if answer.removed and answer.task.kind == "write" and answer.answer]
+def find_removed_writing(answers: Iterable[StoredAnswer]) -> list[StoredAnswer]:
+    return [answer for answer in answers if answer.removed and answer.statements]
 
 
 def without_known(study: Study, held: Study) -> Study:
@@ -196,7 +189,7 @@ def without_known(study: Study, held: Study) -> Study:
     return Study(**parts)
 
 
-def joined(first: Study, second: Study) -> Study:
+def join_studies(first: Study, second: Study) -> Study:
     """Two studies as one; whether they fit together is for ``problems()`` to say."""
     return Study(
         topics=first.topics + second.topics,
@@ -225,7 +218,7 @@ def with_answers(study: Study, answers: Iterable[StoredAnswer]) -> Study:
         judges=study.judges + tuple(Judge(worker, "crowd") for worker in workers),
         tasks=study.tasks + tuple(tasks.values()),
         assignments=study.assignments + tuple(map(_assignment, given)),
-        judgments=study.judgments + [judgment for answer in given for judgment in judgments_of(answer)],
+        judgments=study.judgments + [judgment for answer in given for judgment in answer.judgments()],
         aspects=study.aspects + _needed_aspects(study, given),
     )
 
@@ -241,24 +234,11 @@ def _assignment(answer: StoredAnswer) -> Assignment:
         task=answer.task.id,
         judge=answer.worker,
         id=str(answer.id),
-        accepted=_when(answer.leased),
-        submitted=_when(answer.submitted),
+        accepted=_timestamp(answer.leased),
+        submitted=_timestamp(answer.submitted),
         seconds=None if answer.seconds is None else round(answer.seconds, 3),
     )
 
 
-def _when(seconds: float | None) -> str:
+def _timestamp(seconds: float | None) -> str:
     return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
-
-
-def judgments_of(answer: StoredAnswer) -> Iterator[Judgment]:
-    task, given = answer.task, answer.answer or {}
-    about = Judgment(task.topic, task.system, answer.worker, None, task=task.id)
-    for unit, value in given.get("units", {}).items():
-        if unit != ATTENTION:
-            yield replace(about, unit=unit, value=value)
-    for aspect, value in given.get("aspects", {}).items():
-        yield replace(about, aspect=aspect, value=value)
-    if "winner" in given:
-        value = {"first": 1.0, "second": 0.0, "tie": 0.5}[given["winner"]]
-        yield replace(about, other=task.other, aspect=PREFERENCE, value=value)

@@ -1,21 +1,21 @@
-"""A study database as a format: every command that reads a study reads a running campaign's file as it stands."""
+"""A study database as a format: every command that reads a study can read the file of a running campaign."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from pyramidion.errors import MissingExtraError, Problems
-from pyramidion.formats.base import Format, is_database, parts
+from pyramidion.formats import Format, is_database, parts
 from pyramidion.study import Study
 
 
 def read(place: str | Path, problems: Problems) -> Study:
     """The study with everything its campaigns have collected; excluded workers are left out and reported."""
     try:
-        from pyramidion.campaigns.desk import Desk
+        from pyramidion.campaigns.desk import CampaignDesk
     except ImportError:
         raise MissingExtraError("A study database", "server") from None
-    desk = Desk.open(place)
+    desk = CampaignDesk.open(place)
     try:
         study = desk.study()
     finally:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from statistics import median
 from typing import Any
 
 from pyramidion.analysis.cost import Cost, campaign_cost
-from pyramidion.campaigns.desk import Desk, judgments_of
-from pyramidion.campaigns.plan import ATTENTION
+from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.quality import Flag, WorkRecord, flag_workers
-from pyramidion.campaigns.records import StoredAnswer
-from pyramidion.campaigns.reviewing import Pending, pending_decisions
+from pyramidion.campaigns.sync import Notice, pending_notices
+from pyramidion.campaigns.tables import StoredAnswer
+from pyramidion.campaigns.tasks import JudgeAnswer, RateAnswer, WriteAnswer, count_right
 from pyramidion.scoring.screening import screen
 from pyramidion.stats.rounding import rounded_beside
 from pyramidion.study import Campaign, Judgments, Study
-
-GOLD_TOLERANCE = 2
-"""A rating counts as right if it is at most this far from the experts' mean."""
 
 ALPHA_LIMITS = (0.67, 0.8)
 """From the first on agreement is tentative, from the second on reliable (Krippendorff 2004); the page says so."""
@@ -49,7 +46,7 @@ class Overview:
     alpha: float | None
     seconds: list[float] = field(repr=False)
     cost: Cost
-    pending: tuple[Pending, ...] = ()
+    pending: tuple[Notice, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for --json and for the manager's page."""
@@ -64,26 +61,19 @@ class Overview:
             "alpha_shown": None if self.alpha is None else rounded_beside(self.alpha, *ALPHA_LIMITS),
             "median_seconds": median(self.seconds) if self.seconds else None,
             "cost": str(self.cost),
-            "pending": [one._asdict() for one in self.pending],
+            "pending": [notice.as_dict() for notice in self.pending],
             "workers": [
-                {
-                    "worker": w.worker,
-                    "submitted": w.submitted,
-                    "surplus": w.surplus,
-                    "removed": w.removed,
-                    "median_seconds": w.median_seconds,
-                    "agreement": w.agreement,
-                    "agreement_shown": w.agreement_shown,
-                    "flags": [{"reason": f.reason, "detail": f.detail} for f in w.flags],
-                    "excluded": w.excluded,
-                    "blocked": w.blocked,
-                }
-                for w in self.workers
+                {**_fields(worker), "flags": [{"reason": f.reason, "detail": f.detail} for f in worker.flags]}
+                for worker in self.workers
             ],
         }
 
 
-def spent(desk: Desk) -> str:
+def _fields(report: WorkerReport) -> dict[str, Any]:
+    return {part.name: getattr(report, part.name) for part in fields(report)}
+
+
+def spent(desk: CampaignDesk) -> str:
     """What the answers of all campaigns have cost, by the pay and the fee each was planned with."""
     costs = {}
     for campaign in desk.campaigns.all():
@@ -97,20 +87,20 @@ def _cost(campaign: Campaign, submitted: int) -> Cost:
     return campaign_cost(submitted, pay=str(settings.pay), fee=str(settings.fee), currency=settings.currency)
 
 
-def overview(desk: Desk, name: str) -> Overview:
+def overview(desk: CampaignDesk, name: str) -> Overview:
     """Everything a manager wants to see about one campaign, now."""
     campaign = desk.campaigns.get(name)
     answers = desk.campaigns.answers(name)
     study = desk.studies.load()
     tasks = desk.campaigns.tasks(name)
     submitted = [answer for answer in answers if answer.state == "submitted"]
-    standing = [answer for answer in submitted if answer.removed is None]
+    kept = [answer for answer in submitted if answer.removed is None]
     counted = [answer for answer in submitted if answer.counted]
-    judgments = Judgments(j for answer in counted for j in judgments_of(answer))
+    judgments = Judgments(j for answer in counted for j in answer.judgments())
     agreement = {w.judge: w.agreement for w in screen(judgments).workers} if campaign.kind == "judge" else {}
     least = campaign.settings.min_agreement
     flags = flag_workers(
-        [_record(study, answer) for answer in standing],
+        [_record(study, answer) for answer in kept],
         agreement=agreement,
         min_agreement=least,
         min_seconds=campaign.settings.min_seconds,
@@ -121,11 +111,11 @@ def overview(desk: Desk, name: str) -> Overview:
         progress=desk.campaigns.progress(name),
         by_topic=_tally([(t.task.topic, t.wanted) for t in tasks], [a.task.topic for a in counted]),
         by_system=_tally([(t.task.system or "-", t.wanted) for t in tasks], [a.task.system or "-" for a in counted]),
-        workers=_workers(submitted, agreement, least, flags, desk.reviews.excluded(), blocked),
+        workers=_workers(submitted, agreement, least, flags, desk.worker_decisions.exclusions(), blocked),
         alpha=_alpha(judgments) if campaign.kind in {"judge", "rate"} else None,
-        seconds=[answer.seconds for answer in standing if answer.seconds is not None],
+        seconds=[answer.seconds for answer in kept if answer.seconds is not None],
         cost=_cost(campaign, sum(answer.paid_for for answer in submitted)),
-        pending=pending_decisions(desk, campaign, submitted),
+        pending=pending_notices(desk, campaign, submitted),
     )
 
 
@@ -138,42 +128,31 @@ def _tally(wanted: list[tuple[str, int]], done: list[str]) -> dict[str, dict[str
 
 
 def _alpha(judgments: Judgments) -> float | None:
-    from pyramidion.stats.alpha import alpha
+    from pyramidion.stats.alpha import Distance, alpha
 
     items = [(j.topic, j.system, j.unit, j.aspect) for j in judgments]
     numbers = {item: number for number, item in enumerate(dict.fromkeys(items))}
-    distance = "nominal" if any(judgments.unit) else "interval"
-    return alpha([numbers[item] for item in items], judgments.value, distance=distance).value  # type: ignore[arg-type]
+    distance: Distance = "nominal" if any(judgments.unit) else "interval"
+    return alpha([numbers[item] for item in items], judgments.value, distance=distance).value
 
 
-def _record(study: Study, answer: StoredAnswer) -> WorkRecord:
-    given = answer.answer or {}
-    values = [*given.get("units", {}).values(), *given.get("aspects", {}).values()]
-    right, asked = _gold(answer)
-    references = [study.summary(answer.task.topic, name, "reference") for name in answer.task.references]
+def _record(study: Study, work: StoredAnswer) -> WorkRecord:
+    answer = work.answer
+    values = (
+        answer.units if isinstance(answer, JudgeAnswer) else answer.aspects if isinstance(answer, RateAnswer) else {}
+    )
+    right, asked = count_right(work.gold, answer)
+    references = [study.summary(work.task.topic, name, "reference") for name in work.task.references]
     return WorkRecord(
-        judge=answer.worker,
-        task=answer.task.id,
-        seconds=answer.seconds,
-        values=tuple(values),
+        judge=work.worker,
+        task=work.task.id,
+        seconds=work.seconds,
+        values=tuple(values.values()),
         gold_right=right,
         gold_asked=asked,
-        pasted=tuple(given.get("pasted", ())),
-        source="\n".join(r.text for r in references if r),
+        pasted=answer.pasted if isinstance(answer, WriteAnswer) else (),
+        source="\n".join(reference.text for reference in references if reference),
     )
-
-
-def _gold(answer: StoredAnswer) -> tuple[int, int]:
-    """How many known answers were asked, and how many were given right."""
-    if not answer.gold:
-        return 0, 0
-    given = answer.answer or {}
-    if "value" in answer.gold:
-        return int(given.get("units", {}).get(ATTENTION) == answer.gold["value"]), 1
-    expected: dict[str, float] = answer.gold.get("aspects", {})
-    rated = given.get("aspects", {})
-    near = [abs(rated[aspect] - value) <= GOLD_TOLERANCE for aspect, value in expected.items() if aspect in rated]
-    return sum(near), len(near)
 
 
 def _workers(

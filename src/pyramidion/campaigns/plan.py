@@ -6,24 +6,17 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from pyramidion.analysis.cost import Cost, campaign_cost
 from pyramidion.campaigns.statements import sample_units, split_into_groups
+from pyramidion.campaigns.tasks import SCALES, AttentionCheck, ExpertRatings, Gold
 from pyramidion.encoder.sentences import sentence_spans
 from pyramidion.errors import InputError, Problem, Problems, UnknownError, UsageError, check_choice
 from pyramidion.scoring.choice import TO_BE_JUDGED, named_pyramid
 from pyramidion.study import Aspect, Campaign, ContentUnit, Pyramid, Settings, Study, Summary, Task
 from pyramidion.study.tasks import KINDS, TaskKind
-
-SCALES = (
-    Aspect("overall", 1, 10, "Overall quality"),
-    Aspect("linguistic", 1, 10, "Linguistic quality"),
-    Aspect("content", 1, 10, "Information content"),
-)
-"""The three scales of Gillick and Liu 2010, used where a study declares none."""
 
 LIMITS: dict[str, tuple[float, float]] = {
     "workers": (1, 1000),
@@ -37,12 +30,10 @@ LIMITS: dict[str, tuple[float, float]] = {
     "min_agreement": (0, 1),
     "seed": (0, 2**53),
 }
-"""The least and the most of a setting; of any other number 0 to a million."""
+"""The smallest and the largest value of a setting; any other number may be 0 to a million."""
 MAX_TEXT = 500
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
-ATTENTION = "attention-check"
-"""The id under which a judging task shows its unit of known answer."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +43,7 @@ class Plan:
     campaign: Campaign
     tasks: tuple[Task, ...]
     cost: Cost
-    gold: dict[str, dict[str, Any]]
+    gold: dict[str, Gold]
     aspects: tuple[Aspect, ...] = ()
     notes: tuple[Problem, ...] = ()
 
@@ -79,15 +70,15 @@ def plan(
     check_settings(chosen)
     rng = np.random.default_rng(chosen.seed)
     problems = Problems()
-    wanted = _wanted(study, topics, systems)
-    maker = _Drafts(wanted, chosen, rng, problems, pyramid)
+    part = _part_of(study, topics, systems)
+    maker = _Drafts(part, chosen, rng, problems, pyramid)
     makers = {"write": maker.write, "judge": maker.judge, "rate": maker.rate, "compare": maker.compare}
     drafts = list(makers[kind]())
     if not drafts:
-        raise UsageError(f"there is nothing to {kind}; {_lacking(kind)}")
+        raise UsageError(f"there is nothing to {kind}; {_NEEDS[kind]}")
     order = rng.permutation(len(drafts))
     tasks = tuple(replace(drafts[i], id=f"{name}-{n:0{len(str(len(drafts)))}}") for n, i in enumerate(order, 1))
-    gold = _gold(wanted, tasks, chosen, rng) if chosen.gold_rate else {}
+    gold = _gold(part, tasks, chosen, rng) if chosen.gold_rate else {}
     aspects = SCALES if kind == "rate" and not study.aspects else ()
     cost = campaign_cost(
         len(tasks) * chosen.workers, pay=str(chosen.pay), fee=str(chosen.fee), currency=chosen.currency
@@ -96,7 +87,7 @@ def plan(
 
 
 def check_settings(settings: Settings) -> None:
-    """Refuse values that no campaign can be run with; everything wrong is named."""
+    """Refuse values that no campaign can run with; names everything that is wrong."""
     problems = Problems()
     for part in fields(Settings):
         value, kind = getattr(settings, part.name), type(part.default)
@@ -114,7 +105,7 @@ def check_settings(settings: Settings) -> None:
         raise InputError(problems.errors)
 
 
-def _wanted(study: Study, topics: Sequence[str], systems: Sequence[str]) -> Study:
+def _part_of(study: Study, topics: Sequence[str], systems: Sequence[str]) -> Study:
     known_topics, known_systems = [topic.id for topic in study.topics], study.systems
     for what, asked, known in (("topic", topics, known_topics), ("system", systems, known_systems)):
         for id in asked:
@@ -132,13 +123,12 @@ def _wanted(study: Study, topics: Sequence[str], systems: Sequence[str]) -> Stud
     )
 
 
-def _lacking(kind: TaskKind) -> str:
-    return {
-        "write": "the study has no references",
-        "judge": "it needs peers and a pyramid with units (after writing: pyramidion campaign units)",
-        "rate": "the study has no peers",
-        "compare": "a topic needs at least two peers",
-    }[kind]
+_NEEDS: dict[TaskKind, str] = {
+    "write": "the study has no references",
+    "judge": "it needs peers and a pyramid with units (after writing: pyramidion campaign units)",
+    "rate": "the study has no peers",
+    "compare": "a topic needs at least two peers",
+}
 
 
 def _peers(study: Study, topic: str) -> list[Summary]:
@@ -166,31 +156,31 @@ class _Drafts:
         names = self.study.pyramid_names
         name = named_pyramid(names, self.pyramid, prefer=TO_BE_JUDGED) if names else ""
         for topic in self.study.topics:
-            found = self.study.pyramid(topic.id, name)
-            groups = self._groups(found) if found else []
+            pyramid = self.study.pyramid(topic.id, name)
+            groups = self._groups(pyramid) if pyramid else []
             if not groups:
                 self.problems.warning(f"topic {topic.id}", "has no units to judge, so it is left out")
             for peer in _peers(self.study, topic.id):
                 for units in groups:
                     yield Task("", topic.id, peer.system, units)
 
-    def _groups(self, found: Pyramid) -> list[tuple[str, ...]]:
+    def _groups(self, pyramid: Pyramid) -> list[tuple[str, ...]]:
         """Units by judging group: as sampled before, or sampled now."""
-        units: tuple[ContentUnit, ...] = tuple(unit for unit in found.units if unit.group)
-        if not units and any(len(unit.contributors) != 1 for unit in found.units):
-            return self._of_merged(found)
-        if not units and found.units:
-            size = min(self.settings.units_per_topic, len(found.units))
-            sample = sample_units(found.units, size=size, rng=self.rng)
-            self.problems.extend(replace(p, where=f"topic {found.topic}, {p.where}") for p in sample.shortfalls)
+        units: tuple[ContentUnit, ...] = tuple(unit for unit in pyramid.units if unit.group)
+        if not units and any(len(unit.contributors) != 1 for unit in pyramid.units):
+            return self._sample_of_merged(pyramid)
+        if not units and pyramid.units:
+            size = min(self.settings.units_per_topic, len(pyramid.units))
+            sample = sample_units(pyramid.units, size=size, rng=self.rng)
+            self.problems.extend(replace(p, where=f"topic {pyramid.topic}, {p.where}") for p in sample.shortfalls)
             units = split_into_groups(sample.units, group_size=self.settings.units_per_task, rng=self.rng)
         names = sorted({unit.group for unit in units})
         return [tuple(unit.id for unit in units if unit.group == name) for name in names]
 
-    def _of_merged(self, found: Pyramid) -> list[tuple[str, ...]]:
+    def _sample_of_merged(self, pyramid: Pyramid) -> list[tuple[str, ...]]:
         """Units that belong to several references cannot be balanced over them: a plain sample."""
-        order = self.rng.permutation(len(found.units))[: self.settings.units_per_topic]
-        by_id = sorted(unit.id for unit in found.units)
+        order = self.rng.permutation(len(pyramid.units))[: self.settings.units_per_topic]
+        by_id = sorted(unit.id for unit in pyramid.units)
         ids = [by_id[i] for i in order]
         size = self.settings.units_per_task
         return [tuple(ids[i : i + size]) for i in range(0, len(ids), size)]
@@ -217,34 +207,34 @@ class _Drafts:
 # -- items of known answer -----------------------------------------------------------------------------------
 
 
-def _gold(study: Study, tasks: Sequence[Task], settings: Settings, rng: Any) -> dict[str, dict[str, Any]]:
+def _gold(study: Study, tasks: Sequence[Task], settings: Settings, rng: np.random.Generator) -> dict[str, Gold]:
     """Known answers for a share of the tasks: a sentence of the summary itself, a unit of another topic, or ratings
     that experts have given.
     """
     chosen = sorted(rng.permutation(len(tasks))[: round(len(tasks) * settings.gold_rate)])
-    found = {}
+    gold: dict[str, Gold] = {}
     for place in chosen:
         task = tasks[place]
-        known = _attention(study, task, rng) if task.kind == "judge" else _expert_ratings(study, task)
+        known = _attention_check(study, task, rng) if task.kind == "judge" else _expert_ratings(study, task)
         if known:
-            found[task.id] = known
-    return found
+            gold[task.id] = known
+    return gold
 
 
-def _attention(study: Study, task: Task, rng: Any) -> dict[str, Any] | None:
+def _attention_check(study: Study, task: Task, rng: np.random.Generator) -> AttentionCheck | None:
     elsewhere = [u.label for p in study.pyramids if p.topic != task.topic for u in p.units]
     peer = study.summary(task.topic, task.system)
-    found = [span.of(peer.text) for span in sentence_spans(peer.text)] if peer else []
-    sentences = [sentence for sentence in found if len(sentence.split()) > 3]
+    sentences = [span.of(peer.text) for span in sentence_spans(peer.text)] if peer else []
+    sentences = [sentence for sentence in sentences if len(sentence.split()) > 3]
     position = int(rng.integers(0, len(task.units) + 1))
     if sentences and (not elsewhere or rng.integers(2)):
-        return {"label": sentences[int(rng.integers(len(sentences)))], "value": 1, "position": position}
+        return AttentionCheck(sentences[int(rng.integers(len(sentences)))], 1, position)
     if elsewhere:
-        return {"label": elsewhere[int(rng.integers(len(elsewhere)))], "value": 0, "position": position}
+        return AttentionCheck(elsewhere[int(rng.integers(len(elsewhere)))], 0, position)
     return None
 
 
-def _expert_ratings(study: Study, task: Task) -> dict[str, Any] | None:
+def _expert_ratings(study: Study, task: Task) -> ExpertRatings | None:
     experts = study.judges_of("expert")
     known: dict[str, list[float]] = {}
     scales = {aspect.id for aspect in study.aspects}
@@ -252,4 +242,4 @@ def _expert_ratings(study: Study, task: Task) -> dict[str, Any] | None:
         known_summary = (j.topic, j.system) == (task.topic, task.system)
         if known_summary and j.judge in experts and j.aspect in scales and j.value is not None:
             known.setdefault(j.aspect, []).append(j.value)
-    return {"aspects": {aspect: sum(v) / len(v) for aspect, v in known.items()}} if known else None
+    return ExpertRatings({aspect: sum(v) / len(v) for aspect, v in known.items()}) if known else None

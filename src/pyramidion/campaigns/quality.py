@@ -1,6 +1,6 @@
 """Signs that a worker did not work carefully, to be looked at before anybody is paid, blocked or left out.
 
-    agreement         with others below 0.5: Shapira et al. 2019, section 3 (see methods/screening)
+    agreement         with others below 0.5: Shapira et al. 2019, section 3 (see pyramidion.scoring.screening)
     too fast          a task in under 25 seconds: Gillick and Liu 2010, section 3.1
     uniform answers   the same answer throughout a task, which they saw in such work, "usually all 10s"
     gold              too few right answers to questions whose answer is known
@@ -14,10 +14,10 @@ flag it, since rejecting somebody's work is for a person to decide.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pyramidion.errors import InputError, Problem
 from pyramidion.stats.rounding import rounded_beside
@@ -25,7 +25,7 @@ from pyramidion.stats.rounding import rounded_beside
 Reason = Literal["agreement", "too fast", "uniform answers", "gold", "pasted"]
 
 MIN_ANSWERS = 4
-"""Fewer equal answers than this are no sign of anything."""
+"""Fewer equal answers than this mean nothing."""
 MIN_UNIFORM_TASKS, MIN_UNIFORM_SHARE = 2, 0.5
 MIN_GOLD_ASKED = 2
 MIN_PASTED = 20
@@ -87,25 +87,54 @@ def flag_workers(
 
     ``agreement`` is what screening found about each judge, None for one without a partner.
     """
-    work = _by_judge(records, agreement)
-    rules: tuple[Callable[[str, Sequence[WorkRecord]], Iterator[Flag]], ...] = (
-        lambda judge, done: _disagrees(judge, done, agreement.get(judge), min_agreement),
-        lambda judge, done: _too_fast(judge, done, min_seconds),
-        _uniform,
-        lambda judge, done: _gold(judge, done, min_gold),
-        _pasted,
-    )
-    return tuple(flag for judge, done in work.items() for rule in rules for flag in rule(judge, done))
-
-
-def _by_judge(records: Iterable[WorkRecord], agreement: Mapping[str, float | None]) -> dict[str, list[WorkRecord]]:
-    found = sorted(records, key=lambda record: (record.judge, record.task))
-    if problems := list(_problems(found)):
+    ordered = sorted(records, key=lambda record: (record.judge, record.task))
+    if problems := list(_problems(ordered)):
         raise InputError(problems)
-    work: dict[str, list[WorkRecord]] = {judge: [] for judge in sorted({r.judge for r in found} | set(agreement))}
-    for record in found:
+    work: dict[str, list[WorkRecord]] = {judge: [] for judge in sorted({r.judge for r in ordered} | set(agreement))}
+    for record in ordered:
         work[record.judge].append(record)
-    return work
+    limits = (min_agreement, min_seconds, min_gold)
+    return tuple(
+        Flag(judge, sign.reason, sign.detail, tuple(record.task for record in sign.records))
+        for judge, done in work.items()
+        for sign in _signs(done, agreement.get(judge), *limits)
+    )
+
+
+class _Sign(NamedTuple):
+    reason: Reason
+    detail: str
+    records: Sequence[WorkRecord]
+
+
+def _signs(
+    done: Sequence[WorkRecord], share: float | None, min_agreement: float, min_seconds: float, min_gold: float
+) -> Iterator[_Sign]:
+    if share is not None and share < min_agreement:
+        detail = f"agrees with others at {rounded_beside(share, min_agreement)}, below {min_agreement:g}"
+        yield _Sign("agreement", detail, done)
+    times = [record.seconds for record in done if record.seconds is not None and record.seconds < min_seconds]
+    if times:
+        detail = (
+            f"{len(times)} of {_count('task', done)} in under {min_seconds:g} seconds, the fastest in {min(times):.3g}"
+        )
+        yield _Sign("too fast", detail, [r for r in done if r.seconds is not None and r.seconds < min_seconds])
+    uniform = [record for record in done if record.uniform]
+    if len(uniform) >= MIN_UNIFORM_TASKS and len(uniform) >= MIN_UNIFORM_SHARE * len(done):
+        yield _Sign(
+            "uniform answers", f"the same answer throughout in {len(uniform)} of {_count('task', done)}", uniform
+        )
+    right, asked = sum(record.gold_right for record in done), sum(record.gold_asked for record in done)
+    if asked >= MIN_GOLD_ASKED and right / asked < min_gold:
+        missed = [record for record in done if record.gold_right < record.gold_asked]
+        yield _Sign("gold", f"{right} of {asked} gold questions right, below {100 * min_gold:g}%", missed)
+    foreign = [record for record in done if record.foreign]
+    if foreign:
+        texts = [" ".join(text.split()) for record in foreign for text in record.foreign]
+        shown = texts[0] if len(texts[0]) <= 60 else texts[0][:57] + "..."
+        yield _Sign(
+            "pasted", f'text pasted {_count("time", texts)} that is not in the source, first: "{shown}"', foreign
+        )
 
 
 def _problems(records: Sequence[WorkRecord]) -> Iterator[Problem]:
@@ -118,47 +147,6 @@ def _problems(records: Sequence[WorkRecord]) -> Iterator[Problem]:
             yield Problem(where, f"{record.gold_right} of {record.gold_asked} gold questions right is impossible")
         if record.seconds is not None and not record.seconds >= 0:
             yield Problem(where, f"{record.seconds} seconds is not a time")
-
-
-def _disagrees(judge: str, done: Sequence[WorkRecord], share: float | None, minimum: float) -> Iterator[Flag]:
-    if share is not None and share < minimum:
-        detail = f"agrees with others at {rounded_beside(share, minimum)}, below {minimum:g}"
-        yield Flag(judge, "agreement", detail, _tasks(done))
-
-
-def _too_fast(judge: str, done: Sequence[WorkRecord], minimum: float) -> Iterator[Flag]:
-    fast = [record for record in done if record.seconds is not None and record.seconds < minimum]
-    if fast:
-        least = min(record.seconds for record in fast if record.seconds is not None)
-        detail = f"{len(fast)} of {_count('task', done)} in under {minimum:g} seconds, the fastest in {least:.3g}"
-        yield Flag(judge, "too fast", detail, _tasks(fast))
-
-
-def _uniform(judge: str, done: Sequence[WorkRecord]) -> Iterator[Flag]:
-    uniform = [record for record in done if record.uniform]
-    if len(uniform) >= MIN_UNIFORM_TASKS and len(uniform) >= MIN_UNIFORM_SHARE * len(done):
-        detail = f"the same answer throughout in {len(uniform)} of {_count('task', done)}"
-        yield Flag(judge, "uniform answers", detail, _tasks(uniform))
-
-
-def _gold(judge: str, done: Sequence[WorkRecord], minimum: float) -> Iterator[Flag]:
-    right, asked = sum(record.gold_right for record in done), sum(record.gold_asked for record in done)
-    if asked >= MIN_GOLD_ASKED and right / asked < minimum:
-        missed = [record for record in done if record.gold_right < record.gold_asked]
-        yield Flag(judge, "gold", f"{right} of {asked} gold questions right, below {100 * minimum:g}%", _tasks(missed))
-
-
-def _pasted(judge: str, done: Sequence[WorkRecord]) -> Iterator[Flag]:
-    foreign = [record for record in done if record.foreign]
-    if foreign:
-        texts = [" ".join(text.split()) for record in foreign for text in record.foreign]
-        shown = texts[0] if len(texts[0]) <= 60 else texts[0][:57] + "..."
-        detail = f'text pasted {_count("time", texts)} that is not in the source, first: "{shown}"'
-        yield Flag(judge, "pasted", detail, _tasks(foreign))
-
-
-def _tasks(records: Iterable[WorkRecord]) -> tuple[str, ...]:
-    return tuple(record.task for record in records)
 
 
 def _count(noun: str, things: Sequence[object]) -> str:

@@ -4,7 +4,7 @@ A statement is one short sentence. Those of more than one sentence, of more than
 dropped, and so is the longer of two near-duplicates written from the same reference. Every drop has its reason.
 
 Near-duplicates have a cosine of at least 0.95 between their bags of lemmas. Where we deviate, and why:
-- stems stand for lemmas: Porter's stemmer needs no download, and it merges at least the forms of a lemma that differ
+- stems are used for lemmas: Porter's stemmer needs no download, and it merges at least the forms of a lemma that differ
   by a regular ending. Words without any letter a-z are taken as they are;
 - only content words count, and the paper does not say which those are: words of negation, possibility, direction and
   amount stay in, since "prices may rise after the vote" and "prices did not rise before the vote" are not the same;
@@ -21,7 +21,7 @@ from typing import Literal
 
 import numpy as np
 
-from pyramidion.campaigns.records import StoredAnswer
+from pyramidion.campaigns.tables import StoredAnswer
 from pyramidion.encoder.sentences import Bag, content_stems, count_sentences, tokens
 from pyramidion.errors import InputError, Problem, UsageError, check_choice
 from pyramidion.study import ContentUnit, Contributor, Pyramid, Settings, Study
@@ -83,29 +83,27 @@ def filter_statements(
     )
 
 
-def check_statement(
-    text: str,
-    earlier: Sequence[str] = (),
-    *,
-    min_tokens: int = MIN_TOKENS,
-    max_tokens: int = MAX_TOKENS,
-    threshold: float = SAME,
-    similarity: Similarity = "cosine",
-) -> list[str]:
-    """What the writer should change about a statement, given the writer's other ones. Nothing: it is fine."""
-    likeness = _likeness(similarity, threshold)
+def check_statement(text: str, earlier: Sequence[str] = ()) -> list[str]:
+    """What the writer should change about a statement, given the writer's other ones; empty where it is fine."""
     if not text.strip():
         return ["This is empty."]
-    found = [f"This has {fault}." for fault in _faults(text, min_tokens, max_tokens)]
+    problems = [f"This has {fault}." for fault in _faults(text, MIN_TOKENS, MAX_TOKENS)]
     bags = {str(number): content_stems(other) for number, other in enumerate(earlier, 1)}
-    if twin := _twin(content_stems(text), bags, likeness, threshold):
-        found.append(f"This says nearly the same as your statement {twin}.")
-    return found
+    if twin := _twin(content_stems(text), bags, cosine, SAME):
+        problems.append(f"This says nearly the same as your statement {twin}.")
+    return problems
+
+
+def live_checks(statements: Sequence[str]) -> list[list[str]]:
+    """For each statement, what is wrong with it beside the ones before it, in plain words."""
+    return [
+        check_statement(text, statements[:number]) if text.strip() else [] for number, text in enumerate(statements)
+    ]
 
 
 def by_reference(units: Iterable[ContentUnit]) -> dict[str, list[ContentUnit]]:
     """The units written from each reference, both in order of id; refuses units that do not name exactly one."""
-    found: dict[str, list[ContentUnit]] = {}
+    grouped: dict[str, list[ContentUnit]] = {}
     problems = []
     seen: set[str] = set()
     for unit in sorted(units, key=lambda unit: unit.id):
@@ -118,11 +116,11 @@ def by_reference(units: Iterable[ContentUnit]) -> dict[str, list[ContentUnit]]:
                 )
             )
         else:
-            found.setdefault(unit.contributors[0].reference, []).append(unit)
+            grouped.setdefault(unit.contributors[0].reference, []).append(unit)
         seen.add(unit.id)
     if problems:
         raise InputError(problems)
-    return dict(sorted(found.items()))
+    return dict(sorted(grouped.items()))
 
 
 def _faults(text: str, min_tokens: int, max_tokens: int) -> Iterator[str]:
@@ -167,7 +165,7 @@ _SIMILARITIES: dict[str, Callable[[Bag, Bag], float]] = {"cosine": cosine, "over
 def _likeness(similarity: str, threshold: float) -> Callable[[Bag, Bag], float]:
     check_choice("similarity", similarity, _SIMILARITIES)
     if not 0 < threshold <= 1:
-        raise UsageError(f"a similarity threshold lies above 0 and up to 1, not at {threshold}")
+        raise UsageError(f"a similarity threshold is above 0 and at most 1, not {threshold}")
     return _SIMILARITIES[similarity]
 
 
@@ -208,7 +206,7 @@ def sample_units(
         raise UsageError(f"a sample has at least 1 unit, not {size}")
     written = by_reference(units)
     names = sorted(set(written if references is None else references))
-    supply = _shuffled({name: written.get(name, []) for name in names}, rng)
+    supply = _shuffle({name: written.get(name, []) for name in names}, rng)
     drawn = list(_in_turn(supply))[:size]
     chosen = sorted((replace(unit, group="") for unit in drawn), key=lambda unit: unit.id)
     return Sample(tuple(chosen), tuple(_shortfalls({name: len(supply[name]) for name in names}, size)))
@@ -224,7 +222,7 @@ def split_into_groups(
     if group_size < 1:
         raise UsageError(f"a group has at least 1 unit, not {group_size}")
     # Reference after reference: whatever takes units at even steps takes evenly from each of them.
-    queue = [unit for written in _shuffled(by_reference(units), rng).values() for unit in written]
+    queue = [unit for written in _shuffle(by_reference(units), rng).values() for unit in written]
     full, rest = divmod(len(queue), group_size)
     in_last = {(2 * i + 1) * len(queue) // (2 * rest) for i in range(rest)}
     dealt = [i for i in range(len(queue)) if i not in in_last]
@@ -233,7 +231,7 @@ def split_into_groups(
     return tuple(replace(queue[i], group=str(number[i])) for i in order)
 
 
-def _shuffled(written: ByReference, rng: np.random.Generator) -> dict[str, list[ContentUnit]]:
+def _shuffle(written: ByReference, rng: np.random.Generator) -> dict[str, list[ContentUnit]]:
     """The same units, references and units of each in random order."""
     names = list(written)
     return {
@@ -268,7 +266,7 @@ UnitKey = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class UnitsMade:
+class CrowdUnits:
     """What became of the statements of a writing campaign."""
 
     pyramids: tuple[Pyramid, ...]
@@ -279,18 +277,18 @@ class UnitsMade:
         return sum(len(pyramid.units) for pyramid in self.pyramids)
 
 
-def units_from(
+def make_units(
     study: Study,
     answers: Iterable[StoredAnswer],
     settings: Settings,
     rng: np.random.Generator,
-) -> UnitsMade:
+) -> CrowdUnits:
     """One crowd pyramid per topic from written statements; every statement left out is in the notes."""
     notes: list[Problem] = []
     written: dict[str, list[ContentUnit]] = {}
     for answer in sorted(answers, key=lambda a: (a.task.topic, a.task.references, a.worker)):
         of_topic = written.setdefault(answer.task.topic, [])
-        for text in (answer.answer or {}).get("statements", []):
+        for text in answer.statements:
             contributor = Contributor(answer.task.references[0])
             of_topic.append(ContentUnit(f"s{len(of_topic) + 1:03}", text, (contributor,), author=answer.worker))
     pyramids = []
@@ -306,7 +304,7 @@ def units_from(
         groups = {u.id: u.group for u in split_into_groups(sample.units, group_size=settings.units_per_task, rng=rng)}
         kept = tuple(replace(unit, group=groups.get(unit.id, "")) for unit in filtered.kept)
         pyramids.append(Pyramid(topic, references, kept, CROWD))
-    return UnitsMade(tuple(pyramids), tuple(notes))
+    return CrowdUnits(tuple(pyramids), tuple(notes))
 
 
 # -- units of removed answers --------------------------------------------------------------------------------
@@ -314,7 +312,7 @@ def units_from(
 
 @dataclass(frozen=True, slots=True)
 class UnitsInUse:
-    """Units written in an answer that is removed, of which tasks ask or judgments tell: they cannot go any more."""
+    """Units from a removed answer that tasks ask about or judgments are about: they have to stay."""
 
     answer: StoredAnswer
     units: frozenset[str]
@@ -332,7 +330,7 @@ class UnitsInUse:
 def units_of(study: Study, answer: StoredAnswer) -> frozenset[str]:
     """The units of the crowd's pyramid that came from an answer: by author, reference and words."""
     pyramid = study.pyramid(answer.task.topic, CROWD)
-    written, reference = set((answer.answer or {}).get("statements", ())), set(answer.task.references[:1])
+    written, reference = set(answer.statements), set(answer.task.references[:1])
     units = pyramid.units if pyramid else ()
     return frozenset(
         unit.id

@@ -1,18 +1,35 @@
-"""What a worker sees of a task, and whether what came back answers it."""
+"""What a worker is asked and what they answer: the page of a task, the four kinds of answer, and known answers.
+
+An answer is typed from the request on: ``check_answer`` turns what a page sent into one, or says everything that is
+wrong with it; the database keeps it as the JSON object of its fields; ``judgments`` is what scoring reads.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, TypeGuard
 
-from pyramidion.campaigns.plan import ATTENTION, SCALES
-from pyramidion.campaigns.statements import check_statement
 from pyramidion.errors import InputError, Problem
-from pyramidion.study import Campaign, Study, Summary, Task
+from pyramidion.study import Aspect, Campaign, Judgment, Study, Summary, Task
+from pyramidion.study.tasks import TaskKind
 
 MAX_STATEMENT = 500
 MAX_COMMENT = 2000
 MAX_PASTED = 50
+GOLD_TOLERANCE = 2
+"""A rating counts as right if it is at most this far from the experts' mean."""
 
+ATTENTION = "attention-check"
+"""The id under which a judging task shows its unit of known answer."""
+PREFERENCE = "preference"
+"""The aspect of head-to-head judgments: 1 prefers ``system``, 0 ``other``, 0.5 neither."""
+SCALES = (
+    Aspect("overall", 1, 10, "Overall quality"),
+    Aspect("linguistic", 1, 10, "Linguistic quality"),
+    Aspect("content", 1, 10, "Information content"),
+)
+"""The three scales of Gillick and Liu 2010, used where a study declares none."""
 HELP = {
     "overall": "How well does the summary answer the topic, in content and in style taken together?",
     "linguistic": "Is it grammatical, clear, without repetition, and easy to follow? Ignore whether it is complete.",
@@ -20,7 +37,122 @@ HELP = {
 }
 
 
-def task_page(study: Study, campaign: Campaign, task: Task, gold: dict[str, Any] | None = None) -> dict[str, Any]:
+# -- answers -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class WriteAnswer:
+    """Statements as written, and the texts that were pasted into the page."""
+
+    statements: tuple[str, ...]
+    pasted: tuple[str, ...] = ()
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeAnswer:
+    """1 for each unit that the summary expresses, 0 for each that it does not; the unit of known answer is among
+    them."""
+
+    units: Mapping[str, int]
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RateAnswer:
+    """A rating for each aspect."""
+
+    aspects: Mapping[str, float]
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CompareAnswer:
+    winner: Literal["first", "second", "tie"]
+    comment: str = ""
+
+
+Answer = WriteAnswer | JudgeAnswer | RateAnswer | CompareAnswer
+_ANSWERS: dict[TaskKind, type[Answer]] = {
+    "write": WriteAnswer,
+    "judge": JudgeAnswer,
+    "rate": RateAnswer,
+    "compare": CompareAnswer,
+}
+_PREFERENCES = {"first": 1.0, "second": 0.0, "tie": 0.5}
+
+
+def judgments(answer: Answer, task: Task, worker: str) -> Iterator[Judgment]:
+    """What a worker's answer to a task says, question by question. Written statements say nothing about a summary."""
+    match answer:
+        case JudgeAnswer(units):
+            for unit, present in units.items():
+                if unit != ATTENTION:
+                    yield Judgment(task.topic, task.system, worker, present, unit=unit, task=task.id)
+        case RateAnswer(aspects):
+            for aspect, rating in aspects.items():
+                yield Judgment(task.topic, task.system, worker, rating, aspect=aspect, task=task.id)
+        case CompareAnswer(winner):
+            value = _PREFERENCES[winner]
+            yield Judgment(task.topic, task.system, worker, value, aspect=PREFERENCE, task=task.id, other=task.other)
+
+
+# -- known answers -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionCheck:
+    """A unit shown at a position of a judging task whose answer is known."""
+
+    label: str
+    value: int
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExpertRatings:
+    """The means of what experts rated the same summary on each aspect."""
+
+    aspects: Mapping[str, float]
+
+
+Gold = AttentionCheck | ExpertRatings
+
+
+def count_right(gold: Gold | None, answer: Answer | None) -> tuple[int, int]:
+    """How many known answers were given right, and how many were asked."""
+    match gold, answer:
+        case AttentionCheck(value=known), JudgeAnswer(units):
+            return int(units.get(ATTENTION) == known), 1
+        case ExpertRatings(known_ratings), RateAnswer(ratings):
+            shared = known_ratings.keys() & ratings.keys()
+            return sum(abs(ratings[aspect] - known_ratings[aspect]) <= GOLD_TOLERANCE for aspect in shared), len(shared)
+    return 0, 0
+
+
+# -- as the database keeps them ------------------------------------------------------------------------------
+
+
+def to_object(value: Answer | Gold) -> dict[str, Any]:
+    """An answer or a known answer as a JSON object; an empty comment is left out."""
+    named = ((field.name, getattr(value, field.name)) for field in fields(value))
+    return {name: list(part) if isinstance(part, tuple) else part for name, part in named if name != "comment" or part}
+
+
+def read_answer(kind: TaskKind, stored: Mapping[str, Any]) -> Answer:
+    """An answer from the object that ``to_object`` made of it."""
+    parts: dict[str, Any] = {name: tuple(part) if isinstance(part, list) else part for name, part in stored.items()}
+    return _ANSWERS[kind](**parts)
+
+
+def read_gold(stored: Mapping[str, Any]) -> Gold:
+    return ExpertRatings(**stored) if "aspects" in stored else AttentionCheck(**stored)
+
+
+# -- the page of a task --------------------------------------------------------------------------------------
+
+
+def task_page(study: Study, campaign: Campaign, task: Task, gold: Gold | None = None) -> dict[str, Any]:
     """Everything a page needs to show a task, as plain values. The answers that are known are not in it."""
     topic = study.topic(task.topic)
     page: dict[str, Any] = {
@@ -51,83 +183,83 @@ def _text(summary: Summary | None) -> str:
     return summary.text if summary else ""
 
 
-def _units(study: Study, task: Task, gold: dict[str, Any] | None) -> list[dict[str, str]]:
+def _units(study: Study, task: Task, gold: Gold | None) -> list[dict[str, str]]:
     labels = {u.id: u.label for p in study.pyramids if p.topic == task.topic for u in p.units}
     units = [{"id": unit, "label": labels.get(unit, "")} for unit in task.units]
-    if gold and "label" in gold:
-        units.insert(gold["position"], {"id": ATTENTION, "label": gold["label"]})
+    if isinstance(gold, AttentionCheck):
+        units.insert(gold.position, {"id": ATTENTION, "label": gold.label})
     return units
 
 
-def check_answer(page: dict[str, Any], answer: Any) -> dict[str, Any]:
-    """The answer, reduced to what was asked; raises InputError with everything that is missing or wrong."""
-    if not isinstance(answer, dict):
+# -- checking ------------------------------------------------------------------------------------------------
+
+
+def check_answer(page: Mapping[str, Any], sent: Any) -> Answer:
+    """What a page sent as an answer to what it asked; raises InputError with everything that is missing or wrong."""
+    if not isinstance(sent, dict):
         raise InputError(Problem("answer", "must be an object"))
     problems: list[Problem] = []
-    readers = {"write": _statements, "judge": _presence, "rate": _ratings, "compare": _winner}
-    clean = readers[page["kind"]](page, answer, problems)
-    comment = answer.get("comment", "")
+    checks = {"write": _check_writing, "judge": _check_units, "rate": _check_ratings, "compare": _check_winner}
+    parts = checks[page["kind"]](page, sent, problems)
+    comment = sent.get("comment", "")
     if not isinstance(comment, str) or len(comment) > MAX_COMMENT:
         problems.append(Problem("comment", f"must be text of at most {MAX_COMMENT} characters"))
     if problems:
         raise InputError(problems)
-    return {**clean, **({"comment": comment} if comment else {})}
+    return read_answer(page["kind"], {**parts, "comment": comment})
 
 
-def _presence(page: dict[str, Any], answer: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
-    given = answer.get("units")
+def _check_units(page: Mapping[str, Any], sent: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
+    units = sent.get("units")
     asked = [unit["id"] for unit in page["units"]]
-    if not isinstance(given, dict):
+    if not isinstance(units, dict):
         problems.append(Problem("units", "must be an object with an answer for each statement"))
         return {}
-    for unit in asked:
-        if given.get(unit) not in (0, 1) or isinstance(given.get(unit), bool):
-            problems.append(Problem(f"statement {asked.index(unit) + 1}", "is not answered"))
-    problems.extend(Problem("units", f"unknown statement {id!r}") for id in given if id not in asked)
-    return {"units": {unit: given.get(unit) for unit in asked}}
+    for number, unit in enumerate(asked, 1):
+        if units.get(unit) not in (0, 1) or isinstance(units.get(unit), bool):
+            problems.append(Problem(f"statement {number}", "is not answered"))
+    problems.extend(Problem("units", f"unknown statement {id!r}") for id in units if id not in asked)
+    return {"units": {unit: units.get(unit) for unit in asked}}
 
 
-def _ratings(page: dict[str, Any], answer: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
-    given = answer.get("aspects")
-    if not isinstance(given, dict):
+def _check_ratings(page: Mapping[str, Any], sent: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
+    ratings = sent.get("aspects")
+    if not isinstance(ratings, dict):
         problems.append(Problem("aspects", "must be an object with a rating for each scale"))
         return {}
     for aspect in page["aspects"]:
-        value: Any = given.get(aspect["id"])
+        rating: Any = ratings.get(aspect["id"])
         low, high = aspect["low"], aspect["high"]
-        if type(value) not in (int, float) or not low <= value <= high or value % 1:
+        if type(rating) not in (int, float) or not low <= rating <= high or rating % 1:
             problems.append(Problem(aspect["title"], f"must be a whole number from {low:g} to {high:g}"))
     known = {aspect["id"] for aspect in page["aspects"]}
-    problems.extend(Problem("aspects", f"unknown scale {id!r}") for id in given if id not in known)
-    return {"aspects": {id: given.get(id) for id in sorted(known)}}
+    problems.extend(Problem("aspects", f"unknown scale {id!r}") for id in ratings if id not in known)
+    return {"aspects": {id: ratings.get(id) for id in sorted(known)}}
 
 
-def _winner(_page: dict[str, Any], answer: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
-    if answer.get("winner") not in ("first", "second", "tie"):
+def _check_winner(_page: Mapping[str, Any], sent: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
+    if not isinstance(sent.get("winner"), str) or sent["winner"] not in _PREFERENCES:
         problems.append(Problem("winner", "must be first, second or tie"))
-    return {"winner": answer.get("winner")}
+    return {"winner": sent.get("winner")}
 
 
-def _statements(page: dict[str, Any], answer: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
-    given = answer.get("statements")
+def _check_writing(page: Mapping[str, Any], sent: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
+    statements = sent.get("statements")
     wanted = page["statements"]
-    if not isinstance(given, list) or len(given) != wanted or not all(isinstance(s, str) for s in given):
+    if not _is_list_of_texts(statements) or len(statements) != wanted:
         problems.append(Problem("statements", f"must be a list of {wanted} texts"))
         return {}
-    for number, statement in enumerate(given, 1):
+    for number, statement in enumerate(statements, 1):
         if not statement.strip():
             problems.append(Problem(f"statement {number}", "is empty"))
         elif len(statement) > MAX_STATEMENT:
             problems.append(Problem(f"statement {number}", f"is longer than {MAX_STATEMENT} characters"))
-    pasted = answer.get("pasted", [])
-    if not isinstance(pasted, list) or len(pasted) > MAX_PASTED or not all(isinstance(p, str) for p in pasted):
+    pasted = sent.get("pasted", [])
+    if not _is_list_of_texts(pasted) or len(pasted) > MAX_PASTED:
         problems.append(Problem("pasted", f"must be a list of at most {MAX_PASTED} texts"))
         pasted = []
-    return {"statements": [s.strip() for s in given], "pasted": [p[:MAX_STATEMENT] for p in pasted]}
+    return {"statements": [s.strip() for s in statements], "pasted": [p[:MAX_STATEMENT] for p in pasted]}
 
 
-def live_checks(statements: list[str]) -> list[list[str]]:
-    """For each statement, what is wrong with it beside the ones before it, in plain words."""
-    return [
-        check_statement(text, statements[:number]) if text.strip() else [] for number, text in enumerate(statements)
-    ]
+def _is_list_of_texts(value: Any) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)

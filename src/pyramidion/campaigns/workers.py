@@ -1,4 +1,7 @@
-"""People, under pseudonyms: a keyed hash of the platform's id, made with the study's own secret."""
+"""People, under pseudonyms, and what managers decided about them.
+
+A pseudonym is a keyed hash of the platform's id, made with the study's own secret.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,13 @@ import hashlib
 import hmac
 import time
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from pyramidion.campaigns import queries
-from pyramidion.campaigns.records import find_campaign
-from pyramidion.errors import UnknownError
+from pyramidion.campaigns import tables
+from pyramidion.campaigns.tables import find_campaign
+from pyramidion.errors import UnknownError, check_choice
 from pyramidion.store import schema
 from pyramidion.store.database import Database, insert_if_new
 
@@ -53,29 +57,30 @@ class Workers:
             insert_if_new(connection, schema.identities, worker_id=id, external=external)
             if session:
                 connection.execute(update(schema.identities).filter_by(worker_id=id).values(session=session))
-            found = connection.execute(select(schema.workers).filter_by(id=id)).one()
-            return Worker(found.id, found.platform, found.joined, found.blocked)
+            return Worker(**connection.execute(tables.WORKER, {"worker": id}).one()._mapping)
 
     def get(self, id: str) -> Worker | None:
-        found = self._database.first(queries.WORKER, {"worker": id})
-        return None if found is None else Worker(found.id, found.platform, found.joined, found.blocked)
+        row = self._database.first(tables.WORKER, {"worker": id})
+        return None if row is None else Worker(**row._mapping)
 
     def all(self) -> list[Worker]:
         with self._database.read() as connection:
-            rows = connection.execute(select(schema.workers).order_by(schema.workers.c.joined)).all()
-        return [Worker(row.id, row.platform, row.joined, row.blocked) for row in rows]
+            return [
+                Worker(*row) for row in connection.execute(select(schema.workers).order_by(schema.workers.c.joined))
+            ]
 
     def identity(self, id: str) -> Identity | None:
         w, i = schema.workers.c, schema.identities.c
-        query = select(w.id, w.platform, i.external, i.session).join_from(schema.workers, schema.identities)
-        with self._database.read() as connection:
-            found = connection.execute(query.where(w.id == id)).first()
-        return None if found is None else Identity(*found)
+        query = select(w.id.label("worker"), w.platform, i.external, i.session).join_from(
+            schema.workers, schema.identities
+        )
+        row = self._database.first(query.where(w.id == id), {})
+        return None if row is None else Identity(**row._mapping)
 
     def of_person(self, platform: str, external: str) -> str | None:
         """The worker behind a platform's id, if they have come."""
-        found = self.get(self.pseudonym(platform, external))
-        return None if found is None else found.id
+        worker = self.get(self.pseudonym(platform, external))
+        return None if worker is None else worker.id
 
     def of_session(self, session: str) -> str | None:
         """The worker whose newest session on the platform this is."""
@@ -85,14 +90,14 @@ class Workers:
 
     def set_blocked(self, id: str, reason: str | None) -> None:
         with self._database.write() as connection:
-            self._must_exist(connection, id)
+            _must_exist(connection, id)
             connection.execute(update(schema.workers).filter_by(id=id).values(blocked=reason))
 
     def forget(self, id: str) -> None:
         """Remove a person: who they were, and that their answers were theirs. The answers stay, under a new name."""
         replacement = "forgotten-" + hashlib.sha256(f"{id}{time.time_ns()}".encode()).hexdigest()[:12]
         with self._database.write() as connection:
-            self._must_exist(connection, id)
+            _must_exist(connection, id)
             row = {"id": replacement, "platform": "forgotten", "joined": 0.0, "blocked": "forgotten"}
             connection.execute(insert(schema.workers).values(row))
             for table in (schema.assignments, schema.reviews, schema.qualifications):
@@ -104,23 +109,66 @@ class Workers:
 
     def check_state(self, campaign: str, worker: str) -> tuple[int, bool]:
         """Tries used so far, and whether the check was passed."""
-        row = self._database.first(queries.CHECK, {"campaign_name": campaign, "worker": worker})
+        row = self._database.first(tables.CHECK, {"campaign_name": campaign, "worker": worker})
         return (0, False) if row is None else (row.tries, bool(row.passed))
 
     def record_check(self, campaign: str, worker: str, passed: bool) -> tuple[int, bool]:
-        """Count one try; after the last one, or once passed, nothing changes any more."""
+        """Count one try; after the last one, or once it was passed, nothing changes."""
         with self._database.write() as connection:
-            found = find_campaign(connection, campaign)
-            place = {"campaign_id": found.id, "worker_id": worker}
-            insert_if_new(connection, schema.qualifications, **place, tries=0, passed=False)
-            row = connection.execute(select(schema.qualifications).filter_by(**place).with_for_update()).one()
+            key = {"campaign_id": find_campaign(connection, campaign).id, "worker_id": worker}
+            insert_if_new(connection, schema.qualifications, **key, tries=0, passed=False)
+            row = connection.execute(select(schema.qualifications).filter_by(**key).with_for_update()).one()
             if row.passed or row.tries >= CHECK_TRIES:
                 return row.tries, bool(row.passed)
             connection.execute(
-                update(schema.qualifications).filter_by(**place).values(tries=row.tries + 1, passed=passed)
+                update(schema.qualifications).filter_by(**key).values(tries=row.tries + 1, passed=passed)
             )
             return row.tries + 1, passed
 
-    def _must_exist(self, connection: Connection, id: str) -> None:
-        if connection.execute(select(schema.workers.c.id).filter_by(id=id)).first() is None:
-            raise UnknownError(f"no worker is called {id!r}")
+
+def _must_exist(connection: Connection, id: str) -> None:
+    if connection.execute(select(schema.workers.c.id).filter_by(id=id)).first() is None:
+        raise UnknownError(f"no worker is called {id!r}")
+
+
+# ----------------------------------------------------------------------
+# Decisions about workers: logged with author and reason; the last one holds. Decisions about single answers are in the
+# same log; see pyramidion.campaigns.decisions.
+
+WorkerAction = Literal["exclude", "include", "block", "unblock", "bonus", "paid"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One entry of the log: about a worker, or about one of their answers."""
+
+    at: float
+    actor: str
+    action: str
+    worker: str | None
+    assignment: int | None
+    amount: float | None
+    reason: str
+
+
+class WorkerDecisions:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, action: WorkerAction, *, actor: str, reason: str, worker: str, amount: float | None = None) -> None:
+        check_choice("action", action, get_args(WorkerAction))
+        with self._database.write() as connection:
+            _must_exist(connection, worker)
+            entry = {"at": time.time(), "actor": actor, "action": action, "reason": reason}
+            connection.execute(insert(schema.reviews).values(**entry, worker_id=worker, amount=amount))
+
+    def all(self) -> list[Decision]:
+        """The whole log, decisions about answers included."""
+        with self._database.read() as connection:
+            rows = connection.execute(select(schema.reviews).order_by(schema.reviews.c.id)).all()
+        return [Decision(r.at, r.actor, r.action, r.worker_id, r.assignment_id, r.amount, r.reason) for r in rows]
+
+    def exclusions(self) -> dict[str, str]:
+        """Workers left out of scoring, each with the reason: the last exclude or include holds."""
+        last = {entry.worker: entry for entry in self.all() if entry.action in {"exclude", "include"} and entry.worker}
+        return {worker: entry.reason for worker, entry in last.items() if entry.action == "exclude"}

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pyramidion.cli.inputs import open_desk
-from pyramidion.cli.options import Json, Place, Quiet
+from pyramidion.cli.options import Json, Place, Quiet, grouped
 from pyramidion.cli.output import Output, as_json, cell, plain
 from pyramidion.errors import UsageError
+
+if TYPE_CHECKING:
+    from pyramidion.annotation.desk import AnnotationDesk
+    from pyramidion.annotation.events import StoredAnnotation
+    from pyramidion.campaigns.desk import CampaignDesk
 
 annotate = typer.Typer(
     no_args_is_help=True,
@@ -19,13 +25,35 @@ annotate = typer.Typer(
     help="What experts annotated in the browser: list, export, store. `pyramidion serve` is where they do it.",
 )
 
-Ids = Annotated[list[int] | None, typer.Option("--id", help="Only this annotation, by its number; repeatable.")]
-Name = Annotated[str | None, typer.Option("--name", help="Only annotations of this name.")]
-Topic = Annotated[str | None, typer.Option("--topic", help="Only annotations of this topic.")]
+
+@dataclass(frozen=True)
+class Selection:
+    """The annotations of a study that a command is about."""
+
+    ids: Annotated[list[int] | None, typer.Option("--id", help="Only this annotation, by its number; repeatable.")] = (
+        None
+    )
+    name: Annotated[str | None, typer.Option("--name", help="Only annotations of this name.")] = None
+    topic: Annotated[str | None, typer.Option("--topic", help="Only annotations of this topic.")] = None
+
+    def of(self, annotations: AnnotationDesk, *, or_none: bool = False) -> list[StoredAnnotation]:
+        """Those chosen; UsageError where there are none, unless that is fine."""
+        chosen = [
+            stored
+            for stored in annotations.store.all()
+            if (not self.ids or stored.id in self.ids)
+            and self.name in (None, stored.name)
+            and self.topic in (None, stored.topic)
+        ]
+        if missing := set(self.ids or ()) - {stored.id for stored in chosen}:
+            raise UsageError(f"there is no annotation {min(missing)} among those chosen")
+        if not chosen and not or_none:
+            raise UsageError("no annotation is chosen; `pyramidion annotate list` shows them")
+        return chosen
 
 
-def _open(place: str) -> tuple[Any, Any]:
-    """The desk of the study and that of its annotations."""
+def _open(place: str) -> tuple[CampaignDesk, AnnotationDesk]:
+    """The desk of the study's campaigns and that of its annotations."""
     desk = open_desk(place)
     from pyramidion.annotation.desk import AnnotationDesk
 
@@ -33,27 +61,15 @@ def _open(place: str) -> tuple[Any, Any]:
     return desk, AnnotationDesk(desk.database, lambda: study)
 
 
-def _chosen(annotations: Any, ids: list[int] | None, name: str | None, topic: str | None) -> list[Any]:
-    found = [
-        stored
-        for stored in annotations.store.all()
-        if (not ids or stored.id in ids) and name in (None, stored.name) and topic in (None, stored.topic)
-    ]
-    if missing := set(ids or ()) - {stored.id for stored in found}:
-        raise UsageError(f"there is no annotation {min(missing)} among those chosen")
-    return found
-
-
 @annotate.command("list")
-def list_(
-    place: Place, ids: Ids = None, name: Name = None, topic: Topic = None, json: Json = False, quiet: Quiet = False
-) -> None:
+@grouped
+def list_(place: Place, selection: Selection, json: Json = False, quiet: Quiet = False) -> None:
     """Who annotated what: pyramids and peers, how many changes, whether the study has them."""
     from rich.table import Table
 
     output = Output(json, quiet)
     _, annotations = _open(place)
-    rows = annotations.listed(_chosen(annotations, ids, name, topic))
+    rows = annotations.as_rows(selection.of(annotations, or_none=True))
     output.result(rows)
     if not rows:
         output.show("No annotations yet. Experts begin them at /annotate of the server.")
@@ -71,12 +87,11 @@ def list_(
 
 
 @annotate.command("export")
+@grouped
 def export(
     place: Place,
     target: Annotated[Path, typer.Argument(metavar="DST", help="A .pyr, .pan or .jsonl file, or a folder.")],
-    ids: Ids = None,
-    name: Name = None,
-    topic: Topic = None,
+    selection: Selection,
     to: Annotated[str | None, typer.Option("--to", help="The format, where DST's name does not say it.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace DST if it is an existing file.")] = False,
     json: Json = False,
@@ -84,15 +99,13 @@ def export(
 ) -> None:
     """Write annotations as a study of their own, in any format. A topic can have one pyramid here: --name chooses."""
     from pyramidion.annotation.exports import study_for
-    from pyramidion.formats.studies import guess_format, save
+    from pyramidion.formats import guess_format, save
 
     output = Output(json, quiet)
     if target.is_file() and not force:
         raise UsageError(f"{target} exists already; --force replaces it")
     _, annotations = _open(place)
-    chosen = _chosen(annotations, ids, name, topic)
-    if not chosen:
-        raise UsageError("no annotation is chosen; `pyramidion annotate list` shows them")
+    chosen = selection.of(annotations)
     format = to or guess_format(target)
     lost = save(study_for(annotations, [stored.id for stored in chosen], format), target, format=format)
     output.result({"written": str(target), "format": format, "annotations": len(chosen), "notes": as_json(lost)})
@@ -101,17 +114,14 @@ def export(
 
 
 @annotate.command("store")
-def store(
-    place: Place, ids: Ids = None, name: Name = None, topic: Topic = None, json: Json = False, quiet: Quiet = False
-) -> None:
+@grouped
+def store(place: Place, selection: Selection, json: Json = False, quiet: Quiet = False) -> None:
     """Put annotations into the study, where every command finds them; those stored before are replaced."""
     output = Output(json, quiet)
     desk, annotations = _open(place)
     from pyramidion.annotation.exports import store_annotation
 
-    chosen = _chosen(annotations, ids, name, topic)
-    if not chosen:
-        raise UsageError("no annotation is chosen; `pyramidion annotate list` shows them")
+    chosen = selection.of(annotations)
     for stored in chosen:
         store_annotation(annotations, desk.studies, stored.id)
         what = f"peer {stored.system}" if stored.system else "pyramid"

@@ -16,7 +16,7 @@ from pyramidion.errors import UsageError
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from pyramidion.campaigns.reviewing import Pending
+    from pyramidion.campaigns.sync import Notice
     from pyramidion.study.tasks import CampaignState
 
 campaign = typer.Typer(
@@ -58,7 +58,7 @@ def plan_(
 ) -> None:
     """Make the tasks of a campaign: prints counts and cost, asks, then starts it."""
     from pyramidion.campaigns.plan import plan
-    from pyramidion.campaigns.reviewing import platform_of
+    from pyramidion.campaigns.sync import platform_of
     from pyramidion.errors import check_choice
     from pyramidion.study.tasks import KINDS, Settings
 
@@ -100,14 +100,14 @@ def _settings(chosen: list[str]) -> dict[str, Any]:
     from pyramidion.study.tasks import Settings
 
     kinds = {part.name: type(getattr(Settings(), part.name)) for part in fields(Settings)}
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for text in chosen:
         name, equals, value = text.partition("=")
         name = name.strip().replace("-", "_")
         if not equals or name not in kinds:
             raise UsageError(f"--set {text}: there is no such setting; there are: {', '.join(kinds)}")
-        found[name] = _value(text, value.strip(), kinds[name])
-    return found
+        settings[name] = _value(text, value.strip(), kinds[name])
+    return settings
 
 
 def _value(text: str, value: str, kind: type) -> Any:
@@ -135,11 +135,11 @@ def status(
 
     output = Output(json)
     desk = open_desk(place)
-    found = [overview(desk, name)] if name else [overview(desk, c.name) for c in desk.campaigns.all()]
-    output.result([one.as_dict() for one in found])
-    if not found:
+    overviews = [overview(desk, name)] if name else [overview(desk, c.name) for c in desk.campaigns.all()]
+    output.result([one.as_dict() for one in overviews])
+    if not overviews:
         output.show("No campaigns yet. Next: pyramidion campaign plan")
-    for one in found:
+    for one in overviews:
         p = one.progress
         agreed = "undefined" if one.alpha is None else f"{one.alpha:.3f}"
         alpha = f"alpha {agreed}; " if one.campaign.kind in {"judge", "rate"} else ""
@@ -154,7 +154,7 @@ def status(
                 f"{p['open']} places open"
             )
         for late in one.pending:
-            what = f"{late.decision} of {late.answers} answers" if late.decision else "no decision"
+            what = f"{late.decision} of {len(late.answers)} answers" if late.decision else "no decision"
             output.show(f"  pending on {one.campaign.settings.platform}: {plain(late.worker)}, {what}", _because(late))
         table = Table("worker", "done", "median s", "agreement", "flags", "excluded", "blocked")
         for worker in one.workers:
@@ -171,7 +171,7 @@ def status(
             output.show(table)
 
 
-def _because(late: Pending) -> Text:
+def _because(late: Notice) -> Text:
     return cell(f"({late.problem})" if late.problem else "(not told yet; `campaign pay` tells it)")
 
 
@@ -220,7 +220,7 @@ def invite(
     if people is not None:
         refuse_unused(context, "with --people, which says how many there are", "count")
     desk = open_desk(place)
-    from pyramidion.campaigns.managing import invite_people, names_in
+    from pyramidion.campaigns.management import invite_people, names_in
 
     made = invite_people(desk, name, names_in(people) if people else [""] * count, base_url)
     output = Output(json)
@@ -267,7 +267,7 @@ def export(
     quiet: Quiet = False,
 ) -> None:
     """Write the study with all answers in any format; workers are pseudonyms."""
-    from pyramidion.formats.studies import guess_format, save
+    from pyramidion.formats import guess_format, save
 
     output = Output(quiet=quiet)
     lost = save(open_desk(place).study(keep_excluded=True), target, format=to or guess_format(target))
@@ -296,8 +296,8 @@ def rehearse(
         done = rehearse_campaign(
             desk, name, workers=workers, careless=careless, adversarial=adversarial, abandon=abandon, seed=seed
         )
-    output.result({"submitted": done.total, "workers": len(done.submitted), "abandoned": done.abandoned})
-    output.show(f"{done.total} tasks by {len(done.submitted)} simulated workers, {done.abandoned} left.")
+    output.result({"submitted": done.submitted.total(), "workers": len(done.submitted), "abandoned": done.abandoned})
+    output.show(f"{done.submitted.total()} tasks by {len(done.submitted)} simulated workers, {done.abandoned} left.")
     output.show(f"Look: pyramidion campaign status {plain(place)} {plain(name)}")
 
 

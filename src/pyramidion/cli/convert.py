@@ -16,7 +16,7 @@ from pyramidion.errors import UsageError
 @grouped
 def validate(path: StudyPath, format: From = None, *, printing: Printing) -> None:
     """List every problem of a study or file, each with its address."""
-    from pyramidion.formats.studies import inspect
+    from pyramidion.formats import inspect
 
     output = printing.out
     with output.busy(f"Reading {path}"):
@@ -45,7 +45,7 @@ def convert(
     reading: Reading,
 ) -> None:
     """Turn a study into another format and say what that format cannot hold."""
-    from pyramidion.formats.studies import guess_format, save
+    from pyramidion.formats import guess_format, save
 
     output = reading.out
     refuse_same(source, target)

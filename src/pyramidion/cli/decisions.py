@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pyramidion.campaigns.serving import TOKEN
+from pyramidion.campaigns import TOKEN
 from pyramidion.cli.campaign import Name, Worker, campaign
 from pyramidion.cli.inputs import open_desk
 from pyramidion.cli.options import Json, Place, Quiet
@@ -14,9 +14,11 @@ from pyramidion.cli.output import Output, cell, counted, plain
 from pyramidion.errors import UsageError
 
 if TYPE_CHECKING:
-    from pyramidion.campaigns.decisions import Decided
-    from pyramidion.campaigns.managing import Decisions, OfAnswer, OfWorker
-    from pyramidion.campaigns.reviewing import Report
+    from pyramidion.campaigns.decisions import Effect
+    from pyramidion.campaigns.desk import CampaignDesk
+    from pyramidion.campaigns.management import AnswerChoice, Effects, WorkerChoice
+    from pyramidion.campaigns.platforms import Platform
+    from pyramidion.campaigns.sync import Report
 
 Answers = Annotated[
     list[int] | None,
@@ -36,7 +38,7 @@ __all__ = ["campaign"]
 
 def _decide(
     place: str,
-    action: OfAnswer,
+    action: AnswerChoice,
     name: str,
     answers: list[int] | None,
     worker: str,
@@ -44,7 +46,7 @@ def _decide(
     dry_run: bool,
     json: bool,
 ) -> None:
-    from pyramidion.campaigns.managing import decide_answers
+    from pyramidion.campaigns.management import decide_answers
 
     desk, output = open_desk(place), Output(json)
     how = {"worker": worker, "actor": ACTOR, "reason": reason}
@@ -53,7 +55,7 @@ def _decide(
     _show(output, action, done, reason, dry_run)
 
 
-def _show(output: Output, action: str, done: Decisions, reason: str, dry_run: bool) -> None:
+def _show(output: Output, action: str, done: Effects, reason: str, dry_run: bool) -> None:
     for one in done.answers:
         output.show(cell(f"  answer {one.answer}: {_about(one)}; {_fate(one)}"))
     changed = counted(len(done.changed), "answers")
@@ -64,11 +66,11 @@ def _show(output: Output, action: str, done: Decisions, reason: str, dry_run: bo
     output.warn(done.notes)
 
 
-def _about(one: Decided) -> str:
+def _about(one: Effect) -> str:
     return ", ".join(filter(None, (f"task {one.task}", one.topic, one.system, f"worker {one.worker}")))
 
 
-def _fate(one: Decided) -> str:
+def _fate(one: Effect) -> str:
     if not one.changed:
         return "unchanged"
     if one.counted_before > one.counted:
@@ -99,7 +101,7 @@ def approve(
         return _decide(place, "approve", name, answers, worker, reason, dry_run, json)
     if answers or worker:
         raise UsageError("--unflagged covers everybody without a flag; leave out ids and --worker")
-    from pyramidion.campaigns.managing import approve_unflagged
+    from pyramidion.campaigns.management import approve_unflagged
 
     done = approve_unflagged(open_desk(place), name, actor=ACTOR, reason=reason, dry_run=dry_run)
     output = Output(json)
@@ -110,71 +112,55 @@ def approve(
     )
 
 
-@campaign.command("reject")
-def reject(
-    place: Place,
-    name: Name,
-    reason: Reason,
-    answers: Answers = None,
-    worker: OfOne = "",
-    dry_run: DryRun = False,
-    json: Json = False,
-) -> None:
+def _answer_command(action: AnswerChoice, text: str) -> None:
+    """Add the command for a decision about answers that needs a reason."""
+
+    def command(
+        place: Place,
+        name: Name,
+        reason: Reason,
+        answers: Answers = None,
+        worker: OfOne = "",
+        dry_run: DryRun = False,
+        json: Json = False,
+    ) -> None:
+        _decide(place, action, name, answers, worker, reason, dry_run, json)
+
+    campaign.command(action, help=text)(command)
+
+
+_answer_command(
+    "reject",
     """Reject answers to a campaign: by their ids, or those of a worker that are not decided yet.
 
     They are not paid and are in no score, and their places are offered to other workers.
-    """
-    _decide(place, "reject", name, answers, worker, reason, dry_run, json)
-
-
-@campaign.command("reopen")
-def reopen(
-    place: Place,
-    name: Name,
-    reason: Reason,
-    answers: Answers = None,
-    worker: OfOne = "",
-    dry_run: DryRun = False,
-    json: Json = False,
-) -> None:
-    """Ask somebody else again: the answers are in no score any more, but can still be paid."""
-    _decide(place, "reopen", name, answers, worker, reason, dry_run, json)
-
-
-@campaign.command("restore")
-def restore(
-    place: Place,
-    name: Name,
-    reason: Reason,
-    answers: Answers = None,
-    worker: OfOne = "",
-    dry_run: DryRun = False,
-    json: Json = False,
-) -> None:
-    """Take back a rejection or re-opening: answers count again where nobody else has the place."""
-    _decide(place, "restore", name, answers, worker, reason, dry_run, json)
+    """,
+)
+_answer_command("reopen", "Ask somebody else again: the answers are in no score any more, but can still be paid.")
+_answer_command("restore", "Take back a rejection or re-opening: answers count again where nobody else has the place.")
 
 
 # -- workers -------------------------------------------------------------------------------------------------
 
 
-def _review(place: str, action: OfWorker, worker: str, reason: str, amount: float | None = None) -> None:
-    from pyramidion.campaigns.managing import decide_worker
+def _decide_worker(place: str, action: WorkerChoice, worker: str, reason: str, amount: float | None = None) -> None:
+    from pyramidion.campaigns.management import decide_worker
 
     decide_worker(open_desk(place), action, worker, actor=ACTOR, reason=reason, amount=amount)
     Output().show(f"{action}: {plain(worker)} ({plain(reason)})")
 
 
-@campaign.command("exclude")
-def exclude(place: Place, worker: Worker, reason: Reason) -> None:
-    """Leave a worker's answers out of scoring, in all campaigns. Nobody else is asked instead."""
-    _review(place, "exclude", worker, reason)
+def _worker_command(action: WorkerChoice, text: str) -> None:
+    """Add the command for a decision about a worker that needs only a reason."""
+
+    def command(place: Place, worker: Worker, reason: Reason) -> None:
+        _decide_worker(place, action, worker, reason)
+
+    campaign.command(action, help=text)(command)
 
 
-@campaign.command("include")
-def include(place: Place, worker: Worker, reason: Reason) -> None:
-    """Undo an exclusion."""
-    _review(place, "include", worker, reason)
+_worker_command("exclude", "Leave a worker's answers out of scoring, in all campaigns. Nobody else is asked instead.")
+_worker_command("include", "Undo an exclusion.")
 
 
 @campaign.command("block")
@@ -194,7 +180,7 @@ def block(
         raise UsageError("--remove-answers and --campaign go together; the block itself holds in all campaigns")
     output = Output(json)
     if remove_answers:
-        from pyramidion.campaigns.managing import block_and_remove
+        from pyramidion.campaigns.management import block_and_remove
 
         done = block_and_remove(open_desk(place), worker, name, actor=ACTOR, reason=reason, dry_run=dry_run)
         output.result(
@@ -211,17 +197,14 @@ def block(
     elif dry_run:
         raise UsageError("--dry-run lists answers, so it goes with --remove-answers")
     else:
-        from pyramidion.campaigns.managing import decide_worker
+        from pyramidion.campaigns.management import decide_worker
 
         decide_worker(open_desk(place), "block", worker, actor=ACTOR, reason=reason)
         output.result({"worker": worker})
     output.show(f"{'would ' if dry_run else ''}block: {plain(worker)} ({plain(reason)})")
 
 
-@campaign.command("unblock")
-def unblock(place: Place, worker: Worker, reason: Reason) -> None:
-    """Undo a block. Answers that were removed with it come back by `campaign restore`."""
-    _review(place, "unblock", worker, reason)
+_worker_command("unblock", "Undo a block. Answers that were removed with it come back by `campaign restore`.")
 
 
 @campaign.command("bonus")
@@ -232,7 +215,7 @@ def bonus(
     reason: Reason = "thoughtful work",
 ) -> None:
     """Put a worker on the bonus list."""
-    _review(place, "bonus", worker, reason, amount)
+    _decide_worker(place, "bonus", worker, reason, amount)
 
 
 # -- platforms -----------------------------------------------------------------------------------------------
@@ -244,21 +227,26 @@ def pay(place: Place, name: Name, token: Token, json: Json = False) -> None:
 
     What cannot be carried over stays pending and is tried again next time; the exit status is then 1.
     """
-    from pyramidion.campaigns.reviewing import pay_decisions, platform_of
-
     desk = open_desk(place)
-    platform = platform_of(desk.campaigns.get(name), desk.database.secret, token)
-    _report(pay_decisions(desk, name, platform), Output(json))
+    from pyramidion.campaigns.sync import pay_decisions
+
+    _report(pay_decisions(desk, name, _platform(desk, name, token)), Output(json))
 
 
 @campaign.command("follow")
 def follow_(place: Place, name: Name, token: Token, json: Json = False, quiet: Quiet = False) -> None:
     """Take over what happened on the platform: who withdrew, timed out, was approved or rejected. Nothing is told."""
-    from pyramidion.campaigns.reviewing import follow, platform_of
-
     desk = open_desk(place)
-    platform = platform_of(desk.campaigns.get(name), desk.database.secret, token)
+    from pyramidion.campaigns.sync import follow
+
+    platform = _platform(desk, name, token)
     _report(follow(desk, name, platform.name, platform.submissions()), Output(json, quiet))
+
+
+def _platform(desk: CampaignDesk, campaign: str, token: str) -> Platform:
+    from pyramidion.campaigns.sync import platform_of
+
+    return platform_of(desk.campaigns.get(campaign), desk.database.secret, token)
 
 
 def _report(report: Report, output: Output) -> None:

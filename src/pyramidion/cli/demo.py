@@ -11,9 +11,9 @@ from rich.text import Text
 
 from pyramidion.cli.output import Output, plain
 from pyramidion.errors import UsageError
+from pyramidion.formats import example, save
 from pyramidion.formats.files import new_file
 from pyramidion.formats.score_tables import write_scores
-from pyramidion.formats.studies import example, save
 from pyramidion.report import report_page
 from pyramidion.report.collect import findings
 from pyramidion.scoring.methods import score

@@ -9,13 +9,13 @@ from pyramidion.cli.output import Output
 from pyramidion.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
-    from pyramidion.campaigns.desk import Desk
+    from pyramidion.campaigns.desk import CampaignDesk
     from pyramidion.study import Study
 
 
 def load_study(path: str, format: str | None, lenient: bool, output: Output) -> Study:
     """Read a study or stop with every error; warnings are shown and do not stop anything."""
-    from pyramidion.formats.studies import load
+    from pyramidion.formats import load
 
     with output.busy(f"Reading {path}"):
         study = load(path, format=format, lenient=lenient)
@@ -29,10 +29,10 @@ def refuse_same(source: str, target: Path) -> None:
         raise UsageError(f"{target} is the study itself; choose another name for the result")
 
 
-def open_desk(place: str) -> Desk:
+def open_desk(place: str) -> CampaignDesk:
     """The study database at a place, which is not made if it is not there."""
     try:
-        from pyramidion.campaigns.desk import Desk
+        from pyramidion.campaigns.desk import CampaignDesk
     except ImportError:
         raise MissingExtraError("Running campaigns", "server") from None
-    return Desk.open(place)
+    return CampaignDesk.open(place)

@@ -106,9 +106,7 @@ def _cost(study: Any, pay: float, fee: float, currency: str) -> str:
     """Paid work is one judge on one task."""
     from pyramidion.analysis.cost import campaign_cost
 
-    columns = zip(study.judgments.task.codes, study.judgments.judge.codes, strict=True)
-    tasks = study.judgments.task.names
-    done = {(task, judge) for task, judge in columns if tasks[task]}
+    done = {work for work in zip(study.judgments.task, study.judgments.judge, strict=True) if work[0]}
     return str(campaign_cost(max(len(done), len(study.assignments)), pay=pay, fee=fee, currency=currency))
 
 

@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from pyramidion.cli.inputs import refuse_same
 from pyramidion.cli.options import Annotators, By, PyramidName, Reading, StudyPath, Tables, Weights, grouped
-from pyramidion.cli.output import Output, cell, plain
+from pyramidion.cli.output import Output, plain
 from pyramidion.errors import Problem, UsageError
+from pyramidion.study.terminal import TerminalTable
 
 if TYPE_CHECKING:
     from pyramidion.study import ScoreTable
 
 
 @dataclass(frozen=True)
-class Choices:
+class MethodOptions:
     """What may be chosen about a method. Only what was typed reaches it; a method refuses what it does not know."""
 
     measure: Annotated[
@@ -76,7 +76,7 @@ def score(
     target: Tables = None,
     by: By = "system",
     *,
-    choices: Choices,
+    choices: MethodOptions,
     reading: Reading,
 ) -> None:
     """Score every summary and system of a study, with a signature that says how."""
@@ -125,14 +125,10 @@ def show_table(
         output.show(f"Wrote {plain(str(target))}.")
 
 
-def _by_summary(table: ScoreTable) -> Table:
-    drawn = Table(caption=str(table.signature), caption_justify="left")
-    drawn.add_column("topic")
-    drawn.add_column("system")
-    for measure in table.measures:
-        drawn.add_column(cell(measure), justify="right")
+def _by_summary(table: ScoreTable) -> TerminalTable:
     values = {measure: table.per_summary(measure) for measure in table.measures}
-    for topic, system in dict.fromkeys(key for found in values.values() for key in found):
-        numbers = [values[measure].get((topic, system)) for measure in table.measures]
-        drawn.add_row(cell(topic), cell(system), *("-" if n is None else f"{n:.4f}" for n in numbers))
-    return drawn
+    rows = [
+        (topic, system, *("-" if (n := values[m].get((topic, system))) is None else f"{n:.4f}" for m in values))
+        for topic, system in dict.fromkeys(pair for scores in values.values() for pair in scores)
+    ]
+    return TerminalTable(("topic", "system", *values), rows, caption=str(table.signature), naming=2)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pyramidion.campaigns.serving import APPLICATION, BASE_URL, PLACE, WEBHOOK
+from pyramidion.campaigns import APPLICATION, BASE_URL, PLACE, WEBHOOK
 from pyramidion.cli.inputs import load_study, open_desk
 from pyramidion.cli.options import From, Json, Lenient, Place, Quiet
 from pyramidion.cli.output import Output, cell, held, plain
@@ -77,7 +77,7 @@ def import_(
     output = Output(json, quiet)
     study = load_study(source, format, lenient, output)
     if judge is not None:
-        from pyramidion.formats.studies import with_judge_called
+        from pyramidion.formats import with_judge_called
 
         study = with_judge_called(study, judge)
     desk = open_desk(place)

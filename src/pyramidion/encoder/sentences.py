@@ -45,6 +45,15 @@ def _shape(character: str) -> str:
     return "w" if unicodedata.category(character).startswith("M") else character
 
 
+def is_foreign(text: str) -> bool:
+    """Whether most letters are not Latin."""
+    if text.isascii():
+        return False
+    letters = [character for character in text if character.isalpha()]
+    latin = sum(character < "\u0250" or "\u1e00" <= character < "\u1f00" for character in letters)
+    return latin * 2 < len(letters)
+
+
 # Sentences
 
 

@@ -15,7 +15,7 @@ import tomllib
 from pathlib import Path
 
 from pyramidion.errors import Problems
-from pyramidion.formats.base import Format
+from pyramidion.formats import Format
 from pyramidion.formats.files import files, from_file_name, new_folder, read_text, subfolders, to_file_name, write_text
 from pyramidion.study import Document, Study, Summary, Topic
 from pyramidion.study.texts import Role
@@ -50,12 +50,12 @@ def read(path: Path, problems: Problems) -> Study:
             if entry not in known and not entry.startswith("."):
                 problems.warning(str(folder / entry), f"is ignored; a topic has {', '.join(sorted(known))}")
         for name, role in _ROLES.items():
-            found = files(folder / name, ".txt")
-            if not found:
+            texts = files(folder / name, ".txt")
+            if not texts:
                 problems.warning(str(folder), f"has no {name}")
             summaries.extend(
                 Summary(topic.id, from_file_name(file.stem), text, role)
-                for file in found
+                for file in texts
                 if (text := read_text(file, problems)) is not None
             )
     if not topics:

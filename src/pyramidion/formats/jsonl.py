@@ -1,4 +1,4 @@
-"""JSON Lines: the native format, which holds everything. One object a line; its ``type`` says what it is.
+"""JSON Lines: the native format, which holds everything. One object per line; its ``type`` says what it is.
 
 The schema of a line is published in study.schema.json next to this file.
 """
@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from pyramidion.errors import Problems
-from pyramidion.formats.base import Format, parts
+from pyramidion.formats import Format, parts
 from pyramidion.formats.files import new_file, parse_object, read_lines
 from pyramidion.study import Study
 from pyramidion.study.records import BadRecordError, Collector, to_records
@@ -49,7 +49,7 @@ def write(study: Study, path: Path, problems: Problems) -> None:
 
 FORMAT = Format(
     name="jsonl",
-    title="one JSON object a line; holds everything",
+    title="one JSON object per line; holds everything",
     recognises=recognises,
     read=read,
     write=write,

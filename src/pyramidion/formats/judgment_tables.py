@@ -1,4 +1,4 @@
-"""Judgments as a plain long table: CSV or JSON Lines, one answer a row, columns under the names people use.
+"""Judgments as a plain long table: CSV or JSON Lines, one answer per row, columns under the names people use.
 
     judge (annotator, worker, rater, assessor), topic (document, ...), system, value (score, rating, present, answer),
     and a unit or an aspect where there is one; without either, the values rate one aspect named after their column.
@@ -14,6 +14,8 @@ import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
+
+import numpy as np
 
 from pyramidion.errors import InputError, Problems
 from pyramidion.formats.files import BadLineError, parse_object, read_header, read_lines, read_rows, write_rows
@@ -81,8 +83,10 @@ def read_judgments(path: str | Path, *, lenient: bool = False) -> Study:
     if problems.errors and not lenient:
         raise InputError(problems.errors)
     judgments = builder.build()
-    for row, value in lower.items():  # of two answers the lower one counts, whichever comes first
-        judgments.value[row] = min(value, math.inf if math.isnan(judgments.value[row]) else judgments.value[row])
+    if lower:  # of two answers the lower one counts, whichever comes first
+        rows, values = list(lower), judgments.value.copy()
+        values[rows] = np.fmin(values[rows], list(lower.values()))
+        judgments = judgments.with_columns(value=values)
     scales = {
         name: [j.value for j in judgments if j.aspect == name and j.value is not None]
         for name in judgments.aspect.names
@@ -91,8 +95,8 @@ def read_judgments(path: str | Path, *, lenient: bool = False) -> Study:
     return Study(
         topics=tuple(Topic(name) for name in judgments.topic.names),
         pyramids=tuple(
-            Pyramid(topic, (), tuple(ContentUnit(unit, unit) for unit in found), "crowd")
-            for topic, found in units.items()
+            Pyramid(topic, (), tuple(ContentUnit(unit, unit) for unit in judged), "crowd")
+            for topic, judged in units.items()
         ),
         judges=tuple(Judge(name) for name in judgments.judge.names),
         judgments=judgments,
@@ -102,7 +106,7 @@ def read_judgments(path: str | Path, *, lenient: bool = False) -> Study:
 
 
 def write_judgments(study: Study, file: IO[str], *, campaign: str = "") -> None:
-    """The judgments of a campaign, one a row, each with the times of its assignment. Safe to open in a spreadsheet."""
+    """The judgments of a campaign, one per row, with the times of its assignment. Safe to open in a spreadsheet."""
     work = {(done.task, done.judge): done for done in study.assignments}
     rows = []
     for j in study.judgments:

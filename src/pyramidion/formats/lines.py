@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pyramidion.errors import Problems
-from pyramidion.formats.base import Format
+from pyramidion.formats import Format
 from pyramidion.formats.files import files, from_file_name, read_every_line
 from pyramidion.study import Document, Study, Summary, Topic
 
@@ -62,7 +62,7 @@ def _author(file: Path) -> str | None:
 
 FORMAT = Format(
     name="lines",
-    title="plain text files with one line a topic: references.txt and <system>.txt",
+    title="plain text files with one line per topic: references.txt and <system>.txt",
     recognises=recognises,
     read=read,
     holds=frozenset({"documents", "references", "peers"}),

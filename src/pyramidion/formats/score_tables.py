@@ -1,7 +1,7 @@
 """Score tables: long CSV, JSON, JSON Lines or Parquet out; those and the field's other layouts in.
 
 The long table has the columns topic, system, measure, value; a system's mean over topics has an empty topic. Also
-read: wide CSV (one column a measure), SacreROUGE metrics JSONL, and the score files released with LitePyramids
+read: wide CSV (one column per measure), SacreROUGE metrics JSONL, and the score files released with LitePyramids
 (three tables stacked in one file: by system, by topic, by both; -1 means missing).
 """
 
@@ -215,7 +215,7 @@ def _object(item: Any, where: str, problems: Problems) -> Iterator[Score]:
         problems.error(where, "needs a text 'system' and, where it has one, a text 'topic'")
         return
     metrics = item["metrics"] if "metrics" in item else {str(item.get("measure")): item.get("value")}
-    for measure, value in _flat(metrics):
+    for measure, value in _flatten(metrics):
         if value is not None and not _is_number(value):
             problems.error(where, f"{measure}: {str(value)[:40]!r} is not a number")
             value = None
@@ -225,15 +225,15 @@ def _object(item: Any, where: str, problems: Problems) -> Iterator[Score]:
 def _is_number(value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return abs(value) < 1e300  # larger whole numbers are no floats at all
+    return abs(value) < 1e300  # larger whole numbers do not fit into a float
 
 
-def _flat(metrics: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _flatten(metrics: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     if not isinstance(metrics, dict):
         yield prefix, metrics
         return
     for name, value in metrics.items():
-        yield from _flat(value, f"{prefix}_{name}" if prefix else str(name))
+        yield from _flatten(value, f"{prefix}_{name}" if prefix else str(name))
 
 
 def _from_parquet(path: Path, problems: Problems) -> Iterator[Score]:

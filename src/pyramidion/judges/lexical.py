@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from pyramidion.encoder.minilm import wordpiece
 from pyramidion.encoder.words import is_word, rarity, stem_code
-from pyramidion.judges import Doubles, Mention, Questions, Verdicts
+from pyramidion.judges import Doubles, Questions, Verdicts
+from pyramidion.study.judgments import Mention
 from pyramidion.study.texts import Span
 
 SLOPE, CONSTANT = 6.0, -4.3

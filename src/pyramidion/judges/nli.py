@@ -17,7 +17,8 @@ import numpy as np
 
 from pyramidion.encoder.sentences import sentence_spans
 from pyramidion.errors import MissingExtraError, UsageError
-from pyramidion.judges import Doubles, Mention, Questions, Verdicts
+from pyramidion.judges import Doubles, Questions, Verdicts
+from pyramidion.study.judgments import Mention
 from pyramidion.study.texts import Span
 
 # ----------------------------------------------------------------------

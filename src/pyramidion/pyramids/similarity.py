@@ -50,7 +50,7 @@ what the benchmark shows of PyrXSum is a little too good. The judge's fitted num
 and do worse on clauses."""
 
 
-class Alignment:
+class AlignSimilarity:
     """Two clauses are as similar as the share of each that is found in the other, averaged."""
 
     name = "align"
@@ -87,7 +87,7 @@ def _inside(word: Span, spans: Sequence[Span]) -> bool:
     return any(span.start <= word.start and word.end <= span.end for span in spans)
 
 
-class Cosine:
+class CosineSimilarity:
     """The cosine of the vectors an embedder gives to the clauses' texts."""
 
     name = "cosine"

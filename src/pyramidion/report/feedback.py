@@ -19,7 +19,7 @@ from pyramidion.scoring.explain import Explanation
 from pyramidion.study import ContentUnit
 from pyramidion.study.judgments import PRESENT
 
-STYLE = ("base.css", "report.css", "feedback.css")
+STYLE = ("shared/base.css", "report.css", "feedback.css")
 MOST_MISSING = 8
 """So many missing ideas are spelled out; a longer list helps nobody."""
 MEANINGS = {

@@ -25,8 +25,8 @@ from pyramidion.scoring.explain import Explanation
 from pyramidion.scoring.screening import MINIMUM, WorkerAgreement
 from pyramidion.stats.rounding import rounded_beside
 
-STYLE = ("base.css", "report.css")
-SCRIPT = ("page.js", "tables.js", "topic.js", "summary.js", "start.js")
+STYLE = ("shared/base.css", "report.css")
+SCRIPT = ("shared/dom.js", "shared/format.js", "data.js", "tables.js", "main.js")
 MOST_NOTES = 200
 MOST_SCATTERS = 6
 NUMBERS_FIT = 14

@@ -73,11 +73,14 @@ def embedded_json(data: object) -> str:
 
 @cache
 def asset(*names: str) -> str:
-    """Files of this room's static folder, one after the other; base.css is the look all pages share."""
+    """Files of this room's static folder or, under ``shared/``, of the one for all pages, one after the other.
+
+    Scripts end up in one module, so their imports of each other are left out.
+    """
     root = files("pyramidion")
-    folders = {"base.css": root / "web" / "static" / "shared"}
-    parts = [(folders.get(name, root / "report" / "static") / name).read_text(encoding="utf-8") for name in names]
-    return "\n".join(parts)
+    folders = [root / ("web" if name.startswith("shared/") else "report") / "static" for name in names]
+    parts = [(folder / name).read_text(encoding="utf-8") for folder, name in zip(folders, names, strict=True)]
+    return re.sub(r"^import [^;]*;\n", "", "\n".join(parts), flags=re.MULTILINE)
 
 
 def _hash(text: str) -> str:

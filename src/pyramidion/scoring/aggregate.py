@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pyramidion.errors import MissingExtraError, check_choice
 from pyramidion.stats.levels import levels
 from pyramidion.study import Judgments
-from pyramidion.study.columns import Groups, as_judged_by, group, ranks, take, values
+from pyramidion.study.judgments import Groups, group
 
 Floats = NDArray[np.float64]
 Tie = Literal["absent", "present"]
@@ -37,7 +37,7 @@ class Aggregator(Protocol):
 def questions(judgments: Judgments) -> Groups:
     """Judgments that answer the same question about the same summary, in the order of names."""
     asked = (judgments.topic, judgments.system, judgments.other, judgments.unit, judgments.aspect)
-    return group(*map(ranks, asked))
+    return group(*(column.ranks() for column in asked))
 
 
 def majority(judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Judgments:
@@ -46,8 +46,8 @@ def majority(judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Jud
     On yes and no that is the majority vote; on counts it is never "absent" where most say that the unit is there.
     """
     asked = questions(judgments)
-    value = values(judgments)
-    return as_judged_by("majority", judgments, asked.first, _middle(asked, value, np.ones(len(value)), tie))
+    value = judgments.value
+    return judgments.as_judged_by("majority", asked.first, _middle(asked, value, np.ones(len(value)), tie))
 
 
 def wawa(judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Judgments:
@@ -55,14 +55,14 @@ def wawa(judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Judgmen
     that measures skill and the weighted one, resolve ties by ``tie``.
     """
     asked = questions(judgments)
-    value = values(judgments)
+    value = judgments.value
     answered = ~np.isnan(value)
     majority_says = _middle(asked, value, np.ones(len(value)), tie)[asked.of_row]
-    judge = ranks(judgments.judge)
+    judge = judgments.judge.ranks()
     agreed = np.bincount(judge[answered], weights=(value == majority_says)[answered], minlength=len(judge))
     answers = np.bincount(judge[answered], minlength=len(judge))
     skill = agreed / np.maximum(answers, 1)
-    return as_judged_by("wawa", judgments, asked.first, _middle(asked, value, skill[judge], tie))
+    return judgments.as_judged_by("wawa", asked.first, _middle(asked, value, skill[judge], tie))
 
 
 def _middle(asked: Groups, value: Floats, weight: Floats, tie: Tie) -> Floats:
@@ -92,13 +92,13 @@ def _middle(asked: Groups, value: Floats, weight: Floats, tie: Tie) -> Floats:
 def mean(judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Judgments:
     """The mean of the answers. The paper tried it instead of the majority and found it worse."""
     asked = questions(judgments)
-    value = values(judgments)
+    value = judgments.value
     order = np.lexsort((value, asked.of_row))  # sums of fractions depend on the order of adding
     order = order[~np.isnan(value[order])]
     count = np.bincount(asked.of_row[order], minlength=len(asked))
     total = np.bincount(asked.of_row[order], weights=value[order], minlength=len(asked))
     result = np.divide(total, count, out=np.full(len(asked), np.nan), where=count > 0)
-    return as_judged_by("mean", judgments, asked.first, result)
+    return judgments.as_judged_by("mean", asked.first, result)
 
 
 # -- crowd-kit -----------------------------------------------------------------------------------------------------
@@ -116,10 +116,10 @@ def _fit(name: str, model: Any, judgments: Judgments) -> Judgments:
     import pandas
 
     asked = questions(judgments)
-    filled = ~np.isnan(values(judgments))
-    answered = take(judgments, filled)
+    filled = ~np.isnan(judgments.value)
+    answered = judgments.take(filled)
     table = pandas.DataFrame(
-        {"task": asked.of_row[filled], "worker": ranks(answered.judge), "label": values(answered).astype(object)}
+        {"task": asked.of_row[filled], "worker": answered.judge.ranks(), "label": answered.value.astype(object)}
     ).sort_values(["task", "worker"], ignore_index=True)
     result = np.full(len(asked), np.nan)
     if len(table):
@@ -127,7 +127,7 @@ def _fit(name: str, model: Any, judgments: Judgments) -> Judgments:
             warnings.simplefilter("ignore", DeprecationWarning)
             labels = model.fit_predict(table)
         result[labels.index.to_numpy()] = labels.to_numpy(dtype=np.float64)
-    return as_judged_by(name, judgments, asked.first, result)
+    return judgments.as_judged_by(name, asked.first, result)
 
 
 def dawid_skene(judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Judgments:

@@ -11,8 +11,7 @@ import numpy as np
 from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.scoring.missing import scored_by_others
 from pyramidion.study import Judgments, Pyramid, Study
-from pyramidion.study.columns import group, is_in, present_names, ranks, take
-from pyramidion.study.judgments import JudgeKind
+from pyramidion.study.judgments import JudgeKind, group
 
 # ----------------------------------------------------------------------
 # Peers that are references: a human summary is scored against the other references, never against itself.
@@ -34,6 +33,9 @@ def own_references(study: Study) -> dict[tuple[str, str], str]:
             own[peer.topic, peer.system] = peer.system if peer.system in same else min(same)
     return own
 
+
+AUTO = "auto"
+"""The model that judges where nobody is named, and the pyramid that it builds."""
 
 Weights = Literal["contributors", "references"]
 """What a unit's weight counts; they differ where one reference contributes to a unit twice."""
@@ -88,10 +90,10 @@ class Choice:
         """Judgments without those on units that do not count for a human peer."""
         if not self.own:
             return judgments
-        pairs = group(ranks(judgments.topic), ranks(judgments.system))
+        pairs = group(judgments.topic.ranks(), judgments.system.ranks())
         out = [self.left_out(judgments.topic[row], judgments.system[row]) for row in pairs.first.tolist()]
         kept = [judgments.unit[row] not in out[pair] for row, pair in enumerate(pairs.of_row.tolist())]
-        return take(judgments, np.array(kept, dtype=bool))
+        return judgments.take(np.array(kept, dtype=bool))
 
     def human_peers(self) -> Iterator[Problem]:
         """One note on all peers that are scored against the other references."""
@@ -104,10 +106,13 @@ def choose(
 ) -> Choice:
     """By default the pyramid named after the method's kind of judges if it was judged, else the only one that people
     judged, else the only judged one, else the only one; and judges of that kind, or all where none of them judged it,
-    but people and models are never mixed unasked. ``judges`` is a kind, a judge's id, "people" or "all". With
-    weights="references" a reference that contributes to a unit twice counts once.
+    but people and models are never mixed unasked. Of models it is `AUTO`, and the pyramid that it has judged.
+    ``judges`` is a kind, a judge's id, "people" or "all". With weights="references" a reference that contributes to a
+    unit twice counts once.
     """
     check_choice("weights", weights, get_args(Weights))
+    if kind == "model":
+        pyramid, judges = pyramid or auto_pyramid(study) or AUTO, judges or AUTO
     name = named_pyramid(study.pyramid_names if pyramid is not None else _likely_pyramids(study, kind), pyramid)
     pyramids = {p.topic: p.strict() if weights == "references" else p for p in study.pyramids if p.name == name}
     on_units = judged_units(study.judgments, pyramids)
@@ -117,14 +122,23 @@ def choose(
         if judges != kind and len(on_units):
             what = f"no {kind} judged it, so the judgments of all {_OTHERS.get(judges, 'judges')} are used"
             notes.append(Problem(f"pyramid {name}", what, "warning"))
-    on_units = take(on_units, is_in(on_units.judge, judge_ids(study, judges)))
+    on_units = on_units.take(on_units.judge.is_in(judge_ids(study, judges)))
     # Only those who judged this pyramid can say what is outside it.
-    who = is_in(study.judgments.judge, set(present_names(on_units.judge)))
-    on_aspects = take(study.judgments, ~is_in(study.judgments.aspect, {""}) & who)
+    who = study.judgments.judge.is_in(set(on_units.judge.present_names()))
+    on_aspects = study.judgments.take(~study.judgments.aspect.is_in({""}) & who)
     own = {key: ref for key, ref in own_references(study).items() if ref in _references(pyramids.get(key[0]))}
     kind_of = {judge.id: judge.kind for judge in study.judges}
     single = "" if judges in {"all", PEOPLE, *get_args(JudgeKind)} else kind_of.get(judges, "")
     return Choice(name, pyramids, judges, on_units, on_aspects, tuple(notes), study.judges_of("crowd"), own, single)
+
+
+def auto_pyramid(study: Study) -> str | None:
+    """The pyramid that the model `AUTO` has judged in this study, its own first; None where it has judged nothing."""
+    mine = study.judgments.take(study.judgments.judge.is_in({AUTO} & study.judges_of("model")))
+    for name in sorted(study.pyramid_names, key=lambda name: name != AUTO):
+        if len(judged_units(mine, {p.topic: p for p in study.pyramids if p.name == name})):
+            return name
+    return None
 
 
 def _references(pyramid: Pyramid | None) -> tuple[str, ...]:
@@ -135,11 +149,11 @@ _OTHERS = {"expert": "experts", "crowd": "workers"}
 
 
 def _default_judges(study: Study, on_units: Judgments, kind: JudgeKind) -> str:
-    judged = {known for known in get_args(JudgeKind) if is_in(on_units.judge, study.judges_of(known)).any()}
+    judged = {known for known in get_args(JudgeKind) if on_units.judge.is_in(study.judges_of(known)).any()}
     if kind in judged:
         return kind
     people = sorted(judged - {"model"})
-    models = sorted(set(present_names(on_units.judge)) & study.judges_of("model"))
+    models = sorted(set(on_units.judge.present_names()) & study.judges_of("model"))
     if not people and len(models) > 1:
         raise UsageError(f"several models judged it and no person: {', '.join(models)}; choose one of them as judges")
     return people[0] if "model" in judged and people else "all"
@@ -155,7 +169,7 @@ def _likely_pyramids(study: Study, kind: JudgeKind) -> Sequence[str]:
     if kind in names and (len(judged[kind]) or not any(map(len, judged.values()))):
         return [kind]
     models = study.judges_of("model")
-    by_people = [name for name, judge in judged.items() if (~is_in(judge, models)).any()]
+    by_people = [name for name, judge in judged.items() if (~judge.is_in(models)).any()]
     chosen = by_people or [name for name, judge in judged.items() if len(judge)]
     return chosen if len(chosen) == 1 else names
 
@@ -175,15 +189,15 @@ def named_pyramid(names: Sequence[str], name: str | None, *, prefer: Sequence[st
 def judged_units(judgments: Judgments, pyramids: dict[str, Pyramid]) -> Judgments:
     """The judgments on units of some pyramids, given by topic."""
     known = {(topic, unit.id) for topic, pyramid in pyramids.items() for unit in pyramid.units}
-    named = take(judgments, is_in(judgments.unit, {unit for _, unit in known}))
-    pairs = group(ranks(named.topic), ranks(named.unit))
+    named = judgments.take(judgments.unit.is_in({unit for _, unit in known}))
+    pairs = group(named.topic.ranks(), named.unit.ranks())
     held = [(named.topic[row], named.unit[row]) in known for row in pairs.first.tolist()]
-    return take(named, np.array(held, dtype=bool)[pairs.of_row]) if held else named
+    return named.take(np.array(held, dtype=bool)[pairs.of_row]) if held else named
 
 
 def default_raters(study: Study, judgments: Judgments) -> str:
     """Whose ratings or votes count where nobody is named: all, but people and models are never mixed unasked."""
-    by_model = is_in(judgments.judge, study.judges_of("model"))
+    by_model = judgments.judge.is_in(study.judges_of("model"))
     return PEOPLE if by_model.any() and not by_model.all() else "all"
 
 

@@ -19,7 +19,7 @@ from pyramidion.scoring.missing import unscored
 from pyramidion.scoring.screening import Agreement, Screening, screen
 from pyramidion.stats.rounding import rounded_beside
 from pyramidion.study import Judgments, Score, ScoreTable, Signature, Study
-from pyramidion.study.columns import group, ranks, values, with_values
+from pyramidion.study.judgments import group
 
 MEASURES = ("lite",)
 
@@ -65,8 +65,8 @@ def score(
 
 def at_most_once(judgments: Judgments) -> Judgments:
     """A unit expressed twice is present once."""
-    value = values(judgments)
-    return with_values(judgments, np.minimum(value, 1.0)) if (value > 1).any() else judgments
+    value = judgments.value
+    return judgments.with_columns(value=np.minimum(value, 1.0)) if (value > 1).any() else judgments
 
 
 def share_present(aggregated: Judgments) -> Iterator[Score]:
@@ -74,9 +74,9 @@ def share_present(aggregated: Judgments) -> Iterator[Score]:
 
     Fractional values (means, probabilities) count as they are.
     """
-    value = values(aggregated)
+    value = aggregated.value
     judged = ~np.isnan(value)
-    summaries = group(ranks(aggregated.topic), ranks(aggregated.system))
+    summaries = group(aggregated.topic.ranks(), aggregated.system.ranks())
     count = np.bincount(summaries.of_row[judged], minlength=len(summaries))
     total = np.bincount(summaries.of_row[judged], weights=value[judged], minlength=len(summaries))
     for row, present, units in zip(summaries.first.tolist(), total.tolist(), count.tolist(), strict=True):
@@ -96,10 +96,10 @@ def _screening_notes(screening: Screening, minimum: float) -> Iterator[Problem]:
 def _unjudged_units(choice: Choice, present: Judgments) -> Iterator[Problem]:
     """Units that were meant to be judged for a summary and have no answer left."""
     expected = {topic: {unit.id for unit in pyramid.sampled} for topic, pyramid in choice.pyramids.items()}
-    units = group(ranks(present.topic), ranks(present.unit))
+    units = group(present.topic.ranks(), present.unit.ranks())
     wanted = np.array([present.unit[row] in expected[present.topic[row]] for row in units.first.tolist()], dtype=bool)
-    summaries = group(ranks(present.topic), ranks(present.system))
-    judged = ~np.isnan(values(present)) & (wanted[units.of_row] if len(units) else True)
+    summaries = group(present.topic.ranks(), present.system.ranks())
+    judged = ~np.isnan(present.value) & (wanted[units.of_row] if len(units) else True)
     count = np.bincount(summaries.of_row[judged], minlength=len(summaries))
     rows = np.flatnonzero(judged)
     rows = rows[np.argsort(summaries.of_row[rows], kind="stable")]

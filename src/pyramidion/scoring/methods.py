@@ -11,30 +11,26 @@ from pyramidion import plugins
 from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.scoring.choice import judged_units
 from pyramidion.study import UNMATCHED, Judgments, ScoreTable, Study
-from pyramidion.study.columns import is_in, present_names, take
-
-AUTO = "auto"
-"""The method that needs no people, and the names of the pyramid and of the judge it leaves in a study."""
 
 
 def fitting_methods(study: Study, pyramid: str | None = None) -> tuple[str, ...]:
     """The methods that may apply to a study, or to one of its pyramids, the one that fits best first.
 
     Units are for the method of those who judged them: experts' for pyramid, a crowd's for lite, which screens and
-    aggregates; a model's for pyramid where units have different weights; and what the method auto judged is its own. A
-    study without judged units has ratings, or only words. Methods that plugins add come last.
+    aggregates; a model's for the method of its name, or else for pyramid where units have different weights. A study
+    without judged units has ratings, or only words. Methods that plugins add come last.
     """
     judgments = study.judgments
-    on_units = take(judgments, ~is_in(judgments.unit, {""}))
+    on_units = judgments.take(~judgments.unit.is_in({""}))
     if pyramid is not None:
         on_units = judged_units(on_units, {p.topic: p for p in study.pyramids if p.name == pyramid})
-    judges = set(present_names(on_units.judge))
+    judges = set(on_units.judge.present_names())
     units = ("pyramid", "lite") if _weighed(study, on_units, judges) else ("lite", "pyramid")
     added = plugins.added("methods")
     if judges:
-        by_auto = judges == {AUTO} & study.judges_of("model")
-        return (*((AUTO,) if by_auto else units), "responsiveness", "rouge", *added)
-    rated = is_in(judgments.other, {""}) & ~is_in(judgments.aspect, {"", UNMATCHED})
+        named = judges & study.judges_of("model") & set(plugins.names("methods"))
+        return (*(named if judges == named and len(named) == 1 else units), "responsiveness", "rouge", *added)
+    rated = judgments.other.is_in({""}) & ~judgments.aspect.is_in({"", UNMATCHED})
     rest = ("responsiveness", "rouge") if rated.any() else ("rouge", "responsiveness")
     return (*rest, *units, *added)
 
@@ -42,7 +38,7 @@ def fitting_methods(study: Study, pyramid: str | None = None) -> tuple[str, ...]
 def _weighed(study: Study, on_units: Judgments, judges: set[str]) -> bool:
     if not judges or judges & study.judges_of("expert"):
         return True
-    judged = set(present_names(on_units.unit))
+    judged = set(on_units.unit.present_names())
     weights = {unit.weight for pyramid in study.pyramids for unit in pyramid.units if unit.id in judged}
     return weights != {1} and not judges & study.judges_of("crowd")
 
@@ -53,15 +49,6 @@ def fitting_method(study: Study, choices: Mapping[str, Any] | None = None) -> st
     methods = fitting_methods(study, choices.get("pyramid"))
     fitting = (m for m in methods if not choices or choices.keys() <= _parameters(plugins.load("methods", m)).keys())
     return next(fitting, methods[0])
-
-
-def auto_pyramid(study: Study) -> str | None:
-    """The pyramid that the method auto has judged in this study, its own first; None where it has judged nothing."""
-    mine = take(study.judgments, is_in(study.judgments.judge, {AUTO} & study.judges_of("model")))
-    for name in sorted(study.pyramid_names, key=lambda name: name != AUTO):
-        if len(judged_units(mine, {p.topic: p for p in study.pyramids if p.name == name})):
-            return name
-    return None
 
 
 def score(study: Study, method: str | None = None, **choices: Any) -> ScoreTable:

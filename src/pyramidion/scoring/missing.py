@@ -20,6 +20,16 @@ def unscored(study: Study, scores: Sequence[Score]) -> Iterator[Problem]:
     yield from _undefined_scores(scores)
 
 
+def without_references(study: Study, topics: Collection[str], *, peers: bool = True) -> Iterator[Problem]:
+    """Topics besides these with nothing to build a pyramid from; only such as have ``peers``, where these matter."""
+    known = {summary.topic for summary in study.references}
+    wanted = {summary.topic for summary in study.peers} if peers else {topic.id for topic in study.topics}
+    for topic in study.topics:
+        if topic.id in wanted.difference(topics):
+            what = "its references are empty" if topic.id in known else "has no references"
+            yield Problem(f"topic {topic.id}", f"{what}, so there is nothing to build a pyramid from", "warning")
+
+
 def _undefined_scores(scores: Sequence[Score]) -> Iterator[Problem]:
     """Measures that are undefined for some summaries only, which their systems' means leave out."""
     for measure in dict.fromkeys(score.measure for score in scores):

@@ -33,7 +33,6 @@ from pyramidion.scoring.aggregate import majority
 from pyramidion.scoring.choice import Choice, Weights, choose
 from pyramidion.scoring.missing import unscored
 from pyramidion.study import UNMATCHED, Judgments, Pyramid, Score, ScoreTable, Signature, Study
-from pyramidion.study.columns import is_in, present_names, take
 from pyramidion.study.judgments import degree, listed
 
 Rounding = Literal["half-up", "floor", "ceiling", "half-even"]
@@ -205,7 +204,7 @@ def peer_scores(
     check_choice("annotators", annotators, get_args(Annotators))
     found: dict[tuple[str, str], dict[str, PeerScore]] = {}
     for name, judges in _annotations(choice, annotators):
-        for (topic, system), score in _scored(choice, judges, rounding, clip):
+        for (topic, system), score in scores_by(choice, judges, rounding, clip):
             found.setdefault((topic, system), {})[name] = score
     for (topic, system), by in sorted(found.items()):
         for name, score in by.items():
@@ -219,7 +218,7 @@ def peer_scores(
 
 def _annotations(choice: Choice, annotators: Annotators) -> list[tuple[str, frozenset[str]]]:
     """Whose judgments make one annotation: each annotator's own, and those of all workers together."""
-    judges = present_names(choice.on_units.judge)
+    judges = choice.on_units.judge.present_names()
     if annotators == "consensus":
         return [("consensus", frozenset(judges))]
     workers = choice.workers.intersection(judges)
@@ -227,17 +226,17 @@ def _annotations(choice: Choice, annotators: Annotators) -> list[tuple[str, froz
     return [*alone, ("crowd", workers)] if workers else alone
 
 
-def _scored(
-    choice: Choice, judges: frozenset[str], rounding: Rounding, clip: bool
+def scores_by(
+    choice: Choice, judges: frozenset[str], rounding: Rounding = "half-up", clip: bool = False
 ) -> Iterator[tuple[tuple[str, str], PeerScore]]:
-    """The peers that these judges annotated, by what most of them say."""
+    """The peers that these judges annotated, by topic and system, scored by what most of them say."""
 
     def said(judgments: Judgments) -> Judgments:
-        return majority(take(judgments, is_in(judgments.judge, judges)))
+        return majority(judgments.take(judgments.judge.is_in(judges)))
 
     outside = {
         (j.topic, j.system): _whole(j.value, f"topic {j.topic}, system {j.system}, unmatched")
-        for j in said(take(choice.on_aspects, is_in(choice.on_aspects.aspect, {UNMATCHED})))
+        for j in said(choice.on_aspects.take(choice.on_aspects.aspect.is_in({UNMATCHED})))
         if j.value is not None
     }
     counts: dict[tuple[str, str], dict[str, float]] = {}
@@ -296,7 +295,7 @@ def score(
 
 def _joined(choice: Choice, annotators: Annotators) -> dict[str, str]:
     """How judges are joined, as the signature says it."""
-    judges = set(present_names(choice.on_units.judge))
+    judges = set(choice.on_units.judge.present_names())
     found = {"workers": "majority"} if judges & choice.workers else {}
     return {"annotators": annotators, **found} if judges - choice.workers or not judges else found
 

@@ -12,24 +12,21 @@ from pyramidion.scoring.aggregate import mean
 from pyramidion.scoring.choice import default_raters, judge_ids
 from pyramidion.scoring.missing import unscored
 from pyramidion.study import UNMATCHED, Score, ScoreTable, Signature, Study
-from pyramidion.study.columns import is_in, present_names, take
 
 
 def score(study: Study, *, measures: Sequence[str] | None = None, judges: str | None = None) -> ScoreTable:
     """The mean rating of every summary, one measure per aspect."""
-    ratings = take(
-        study.judgments, is_in(study.judgments.other, {""}) & ~is_in(study.judgments.aspect, {"", UNMATCHED})
-    )
+    ratings = study.judgments.take(study.judgments.other.is_in({""}) & ~study.judgments.aspect.is_in({"", UNMATCHED}))
     judges = judges or default_raters(study, ratings)
-    judgments = take(ratings, is_in(ratings.judge, judge_ids(study, judges)))
-    rated = list(present_names(judgments.aspect))
+    judgments = ratings.take(ratings.judge.is_in(judge_ids(study, judges)))
+    rated = list(judgments.aspect.present_names())
     known = [aspect.id for aspect in study.aspects if aspect.id in rated]
     aspects = list(measures or known or rated)
     if not rated:
         raise UsageError("the study has no ratings")
     for aspect in aspects:
         check_choice("rated aspect", aspect, rated)
-    means = mean(take(judgments, is_in(judgments.aspect, set(aspects))))
+    means = mean(judgments.take(judgments.aspect.is_in(set(aspects))))
     values = {(j.aspect, j.topic, j.system): j.value for j in means}
     summaries = sorted({(topic, system) for _, topic, system in values})
     scores = [

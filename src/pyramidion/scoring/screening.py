@@ -23,7 +23,7 @@ import numpy as np
 
 from pyramidion.errors import check_choice
 from pyramidion.study import Judgments
-from pyramidion.study.columns import Codes, Groups, group, is_in, present_names, ranks, take, values
+from pyramidion.study.judgments import Codes, Groups, group
 
 Agreement = Literal["positional", "sequence"]
 MINIMUM = 0.5
@@ -72,7 +72,7 @@ def screen(
         out = {judge for judge in measured if workers[judge].excluded}
         if not out:
             break
-        kept = take(kept, ~is_in(kept.judge, out))
+        kept = kept.take(~kept.judge.is_in(out))
     return Screening(kept, tuple(workers[judge] for judge in sorted(workers)))
 
 
@@ -81,15 +81,15 @@ Measured = dict[str, tuple[float | None, int]]
 
 def _tasks(judgments: Judgments) -> Codes:
     """Without task ids, everything asked about one summary counts as one task."""
-    return group(ranks(judgments.topic), ranks(judgments.system), ranks(judgments.task)).of_row
+    return group(judgments.topic.ranks(), judgments.system.ranks(), judgments.task.ranks()).of_row
 
 
 def _positional(judgments: Judgments) -> Measured:
-    answered = take(judgments, ~np.isnan(values(judgments)))
-    shares: Measured = dict.fromkeys(present_names(judgments.judge), (None, 0))
+    answered = judgments.take(~np.isnan(judgments.value))
+    shares: Measured = dict.fromkeys(judgments.judge.present_names(), (None, 0))
     if not len(answered):
         return shares
-    task, judge = _tasks(answered), ranks(answered.judge)
+    task, judge = _tasks(answered), answered.judge.ranks()
     work = group(task, judge)  # one judge on one task, numbered task by task
     left, right, units, agreed = _pairs(answered, task, work)
     names = sorted(answered.judge.names)
@@ -118,9 +118,9 @@ def _pairs(answered: Judgments, task: Codes, work: Groups) -> tuple[Codes, Codes
     offset = (
         np.cumsum(size**2) - size**2
     )  # pairs are numbered within their task, so that one big task costs only itself
-    cell = group(task, ranks(answered.unit)).of_row
+    cell = group(task, answered.unit.ranks()).of_row
     order = np.argsort(cell, kind="stable")
-    cell, value, who, at = cell[order], values(answered)[order], work.of_row[order], task[order]
+    cell, value, who, at = cell[order], answered.value[order], work.of_row[order], task[order]
     units, agreed = (np.zeros(int((size**2).sum()), dtype=np.int64) for _ in range(2))
     lag = 1
     # Rows are in the order of cells: every pair within a cell is some row and the row `lag` further on.
@@ -144,7 +144,7 @@ def _sequence(judgments: Judgments) -> Measured:
     for task, judgment in zip(_tasks(judgments).tolist(), judgments, strict=True):
         shown = "?" if judgment.value is None else f"{judgment.value:g}"
         answers[task][judgment.judge].append((judgment.unit, shown))
-    shares: dict[str, list[float]] = {judge: [] for judge in present_names(judgments.judge)}
+    shares: dict[str, list[float]] = {judge: [] for judge in judgments.judge.present_names()}
     for by_judge in answers.values():
         for first, second in combinations(sorted(by_judge), 2):
             left, right = ([shown for _, shown in sorted(by_judge[judge])] for judge in (first, second))

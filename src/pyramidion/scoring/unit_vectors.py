@@ -16,7 +16,6 @@ from pyramidion.scoring.aggregate import majority
 from pyramidion.scoring.choice import Choice, choose
 from pyramidion.stats.paired import PairedTest, mcnemar, permutation, wilcoxon
 from pyramidion.study import Study
-from pyramidion.study.columns import present_names
 from pyramidion.study.judgments import JudgeKind, times
 
 
@@ -48,7 +47,7 @@ UnitVector = dict[tuple[str, str], float]
 def unit_vectors(choice: Choice, topics: Collection[str] | None = None) -> dict[str, UnitVector]:
     """For every system: 1 or 0 for each (topic, unit) it was judged on, several judges joined by majority."""
     for topic in topics or ():
-        check_choice("judged topic", topic, present_names(choice.on_units.topic))
+        check_choice("judged topic", topic, choice.on_units.topic.present_names())
     vectors: dict[str, UnitVector] = {}
     for judgment in majority(choice.counted(choice.on_units)):
         if judgment.value is not None and (topics is None or judgment.topic in topics):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,12 @@ from sqlalchemy.exc import DataError
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
-from pyramidion.annotation.api import pages as annotate_pages
-from pyramidion.annotation.api import routes as annotate_api
+from pyramidion.annotation.api import routes as annotation
 from pyramidion.annotation.commands import RefusedError
+from pyramidion.campaigns import BASE_URL, PLACE, TOKEN, WEBHOOK
 from pyramidion.campaigns.api import manager as manager_api
-from pyramidion.campaigns.api import webhooks
 from pyramidion.campaigns.api import worker as worker_api
-from pyramidion.campaigns.desk import Desk
-from pyramidion.campaigns.serving import BASE_URL, PLACE, TOKEN, WEBHOOK
+from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.errors import InputError, Problem, PyramidionError, UnknownError
 from pyramidion.server import pages
 from pyramidion.server.context import PAGES, Context
@@ -36,15 +34,15 @@ def create_app(place: str | Path, *, base_url: str = "", webhook_secret: str = "
         title="pyramidion", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json", lifespan=_warmed_up
     )
     app.state.context = Context(
-        Desk.open(place),
+        CampaignDesk.open(place),
         base_url=base_url,
         secure_cookies=base_url.startswith("https:"),
         webhook_secret=webhook_secret,
         api_token=api_token,
     )
     app.mount("/static", StaticFiles(directory=PAGES / "static"), name="static")
-    for module in (worker_api, manager_api, annotate_api, webhooks, pages, annotate_pages):
-        app.include_router(module.router)
+    for router in (worker_api.router, manager_api.router, annotation.router, pages.router, annotation.pages):
+        app.include_router(router)
     _explain_errors(app)
     app.add_middleware(Guard)
     return app
@@ -77,18 +75,12 @@ def _error(
 
 
 def _explain_errors(app: FastAPI) -> None:
-    def conflict(_: Request, error: Exception) -> Response:
-        return _error(409, str(error))
+    def answer_with(status: int) -> Callable[[Request, Exception], Response]:
+        return lambda _, error: _error(status, str(error))
 
     def bad_input(_: Request, error: Exception) -> Response:
         assert isinstance(error, InputError)
         return _error(422, str(error).split("\n")[0], [problem.as_dict() for problem in error.problems])
-
-    def refused(_: Request, error: Exception) -> Response:
-        return _error(422, str(error))
-
-    def unknown(_: Request, error: Exception) -> Response:
-        return _error(404, str(error))
 
     def plain(_: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
@@ -106,11 +98,15 @@ def _explain_errors(app: FastAPI) -> None:
         headers = {**HEADERS, "Cache-Control": "no-store"}  # made outside the middleware that adds these
         return _error(500, "something went wrong here; try again", headers=headers)
 
-    app.add_exception_handler(DataError, cannot_be_stored)  # PostgreSQL refuses the character 0
-    app.add_exception_handler(Exception, broken)
-    app.add_exception_handler(InputError, bad_input)
-    app.add_exception_handler(RefusedError, refused)
-    app.add_exception_handler(UnknownError, unknown)
-    app.add_exception_handler(PyramidionError, conflict)
-    app.add_exception_handler(HTTPException, plain)
-    app.add_exception_handler(RequestValidationError, invalid)
+    handlers: dict[type[Exception], Callable[[Request, Exception], Response]] = {
+        DataError: cannot_be_stored,  # PostgreSQL refuses the character 0
+        Exception: broken,
+        InputError: bad_input,
+        RefusedError: answer_with(422),
+        UnknownError: answer_with(404),
+        PyramidionError: answer_with(409),
+        HTTPException: plain,
+        RequestValidationError: invalid,
+    }
+    for kind, handler in handlers.items():
+        app.add_exception_handler(kind, handler)

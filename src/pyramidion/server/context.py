@@ -16,10 +16,10 @@ from jinja2 import Environment, FileSystemLoader, select_autoescape
 
 from pyramidion.annotation.desk import AnnotationDesk
 from pyramidion.annotation.suggestions import Suggester
-from pyramidion.campaigns.desk import Desk
+from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.platforms.local import read_worker
 from pyramidion.campaigns.platforms.prolific import Webhooks
-from pyramidion.campaigns.tasks import live_checks
+from pyramidion.campaigns.statements import live_checks
 from pyramidion.campaigns.workers import Worker
 from pyramidion.errors import InputError
 from pyramidion.server.security import Throttle
@@ -44,7 +44,7 @@ def render(name: str, status: int = 200, **values: Any) -> HTMLResponse:
 class Context:
     def __init__(
         self,
-        desk: Desk,
+        desk: CampaignDesk,
         *,
         base_url: str = "",
         secure_cookies: bool = False,
@@ -85,11 +85,11 @@ class Context:
     def campaign(self, name: str) -> Campaign:
         """A campaign as it was within the last second. Who gets a task is decided by the store, which asks afresh."""
         now = time.monotonic()
-        at, found = self._campaigns.get(name, (float("-inf"), None))
-        if found is None or now - at > REFRESH_SECONDS:
-            found = self.desk.campaigns.get(name)
-            self._campaigns[name] = (now, found)
-        return found
+        at, campaign = self._campaigns.get(name, (float("-inf"), None))
+        if campaign is None or now - at > REFRESH_SECONDS:
+            campaign = self.desk.campaigns.get(name)
+            self._campaigns[name] = (now, campaign)
+        return campaign
 
     def warm_up(self) -> None:
         """Load, in the background, what checking statements needs: whoever writes first should not wait for it."""
@@ -103,9 +103,9 @@ class Context:
 
 async def context(request: Request) -> Context:
     """Like every dependency that waits for nothing this is async: the others each take a turn in a thread."""
-    found = request.app.state.context
-    assert isinstance(found, Context)
-    return found
+    ctx = request.app.state.context
+    assert isinstance(ctx, Context)
+    return ctx
 
 
 Ctx = Annotated[Context, Depends(context)]
@@ -119,26 +119,26 @@ class Visit:
     id: str
 
     def worker(self) -> Worker:
-        found = self.ctx.desk.workers.get(self.id)
-        if found is None:
+        worker = self.ctx.desk.workers.get(self.id)
+        if worker is None:
             raise HTTPException(401, NOT_INVITED)
-        return found
+        return worker
 
     def welcome_worker(self) -> Worker:
         """One who is not blocked: from blocked people nothing is taken in any more."""
-        found = self.worker()
-        if found.blocked:
+        worker = self.worker()
+        if worker.blocked:
             raise HTTPException(403, "blocked")
-        return found
+        return worker
 
 
 async def visit(request: Request) -> Visit:
-    found = await context(request)
+    ctx = await context(request)
     try:
-        id = read_worker(found.secret, request.cookies.get(WORKER_COOKIE, ""), max_age=WORKER_SECONDS)
+        id = read_worker(ctx.secret, request.cookies.get(WORKER_COOKIE, ""), max_age=WORKER_SECONDS)
     except InputError:
         raise HTTPException(401, NOT_INVITED) from None
-    return Visit(found, id)
+    return Visit(ctx, id)
 
 
 async def visit_of_own_page(request: Request) -> Visit:

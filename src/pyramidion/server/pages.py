@@ -10,7 +10,7 @@ from fastapi import APIRouter, Form, HTTPException, Request
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 
 from pyramidion.campaigns.platforms.local import open_token, sign_worker
-from pyramidion.campaigns.reviewing import confirm_arrival, platform_of
+from pyramidion.campaigns.sync import confirm_arrival, platform_of
 from pyramidion.campaigns.workers import Worker
 from pyramidion.errors import InputError, UsageError
 from pyramidion.server.context import (
@@ -47,9 +47,9 @@ def join(token: str, ctx: Ctx) -> Response:
 @router.get("/enter/{campaign}")
 def enter(campaign: str, request: Request, ctx: Ctx) -> Response:
     """The way in from a platform, whose ids come as query parameters."""
-    found = ctx.desk.campaigns.get(campaign)
+    wanted = ctx.desk.campaigns.get(campaign)
     try:
-        platform = platform_of(found, ctx.secret, ctx.api_token)
+        platform = platform_of(wanted, ctx.secret, ctx.api_token)
         arrival = platform.arrival(dict(request.query_params))
         confirm_arrival(platform, arrival)
     except (InputError, UsageError) as error:
@@ -100,12 +100,12 @@ def log_in(
     token = ctx.accounts.log_in(name, password)
     if token is None:
         return render("login.html", 401, error="Name or password is wrong.", next=safe_path(next))
-    response = RedirectResponse(_way(ctx, token, safe_path(next)), 303)
+    response = RedirectResponse(_destination(ctx, token, safe_path(next)), 303)
     _set_cookie(ctx, response, SESSION_COOKIE, token, 12 * 3600, "strict")
     return response
 
 
-def _way(ctx: Context, token: str, target: str) -> str:
+def _destination(ctx: Context, token: str, target: str) -> str:
     """Where to go after logging in; experts who did not ask for another page come to annotate."""
     account = ctx.accounts.of_session(token)
     return "/annotate" if account and account.role == "expert" and target == "/manage" else target
@@ -137,7 +137,7 @@ def campaign_page(name: str, ctx: Ctx, account: LoggedIn) -> Response:
 
 @router.get("/manage/campaigns/{name}/export.csv")
 def export_csv(name: str, ctx: Ctx, _: Viewer) -> Response:
-    """One row an answer: worker, start, submit, duration. Safe to open in a spreadsheet."""
+    """One row per answer: worker, start, submit, duration. Safe to open in a spreadsheet."""
     headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
     return Response(ctx.desk.answers_table(name), media_type="text/csv; charset=utf-8", headers=headers)
 

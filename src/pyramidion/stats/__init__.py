@@ -1,1 +1,1 @@
-"""Arrays in, numbers out. Knows no nouns."""
+"""Arrays in, numbers out. Independent of the domain model."""

@@ -1,11 +1,10 @@
 """Krippendorff's alpha: agreement beyond chance, for any number of judges and with missing answers.
 
-Krippendorff, Content Analysis (2004), chapter 11; the 1-Dice distance over counts is Passonneau's, as Nenkova et
-al. 2007 use it for peer annotation. alpha = 1 - observed / expected disagreement, both over pairs of answers: those to
-one item, and those of all. Our own implementation, because the known ones are GPL or slow.
-
-Items with the same answers make one *pattern*. A million yes/no answers of five judges have six of them, so that a
-bootstrap over items only draws how often each pattern occurs: its cost depends on the patterns, not on the answers.
+Krippendorff, Content Analysis (2004), chapter 11; the 1-Dice distance over counts is Passonneau's, as Nenkova et al.
+2007 use it for peer annotation. alpha = 1 - observed / expected disagreement, both over pairs of answers: those to one
+item, and those of all. Our own implementation, because the known ones are GPL or slow. Items with the same answers form
+one *pattern*. A million yes/no answers by five judges have six patterns, so a bootstrap over items only draws how often
+each pattern occurs: its cost depends on the patterns, not on the answers.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Alpha:
-    """``value`` is None where alpha is undefined: fewer than two answers to any item, or no variation at all."""
+    """``value`` is None if alpha is undefined: no item has two answers, or nothing varies."""
 
     value: float | None
     distance: str
@@ -52,7 +51,7 @@ def alpha_interval(
     resamples: int = 1000,
     confidence: float = 0.95,
 ) -> Alpha:
-    """Alpha with a percentile bootstrap interval over items: the judges stay, the items could have been others."""
+    """Alpha with a percentile bootstrap interval over items: with the judges kept."""
     answers = _Answers.of(items, values, distance)
     found = answers.alpha()
     if found.value is None or resamples < 1:
@@ -127,7 +126,8 @@ class _Answers:
         return np.where(expected > 0, found, np.nan)
 
     def _observed(self, values: Floats) -> Floats:
-        """The disagreement within an item of each pattern, over ordered pairs, divided by its answers less one."""
+        """The disagreement within an item of each pattern, over ordered pairs, divided by the number of its answers
+        minus one."""
         if self.distance == "nominal":
             agreeing = np.asarray((self.counts**2).sum(axis=1), dtype=np.float64)
             return np.asarray((self.size**2 - agreeing) / (self.size - 1))
@@ -177,7 +177,7 @@ def dice_distances(levels: Floats) -> Floats:
 
 
 def _codes(items: NDArray[np.generic]) -> Codes:
-    """Small whole numbers serve as they are; everything else is numbered."""
+    """Small whole numbers are used directly; everything else is numbered."""
     if items.dtype.kind in "iu" and len(items) and int(items.min()) >= 0 and int(items.max()) <= 8 * len(items):
         return np.asarray(items, dtype=np.int64)
     return np.asarray(np.unique(items, return_inverse=True)[1], dtype=np.int64)

@@ -2,7 +2,8 @@
 
 With one factor F is the variance between group means over the variance within groups; Gao et al. 2019 use it in
 appendix B. With several, each factor is tested on what it explains beyond the others (type II sums of squares, no
-interactions), whatever the number of values in each cell; Nenkova et al. 2007 ask so what agreement depends on.
+interactions), whatever the number of values in each cell; Nenkova et al. 2007 use this to ask what agreement depends
+on.
 """
 
 from __future__ import annotations
@@ -23,11 +24,9 @@ _ROUNDING = 1e-13
 
 @dataclass(frozen=True, slots=True)
 class OneWay:
-    """``between`` and ``within`` are degrees of freedom; ``share`` is that of the sum of squares between the groups.
-
-    Undefined, None: everything where nothing varies; F and p with one group, or with one value in each. Where groups
-    differ and nothing varies inside them F is beyond all numbers, so None, and p is 0.
-    """
+    """``between`` and ``within`` are degrees of freedom; ``share`` is the share of the sum of squares that is
+    between the groups. Everything is None if nothing varies; F and p are None with one group, or with one value in
+    each. If groups differ and nothing varies inside them, F is infinite, so None, and p is 0."""
 
     f: float | None
     between: int
@@ -40,7 +39,7 @@ def one_way(values: ArrayLike, groups: ArrayLike) -> OneWay:
     """Test whether the groups, named by any numbers, have one mean. Missing values (NaN) do not count."""
     y, named = np.asarray(values, dtype=np.float64), np.asarray(groups)
     if y.shape != named.shape:
-        raise ValueError(f"{y.size} values have {named.size} groups")
+        raise ValueError(f"there are {y.size} values but {named.size} group labels")
     known = ~np.isnan(y)
     y = y[known]
     _, group, size = np.unique(named[known], return_inverse=True, return_counts=True)
@@ -66,8 +65,8 @@ def one_way(values: ArrayLike, groups: ArrayLike) -> OneWay:
 class FactorEffect:
     """One factor of several. ``df`` and ``residual`` are degrees of freedom; ``share`` is that of all variation.
 
-    F and p are None where nothing varies, where the factor explains nothing that the others do not (``df`` 0), and
-    where the model leaves nothing over to test against. An exact fit has no F, and p is 0.
+    F and p are None if nothing varies, if the factor explains nothing beyond the others (``df`` 0), or if the model
+    leaves no residual to test against. An exact fit has no F, and p is 0.
     """
 
     factor: str
@@ -89,7 +88,7 @@ def several_way(values: ArrayLike, factors: Mapping[str, ArrayLike]) -> tuple[Fa
     }
     for name, code in codes.items():
         if code.shape != y.shape:
-            raise ValueError(f"{y.size} values have {code.size} levels of {name}")
+            raise ValueError(f"there are {y.size} values but {code.size} levels of {name}")
     total = float(((y - y.mean()) ** 2).sum()) if len(y) else 0.0
     least = _ROUNDING * float((y**2).sum())
     left, rank = _residual(y, list(codes.values()))

@@ -1,6 +1,6 @@
 """Correlation of two lists of numbers, or of many at once, and tests of the difference of two correlations.
 
-A correlation is undefined, None or NaN and never 0, where one of the lists does not vary.
+If one of the lists does not vary, the correlation is undefined: None or NaN, never 0.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def correlation(x: ArrayLike, y: ArrayLike, kind: Kind = "pearson") -> Correlati
     measure: Any = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[kind]
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if a.shape != b.shape:
-        raise ValueError(f"lists of different length: {len(a)} and {len(b)}")
+        raise ValueError(f"the lists have different lengths: {len(a)} and {len(b)}")
     both = np.isfinite(a) & np.isfinite(b)
     a, b = a[both], b[both]
     if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
@@ -47,7 +47,7 @@ def correlation(x: ArrayLike, y: ArrayLike, kind: Kind = "pearson") -> Correlati
 def row_correlations(x: ArrayLike, y: ArrayLike, kind: Kind = "pearson") -> Floats:
     """The correlation of each row of ``x`` with the same row of ``y``; NaN where it is undefined.
 
-    Pairs with a missing number (NaN) do not count. One call serves a thousand resamples.
+    Pairs with a missing number (NaN) do not count. One call handles thousands of resamples.
     """
     a, b = np.broadcast_arrays(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
     both = ~(np.isnan(a) | np.isnan(b))
@@ -73,7 +73,7 @@ def _pearson_rows(a: Floats, b: Floats, both: Mask) -> Floats:
 
 
 def _ranked(values: Floats, both: Mask) -> Floats:
-    """Middle ranks; pairs that do not count go to the end, where they move nobody."""
+    """Middle ranks; pairs that do not count go to the end, where they change no rank."""
     return np.asarray(stats.rankdata(np.where(both, values, np.inf), axis=-1), dtype=np.float64)
 
 
@@ -134,7 +134,7 @@ def _weighted_kendall(a: Floats, b: Floats, w: Floats) -> Floats:
 
 
 MOST_COMPARED = 10_000
-"""Of more items Kendall's tau is not resampled: every two of them are compared."""
+"""Kendall's tau is not resampled for more items, because it compares every pair."""
 
 
 def clustered_correlations(
@@ -182,7 +182,7 @@ def _clustered_ranks(values: Floats, cluster: NDArray[np.int64], weights: Floats
 
 
 def _clustered_kendall(a: Floats, b: Floats, cluster: NDArray[np.int64], weights: Floats) -> Floats:
-    """Concordant less discordant pairs, and untied ones, counted between every two clusters once and for all."""
+    """Concordant minus discordant pairs, and untied pairs, counted once between every pair of clusters."""
     if not 0 < len(a) <= MOST_COMPARED:
         return np.full(len(weights), np.nan)
     order = np.argsort(cluster, kind="stable")
@@ -203,7 +203,7 @@ def _clustered_kendall(a: Floats, b: Floats, cluster: NDArray[np.int64], weights
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The difference of two correlations over the same things, and how surprising it is."""
+    """The difference of two correlations over the same things, and its p-value."""
 
     name: str
     difference: float
@@ -214,7 +214,7 @@ class Difference:
 def williams(metric: ArrayLike, other: ArrayLike, gold: ArrayLike) -> Difference:
     """Williams' t-test of two dependent Pearson correlations that share the gold (Williams 1959; Steiger 1980).
 
-    Two-sided, n - 3 degrees of freedom; p is None where it is undefined: fewer than four systems, or a constant one.
+    Two-sided, n - 3 degrees of freedom; p is None if undefined: fewer than four systems, or a constant list.
     """
     x, y, g = (np.asarray(part, dtype=np.float64) for part in (metric, other, gold))
     kept = np.isfinite(x) & np.isfinite(y) & np.isfinite(g)

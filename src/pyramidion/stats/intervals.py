@@ -26,7 +26,7 @@ class Interval:
 def percentile_interval(drawn: Floats, confidence: float = 0.95) -> Interval | None:
     """Efron's percentile interval; None where fewer than half of the resamples are defined."""
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence is a share between 0 and 1, not {confidence}")
+        raise ValueError(f"confidence must be between 0 and 1, not {confidence}")
     defined = drawn[~np.isnan(drawn)]
     if len(defined) < max(1, len(drawn) / 2):
         return None
@@ -47,7 +47,7 @@ def bootstrap_p(drawn: Floats) -> float | None:
 
 
 def resampling_weights(rng: np.random.Generator, things: int, resamples: int) -> Floats:
-    """How often each of some things is drawn in each resample: rows of whole numbers that add up to ``things``."""
+    """How often each item is drawn in each resample: rows of whole numbers that add up to ``things``."""
     return rng.multinomial(things, np.full(things, 1 / things), size=resamples).astype(np.float64)
 
 

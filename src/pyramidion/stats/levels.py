@@ -16,7 +16,7 @@ class Levels(NamedTuple):
 
 
 def levels(value: NDArray[np.float64]) -> Levels:
-    """The levels of some answers. Small counts need no sorting; there also values that do not occur have a level."""
+    """The levels of some answers. Small counts need no sorting; values that do not occur then also have a level."""
     if len(value) and value.min() >= 0 and value.max() < 256:
         counts = value.astype(np.int64)
         if np.array_equal(counts, value):

@@ -12,10 +12,8 @@ MOST_GROUPS = 78
 
 
 def holm(p: ArrayLike) -> NDArray[np.float64]:
-    """Adjusted p-values (Holm 1979): below the level, the chance of any false claim is at most that level.
-
-    NaN stands for a test that could not be made: it stays NaN and does not count.
-    """
+    """Adjusted p-values (Holm 1979): if they are compared with a level, the chance of any false claim is at most
+    that level. NaN marks a test that could not be made; it stays NaN and does not count."""
     given = np.asarray(p, dtype=np.float64)
     adjusted = np.full(given.shape, np.nan)
     tested = np.flatnonzero(~np.isnan(given))
@@ -35,11 +33,11 @@ def rightmost_different(differ: Mask) -> list[int | None]:
 
 
 def letter_groups(differ: Mask) -> list[str]:
-    """A compact letter display: two systems share a letter exactly where they do not differ.
+    """A compact letter display: two systems share a letter if and only if they do not differ.
 
     Insert and absorb (Piepho 2004): begin with one group of all; for every pair that differs split each group that
-    holds both; drop groups inside others. Letters go by the best rank in a group. Where verdicts are so tangled
-    that more than ``MOST_GROUPS`` groups are needed, nobody could read them: all letters are empty.
+    holds both; drop groups inside others. Letters go by the best rank in a group. If more than ``MOST_GROUPS`` groups
+    are needed, nobody could read them: all letters are empty.
     """
     groups: list[frozenset[int]] = [frozenset(range(len(differ)))] if len(differ) else []
     for i, j in zip(*np.nonzero(np.triu(differ, 1)), strict=True):

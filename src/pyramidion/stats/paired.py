@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 EXHAUSTIVE = 16
 """Up to this many non-zero differences every sign pattern is enumerated instead of sampled."""
 SAMPLES = 2000
-"""Draws of signs; because they are tilted towards the tail, they leave an error of a few per cent in any p."""
+"""Draws of signs; because they favour the tail, the error is a few per cent in any p."""
 ENOUGH = 100
 """A share counted among fewer random resamples than this is too uncertain."""
 
@@ -73,7 +73,7 @@ def permutation(
 
 @dataclass(frozen=True, slots=True)
 class RowTests:
-    """A p-value for every row, and the standard error that drawing at random leaves in it: 0 where p is exact."""
+    """A p-value for every row, and its standard error from random draws: 0 if p is exact."""
 
     p: Floats
     error: Floats
@@ -113,7 +113,7 @@ def _all_signs(moved: Floats) -> Floats:
 
 
 def _tilted_signs(moved: Floats, rng: np.random.Generator, samples: int) -> RowTests:
-    """Random signs that favour sums as large as the observed one, each draw weighted by what it was favoured.
+    """Random signs that favour sums as large as the observed one, each draw weighted down accordingly.
 
     Importance sampling with exponential tilting (Siegmund 1976): the sum of d_i s_i, signs s_i = +-1, has the cumulant
     function K(t) = sum of log cosh(t d_i). With t such that K'(t) is the observed sum s, sign i is positive with
@@ -261,7 +261,7 @@ def signed_ranks(differences: Floats) -> Floats:
 
 
 def verdict_rows(differences: Floats, level: float) -> NDArray[np.int64]:
-    """1 where Wilcoxon's test finds the first system better, -1 where worse, 0 where there is no difference."""
+    """1 if Wilcoxon's test finds the first system better, -1 if worse, 0 if there is no difference."""
     direction = np.sign(signed_ranks(differences).sum(axis=1))
     return np.where(wilcoxon_rows(differences) < level, direction, 0.0).astype(np.int64)
 

@@ -12,7 +12,8 @@ from scipy import optimize
 
 Floats = NDArray[np.float64]
 HUBER = 1.345
-"""Residuals beyond so many robust standard deviations lose weight; 95% as efficient as least squares on normal data."""
+"""Residuals beyond this many robust standard deviations lose weight; 95% as efficient as least squares on normal
+data."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def non_negative(features: Floats, target: Floats) -> Line:
 def canonical(features: Floats, target: Floats, others: Floats | None = None) -> Line:
     """The combination of features that correlates most with some combination of all targets, scaled to the first one.
 
-    With one target this is least squares; further targets (``others``, one a column) steady the direction.
+    With one target this is least squares; further targets (``others``, one per column) stabilise the direction.
     """
     centre, middle = features.mean(axis=0), target.mean()
     targets = target[:, None] if others is None else np.column_stack([target, others])

@@ -6,7 +6,8 @@ MOST_DIGITS = 17
 
 
 def rounded_beside(value: float, *limits: float, digits: int = 2) -> str:
-    """A number with so many decimals, or as many more as it takes to be where it is: 0.4996 beside 0.5 is not 0.50."""
+    """A number rounded to the given decimals, or to more if needed to stay on its side of a limit: 0.4996 is not
+    shown as 0.50 if the limit is 0.5."""
     for places in range(digits, MOST_DIGITS):
         text = f"{value:.{places}f}"
         if all(value == limit or _side(float(text), limit) == _side(value, limit) for limit in limits):

@@ -5,8 +5,8 @@ system coefficients at once. The p-value of a difference d with standard error e
 |d| sqrt(2) / e (Tukey and Kramer), with as many degrees of freedom as observations beyond the rank of the design.
 
 Designs of real campaigns are rank-deficient: indicators of every judge, topic and system always depend on each other,
-and judges who share nothing make it worse. Coefficients are then arbitrary but differences need not be: a difference is
-*estimable* where it lies in the row space of the design, and only then has it a value.
+and judges who share no items make it worse. Coefficients are then arbitrary but differences need not be: a difference
+is *estimable* if it is in the row space of the design, and only then does it have a value.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 NODES = 128
 WIDEST = 17.0
-"""No range of normal values is wider, for all that a float can tell."""
+"""No range of normal values is wider, to the precision of a float."""
 
 
 @dataclass(frozen=True)
 class Comparisons:
-    """All differences between the levels of one factor, ``difference[i, j]`` = level i less level j.
+    """All differences between the levels of one factor, ``difference[i, j]`` = level i minus level j.
 
     NaN where a difference is not estimable. ``effects`` are adjusted means: where every level can be compared with
     every other, the value each would have with the same judges and topics; NaN otherwise.
@@ -73,7 +73,7 @@ def _cleared(values: Floats, scale: float) -> Floats:
 
 
 def _indicators(codes: Sequence[Codes], rows: int) -> sparse.csr_array:
-    """An intercept and one column a level of each factor."""
+    """An intercept and one column per level of each factor."""
     parts = [sparse.csr_array(np.ones((rows, 1)))]
     for code in codes:
         width = int(code.max()) + 1 if rows else 0
@@ -129,7 +129,7 @@ def studentized_range_sf(q: ArrayLike, groups: int, df: float) -> Floats:
 
 @cache
 def _range_cdf(groups: int) -> CubicSpline:
-    """P(range <= w) of so many standard normal values: the integral over the largest one."""
+    """P(range <= w) for a given number of standard normal values: the integral over the largest one."""
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     z = WIDEST / 2 * nodes
     largest = groups * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi) * weights * WIDEST / 2

@@ -59,15 +59,15 @@ class Accounts:
     def log_in(self, name: str, password: str) -> str | None:
         """A new session token, or None. The time taken does not tell whether the name exists."""
         with self._database.read() as connection:
-            found = connection.execute(select(schema.accounts).filter_by(name=name)).first()
+            account = connection.execute(select(schema.accounts).filter_by(name=name)).first()
         try:
-            self._hasher.verify(found.password if found else self._nobody, password)
+            self._hasher.verify(account.password if account else self._nobody, password)
         except (VerificationError, InvalidHashError):
             return None
-        if found is None:
+        if account is None:
             return None
         token = secrets.token_urlsafe(32)
-        row = {"id": _digest(token), "account_id": found.id, "csrf": secrets.token_urlsafe(24)}
+        row = {"id": _digest(token), "account_id": account.id, "csrf": secrets.token_urlsafe(24)}
         with self._database.write() as connection:
             connection.execute(delete(schema.sessions).where(schema.sessions.c.expires < time.time()))
             connection.execute(insert(schema.sessions).values(**row, expires=time.time() + SESSION_SECONDS))
@@ -77,8 +77,8 @@ class Accounts:
         s, a = schema.sessions.c, schema.accounts.c
         query = select(a.id, a.name, a.role, s.csrf).join_from(schema.accounts, schema.sessions)
         with self._database.read() as connection:
-            found = connection.execute(query.where(s.id == _digest(token), s.expires > time.time())).first()
-        return None if found is None else Account(*found)
+            row = connection.execute(query.where(s.id == _digest(token), s.expires > time.time())).first()
+        return None if row is None else Account(*row)
 
     def log_out(self, token: str) -> None:
         with self._database.write() as connection:

@@ -1,4 +1,4 @@
-"""The nouns every part speaks: frozen values, standard library only."""
+"""What an evaluation is made of: texts, pyramids, judgments, scores, and the rules they obey. Frozen values."""
 
 from pyramidion.study.judgments import UNMATCHED, Aspect, Column, Judge, Judgment, Judgments
 from pyramidion.study.scores import Score, ScoreTable, Signature

@@ -3,22 +3,28 @@
 A judgment answers one question about one peer summary: "how often is this unit expressed?" (0, 1, 2, ... or a
 degree or probability) or "how do you rate this aspect?". An unanswered question is a judgment whose value is None.
 
-``Judgments`` holds many of them as columns, because campaigns have millions: every aggregator takes one and
-returns one. Columns are standard-library arrays, which numpy reads without copying.
+``Judgments`` holds many of them as numpy columns, because campaigns have millions: every aggregator takes one and
+returns one. Adding, taking and grouping rows cost one pass. Groups come out in the order of their names, so results do
+not depend on the order in which judgments arrived.
 """
 
 from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter, eq
 from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from pyramidion.study.texts import Span
 
 JudgeKind = Literal["expert", "crowd", "model"]
 Mention = tuple[Span, ...]
+Codes = NDArray[np.int64]
 
 UNMATCHED = "unmatched"
 """The aspect that counts content units of a peer which no unit of the pyramid expresses."""
@@ -82,48 +88,116 @@ class Judgment:
     other: str = ""
 
 
+def _frozen(values: ArrayLike, dtype: type[np.generic]) -> NDArray[Any]:
+    """An array that cannot be changed through this view of it; copied only where the type differs."""
+    view = np.asarray(values, dtype=dtype).view()
+    view.flags.writeable = False
+    return view
+
+
 class Column:
-    """A column of names: distinct names once, and a code per row."""
+    """A column of names: a table of names, and for each row its place in the table. The table may hold unused names."""
 
     __slots__ = ("codes", "names")
 
-    def __init__(self, names: Sequence[str], codes: array[int]) -> None:
+    def __init__(self, names: Iterable[str], codes: ArrayLike) -> None:
         self.names = tuple(names)
-        self.codes = codes
+        self.codes: NDArray[np.int32] = _frozen(codes, np.int32)
+
+    @classmethod
+    def repeat(cls, name: str, rows: int) -> Column:
+        """The same name in every row."""
+        return cls((name,), np.zeros(rows, dtype=np.int32))
 
     def __getitem__(self, row: int) -> str:
-        return self.names[self.codes[row]]
+        return self.names[int(self.codes[row])]
 
     def __iter__(self) -> Iterator[str]:
-        names = self.names
-        return (names[code] for code in self.codes)
+        return map(self.names.__getitem__, self.codes.tolist())
 
     def __len__(self) -> int:
         return len(self.codes)
 
-    def take(self, rows: Sequence[int]) -> Column:
-        codes = self.codes
-        return Column(self.names, array("i", [codes[row] for row in rows]))
+    def __add__(self, other: Column) -> Column:
+        if self.names == other.names:
+            return Column(self.names, np.concatenate((self.codes, other.codes)))
+        place = _Numbered()
+        moved = [np.array([place[name] for name in part.names], np.int32)[part.codes] for part in (self, other)]
+        return Column(place, np.concatenate(moved))
+
+    def rename(self, new_name: Callable[[str], str]) -> Column:
+        """The same rows under new names."""
+        return Column(map(new_name, self.names), self.codes)
+
+    def take(self, rows: Codes) -> Column:
+        return Column(self.names, self.codes[rows])
+
+    def ranks(self) -> Codes:
+        """The code of each row, renumbered by the alphabetical order of names."""
+        if all(map(str.__lt__, self.names, self.names[1:])):
+            return self.codes.astype(np.int64)
+        order = sorted(range(len(self.names)), key=self.names.__getitem__)
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        return rank[self.codes]
+
+    def present_names(self) -> list[str]:
+        """The names that some row has, sorted."""
+        return sorted(self.names[code] for code in np.flatnonzero(np.bincount(self.codes)).tolist())
+
+    def is_in(self, names: Collection[str]) -> NDArray[np.bool_]:
+        """Which rows have one of these names."""
+        return np.array([name in names for name in self.names], dtype=bool)[self.codes]
 
 
-class _ColumnBuilder:
-    __slots__ = ("codes", "index")
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Rows grouped by equal codes: ``of_row[i]`` is the group of row i, ``first[g]`` the first row of group g."""
 
-    def __init__(self) -> None:
-        self.index: dict[str, int] = {}
-        self.codes = array("i")
+    of_row: Codes
+    first: Codes
 
-    def append(self, name: str) -> None:
-        self.codes.append(self.index.setdefault(name, len(self.index)))
+    def __len__(self) -> int:
+        return len(self.first)
 
-    def build(self) -> Column:
-        return Column(tuple(self.index), self.codes)
+
+def group(*columns: Codes) -> Groups:
+    """Group rows that agree in all columns; groups are sorted by the first column, then the second, and so on."""
+    key = columns[0]
+    for column in columns[1:]:
+        width = int(column.max()) + 1 if len(column) else 1
+        if len(key) and (int(key.max()) + 1) * width >= 2**62:  # compress before the product overflows
+            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
+        key = key * width + column
+    span = int(key.max()) + 1 if len(key) else 0
+    if span <= 8 * len(key) + 1024:  # dense keys: counting beats sorting
+        first_of_key = np.full(span, -1, dtype=np.int64)
+        first_of_key[key[::-1]] = np.arange(len(key) - 1, -1, -1)
+        used = first_of_key >= 0
+        number = np.cumsum(used) - 1
+        return Groups(number[key], first_of_key[used])
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    return Groups(inverse.astype(np.int64), first.astype(np.int64))
+
+
+_NAMED = ("topic", "system", "judge", "unit", "aspect", "task", "other")
+"""The columns that hold names."""
 
 
 class Judgments(Sequence[Judgment]):
     """An immutable sequence of judgments, kept as columns. ``value`` is NaN where unanswered."""
 
-    __slots__ = ("aspect", "evidence", "judge", "other", "system", "task", "topic", "unit", "value")
+    __slots__ = (*_NAMED, "evidence", "value")
+
+    topic: Column
+    system: Column
+    judge: Column
+    unit: Column
+    aspect: Column
+    task: Column
+    other: Column
+    value: NDArray[np.float64]
+    evidence: dict[int, tuple[Mention, ...]]
 
     def __init__(self, judgments: Iterable[Judgment] = ()) -> None:
         builder = JudgmentsBuilder()
@@ -132,16 +206,6 @@ class Judgments(Sequence[Judgment]):
         built = builder.build()
         for name in self.__slots__:
             setattr(self, name, getattr(built, name))
-
-    topic: Column
-    system: Column
-    unit: Column
-    aspect: Column
-    judge: Column
-    task: Column
-    other: Column
-    value: array[float]
-    evidence: dict[int, tuple[Mention, ...]]
 
     @classmethod
     def of_columns(
@@ -153,36 +217,51 @@ class Judgments(Sequence[Judgment]):
         aspect: Column,
         judge: Column,
         task: Column,
-        value: array[float],
+        value: ArrayLike,
         other: Column | None = None,
         evidence: dict[int, tuple[Mention, ...]] | None = None,
     ) -> Judgments:
         """Build from columns of equal length, without copying."""
         made = cls.__new__(cls)
-        made.topic, made.system, made.unit, made.aspect = topic, system, unit, aspect
-        made.judge, made.task, made.value, made.evidence = judge, task, value, evidence or {}
-        made.other = other or Column(("",), array("i", bytes(4 * len(value))))
+        made.topic, made.system, made.judge, made.task = topic, system, judge, task
+        made.unit, made.aspect, made.evidence = unit, aspect, evidence or {}
+        made.value = _frozen(value, np.float64)
+        made.other = other or Column.repeat("", len(made.value))
         return made
-
-    def take(self, rows: Sequence[int]) -> Judgments:
-        """The judgments of these rows, in this order."""
-        value, evidence = self.value, self.evidence
-        return self.with_columns(
-            **{name: column.take(rows) for name, column in self.named_columns().items()},
-            value=array("d", [value[row] for row in rows]),
-            evidence={new: evidence[old] for new, old in enumerate(rows) if old in evidence} if evidence else {},
-        )
-
-    def named_columns(self) -> dict[str, Column]:
-        """The columns that hold names."""
-        return {name: getattr(self, name) for name in self.__slots__ if name not in {"value", "evidence"}}
 
     def with_columns(self, **changed: Any) -> Judgments:
         """The same judgments with some columns changed."""
         return Judgments.of_columns(**{name: getattr(self, name) for name in self.__slots__} | changed)
 
+    def take(self, rows: ArrayLike) -> Judgments:
+        """The judgments of these rows, given as numbers, in this order, or as a mask."""
+        index = np.asarray(rows)
+        if index.dtype == bool:
+            if index.all():
+                return self
+            index = np.flatnonzero(index)
+        index = index.astype(np.int64)
+        evidence = {}
+        if self.evidence:
+            evidence = {new: self.evidence[old] for new, old in enumerate(index.tolist()) if old in self.evidence}
+        named = {name: getattr(self, name).take(index) for name in _NAMED}
+        return self.with_columns(**named, value=self.value[index], evidence=evidence)
+
+    def as_judged_by(self, judge: str, rows: Codes, value: NDArray[np.float64]) -> Judgments:
+        """One judgment per row, with new values, all by one judge (an aggregate of many) and of no task."""
+        alone = {"judge": Column.repeat(judge, len(rows)), "task": Column.repeat("", len(rows))}
+        return self.take(rows).with_columns(**alone, value=value, evidence={})
+
     def __len__(self) -> int:
         return len(self.value)
+
+    def __iter__(self) -> Iterator[Judgment]:
+        evidence = self.evidence
+        columns = (getattr(self, name) for name in _NAMED)
+        rows = enumerate(zip(self.value.tolist(), *columns, strict=True))
+        for row, (value, topic, system, judge, unit, aspect, task, other) in rows:
+            answer = None if math.isnan(value) else value
+            yield Judgment(topic, system, judge, answer, unit, aspect, task, evidence.get(row, ()), other)
 
     @overload
     def __getitem__(self, index: int) -> Judgment: ...
@@ -190,67 +269,63 @@ class Judgments(Sequence[Judgment]):
     def __getitem__(self, index: slice) -> Judgments: ...
     def __getitem__(self, index: int | slice) -> Judgment | Judgments:
         if isinstance(index, slice):
-            return self.take(range(*index.indices(len(self))))
-        row = range(len(self))[index]
-        value = self.value[row]
-        return Judgment(
-            topic=self.topic[row],
-            system=self.system[row],
-            judge=self.judge[row],
-            value=None if math.isnan(value) else value,
-            unit=self.unit[row],
-            aspect=self.aspect[row],
-            task=self.task[row],
-            evidence=self.evidence.get(row, ()),
-            other=self.other[row],
-        )
+            return self.take(np.arange(len(self))[index])
+        return next(iter(self.take([range(len(self))[index]])))
 
     def __add__(self, other: Iterable[Judgment]) -> Judgments:
-        return Judgments([*self, *other])
+        if not isinstance(other, Judgments):
+            other = Judgments(other)
+        later = {row + len(self): mentions for row, mentions in other.evidence.items()}
+        return Judgments.of_columns(
+            **{name: getattr(self, name) + getattr(other, name) for name in _NAMED},
+            value=np.append(self.value, other.value),
+            evidence=self.evidence | later,
+        )
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Judgments) and list(self) == list(other)
+        return isinstance(other, Judgments) and len(self) == len(other) and all(map(eq, self, other))
 
     def __repr__(self) -> str:
-        return f"<Judgments: {len(self)} by {len(self.judge.names)} judges>"
+        return f"<Judgments: {len(self)} by {len(self.judge.present_names())} judges>"
 
 
 class JudgmentsBuilder:
-    """Collects judgments row by row; readers use it to avoid a million intermediate objects."""
+    """Collects judgments row by row and keeps few of them as objects: readers have millions."""
 
-    __slots__ = ("_aspect", "_evidence", "_judge", "_other", "_system", "_task", "_topic", "_unit", "_value")
+    __slots__ = ("_codes", "_evidence", "_names", "_rows", "_value")
 
     def __init__(self) -> None:
-        self._topic, self._system, self._unit = _ColumnBuilder(), _ColumnBuilder(), _ColumnBuilder()
-        self._aspect, self._judge, self._task = _ColumnBuilder(), _ColumnBuilder(), _ColumnBuilder()
-        self._other, self._value = _ColumnBuilder(), array("d")
+        self._rows: list[Judgment] = []
+        self._names = {name: _Numbered() for name in _NAMED}
+        self._codes = {name: array("i") for name in _NAMED}
+        self._value = array("d")
         self._evidence: dict[int, tuple[Mention, ...]] = {}
 
     def add(self, judgment: Judgment) -> None:
         if bool(judgment.unit) == bool(judgment.aspect):
             raise ValueError("a judgment answers either a unit or an aspect")
         if judgment.value is not None and not math.isfinite(judgment.value):
-            raise ValueError(f"{judgment.value} is not a judgment; leave it out with None")
-        if judgment.evidence:
-            self._evidence[len(self._value)] = judgment.evidence
-        self._topic.append(judgment.topic)
-        self._system.append(judgment.system)
-        self._unit.append(judgment.unit)
-        self._aspect.append(judgment.aspect)
-        self._judge.append(judgment.judge)
-        self._task.append(judgment.task)
-        self._other.append(judgment.other)
-        self._value.append(math.nan if judgment.value is None else judgment.value)
+            raise ValueError(f"{judgment.value} is not a number; use None for an unanswered question")
+        self._rows.append(judgment)
+        if len(self._rows) == 4096:
+            self._to_columns()
+
+    def _to_columns(self) -> None:
+        for name, codes in self._codes.items():
+            codes.extend(map(self._names[name].__getitem__, map(attrgetter(name), self._rows)))
+        first = len(self._value)
+        self._evidence |= {row: j.evidence for row, j in enumerate(self._rows, first) if j.evidence}
+        self._value.extend(math.nan if j.value is None else j.value for j in self._rows)
+        self._rows.clear()
 
     def build(self) -> Judgments:
-        return Judgments.of_columns(
-            topic=self._topic.build(),
-            system=self._system.build(),
-            unit=self._unit.build(),
-            aspect=self._aspect.build(),
-            judge=self._judge.build(),
-            task=self._task.build(),
-            other=self._other.build(),
-            value=self._value,
-            evidence=self._evidence,
-        )
+        self._to_columns()
+        columns = {name: Column(self._names[name], codes) for name, codes in self._codes.items()}
+        return Judgments.of_columns(**columns, value=self._value, evidence=self._evidence)
+
+
+class _Numbered(dict[str, int]):
+    """Numbers names in the order in which they are first asked for."""
+
+    def __missing__(self, name: str) -> int:
+        return self.setdefault(name, len(self))

@@ -1,348 +1,268 @@
 """A study as plain objects and back: what a line of the JSON Lines format or a row of the store holds.
 
-``to_records`` gives one dictionary a thing, whose ``type`` says what it is; ``Collector`` takes them in any order and
+``Codec`` turns dataclasses into objects for JSON and back, checked, with the address of what does not fit.
+``to_records`` gives one object per thing, whose ``type`` says what it is; ``Collector`` takes them in any order and
 makes the study. The published schema is formats/study.schema.json.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from copy import deepcopy
-from typing import Any, cast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, fields
+from functools import cache
+from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
-from pyramidion.study.judgments import Aspect, Judge, JudgeKind, Judgment, JudgmentsBuilder, Mention
+from pyramidion.study.judgments import Aspect, Judge, Judgment, JudgmentsBuilder
 from pyramidion.study.study import Study
-from pyramidion.study.tasks import KINDS, Assignment, Task, TaskKind
-from pyramidion.study.texts import Document, Role, Span, Summary, Topic
-from pyramidion.study.units import ContentUnit, Contributor, Pyramid
+from pyramidion.study.tasks import Assignment, Task
+from pyramidion.study.texts import Span, Summary, Topic
+from pyramidion.study.units import ContentUnit, Pyramid
 
 VERSION = 1
 LARGEST = 1e300
-"""Numbers beyond this are no measurement, and whole ones no float."""
+"""Numbers beyond this are not measurements, and whole ones do not fit into a float."""
+
+T = TypeVar("T")
+Names = Mapping[type, tuple[str, ...]]
 
 
 class BadRecordError(ValueError):
-    """A record that cannot be used; says why."""
+    """A record that cannot be used; says which field and why."""
+
+
+class _Misfit(Exception):  # noqa: N818 - it becomes a BadRecordError, once the address is known
+    def __init__(self, what: str, *address: str | int) -> None:
+        self.what = what
+        self.address = list(address)
+
+    def __str__(self) -> str:
+        path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.address)
+        return f"field {path.removeprefix('.')!r} {self.what}" if path else f"this {self.what}"
+
+
+class _Part(NamedTuple):
+    """One field of a dataclass: how it is read and written, and what it is where it is left out."""
+
+    name: str
+    read: Callable[[Any], Any]
+    write: Callable[[Any], Any]
+    default: Any
+    left_out: Any
+    missing: str
+
+
+class Codec:
+    """Dataclasses of texts, numbers, choices, spans, lists and dataclasses to JSON and back.
+
+    A field with its default value is left out, unless ``written`` lists it, and reads back as the default. A missing
+    list is empty. Fields that ``required`` lists must be there although they have a default; ``order`` is the order of
+    fields in an object, where it is not that of the class. A ``strict`` codec refuses missing lists and unknown fields.
+    """
+
+    def __init__(
+        self, *, order: Names | None = None, written: Names | None = None, required: Names | None = None, strict: bool
+    ) -> None:
+        self._order, self._written, self._required, self._strict = order or {}, written or {}, required or {}, strict
+        self._of = cache(self._make)
+        self._parts: Callable[[Any], tuple[_Part, ...]] = cache(self._make_parts)
+
+    def encode(self, thing: Any) -> dict[str, Any]:
+        given = ((part, getattr(thing, part.name)) for part in self._parts(type(thing)))
+        return {part.name: part.write(value) for part, value in given if value != part.left_out}
+
+    def decode(self, kind: type[T], value: Any) -> T:
+        """What the object describes; BadRecordError says what is wrong with it."""
+        try:
+            return self._object(kind, value)
+        except _Misfit as misfit:
+            raise BadRecordError(str(misfit)) from None
+
+    def _object(self, kind: type[T], value: Any) -> T:
+        if type(value) is not dict:
+            raise _Misfit(f"must be an object, not {_excerpt(value)}")
+        parts = self._parts(kind)
+        known = {}
+        for part in parts:
+            if part.name in value:
+                try:
+                    known[part.name] = part.read(value[part.name])
+                except _Misfit as misfit:
+                    misfit.address.insert(0, part.name)
+                    raise
+            elif part.default is MISSING:
+                raise _Misfit(part.missing, part.name)
+            else:
+                known[part.name] = part.default
+        if self._strict and (unknown := sorted(value.keys() - known.keys())):
+            raise _Misfit(f"is unknown; there are: {', '.join(part.name for part in parts)}", unknown[0])
+        return kind(**known)
+
+    def _make_parts(self, kind: Any) -> tuple[_Part, ...]:
+        hints, by_name = get_type_hints(kind), {field.name: field for field in fields(kind)}
+        made = []
+        for name in self._order.get(kind, tuple(by_name)):
+            hint, default = hints[name], by_name[name].default
+            left_out = MISSING if name in self._written.get(kind, ()) else default
+            if get_origin(hint) is tuple and default is MISSING and not self._strict:
+                default = ()
+            elif name in self._required.get(kind, ()):
+                default = MISSING
+            missing = "is missing" + " (null means unanswered)" * (type(None) in get_args(hint))
+            made.append(_Part(name, *self._of(hint), default, left_out, missing))
+        return tuple(made)
+
+    def _make(self, hint: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+        """How values of a type are read and written."""
+        if hint is str:
+            return _read_text, _same
+        if hint is int:
+            return _read_integer, _same
+        if hint in (float, float | None):
+            return _read_number if hint is float else _read_number_or_null, _short
+        if hint is Span:
+            return _read_span, list
+        if get_origin(hint) is Literal:
+            return _choice_reader(get_args(hint)), _same
+        if get_origin(hint) is tuple:
+            read, write = self._of(get_args(hint)[0])
+            return _list_reader(read), lambda values: [write(value) for value in values]
+        return lambda value: self._object(hint, value), self.encode
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _short(value: float | None) -> float | int | None:
+    return int(value) if value is not None and float(value).is_integer() else value
+
+
+def _excerpt(value: Any) -> str:
+    return json.dumps(value)[:40]
+
+
+def _read_text(value: Any) -> str:
+    if type(value) is not str:
+        raise _Misfit("is null" if value is None else f"must be text, not {_excerpt(value)}")
+    return value
+
+
+def _read_integer(value: Any) -> int:
+    if type(value) is not int:
+        raise _Misfit(f"must be a whole number, not {_excerpt(value)}")
+    return value
+
+
+def _read_number(value: Any, wanted: str = "a number") -> float:
+    if type(value) not in (int, float) or not abs(value) < LARGEST:
+        raise _Misfit(f"must be {wanted}, not {_excerpt(value)}")
+    return float(value)
+
+
+def _read_number_or_null(value: Any) -> float | None:
+    return None if value is None else _read_number(value, "a number or null")
+
+
+def _read_span(value: Any) -> Span:
+    if not (type(value) is list and len(value) == 2 and all(type(place) is int and place >= 0 for place in value)):
+        raise _Misfit(f"must be [start, end], not {_excerpt(value)}")
+    return Span(*value)
+
+
+def _choice_reader(allowed: tuple[str, ...]) -> Callable[[Any], Any]:
+    def read(value: Any) -> Any:
+        if _read_text(value) not in allowed:
+            raise _Misfit(f"must be one of {', '.join(allowed)}, not {value!r}")
+        return value
+
+    return read
+
+
+def _list_reader(read: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
+    def read_list(values: Any) -> tuple[Any, ...]:
+        if type(values) is not list:
+            raise _Misfit(f"must be a list, not {_excerpt(values)}")
+        made = []
+        for place, value in enumerate(values):
+            try:
+                made.append(read(value))
+            except _Misfit as misfit:
+                misfit.address.insert(0, place)
+                raise
+        return tuple(made)
+
+    return read_list
+
+
+# -- the records of a study ----------------------------------------------------------------------------------
+
+CODEC = Codec(
+    order={
+        Summary: ("topic", "role", "system", "text", "source"),
+        Pyramid: ("topic", "name", "references", "units"),
+        Judgment: ("topic", "system", "other", "unit", "aspect", "judge", "value", "task", "evidence"),
+    },
+    written={Summary: ("role",), Pyramid: ("name",), ContentUnit: ("contributors",), Judge: ("kind",)},
+    required={Summary: ("role",), Judge: ("kind",)},
+    strict=False,
+)
+
+_KINDS: dict[str, tuple[Any, str]] = {
+    "topic": (Topic, "topics"),
+    "summary": (Summary, "summaries"),
+    "pyramid": (Pyramid, "pyramids"),
+    "judge": (Judge, "judges"),
+    "aspect": (Aspect, "aspects"),
+    "task": (Task, "tasks"),
+    "assignment": (Assignment, "assignments"),
+    "judgment": (Judgment, "judgments"),
+}
+"""The class of a record by its ``type``, and the part of a study that holds it, in reading order."""
 
 
 class Collector:
     """Takes records one by one and makes a study of them."""
 
     def __init__(self) -> None:
-        self._collected: dict[str, list[Any]] = {kind: [] for kind in _READERS}
-        self._judgments = JudgmentsBuilder()
+        self._titles: list[str] = []
+        self._parts: dict[str, list[Any]] = {part: [] for _, part in _KINDS.values() if part != "judgments"}
+        self._judgments = JudgmentsBuilder()  # a million of these: not kept as objects
 
     def add(self, record: dict[str, Any]) -> list[str]:
         """Take in one record; returns the names of fields that mean nothing here."""
-        fields = deepcopy(record) if record.get("type") != "judgment" else dict(record)
-        kind = fields.pop("type", None)
-        if kind == "judgment":  # a million of these: kept out of the lists of objects
-            self._judgments.add(_judgment(fields))
-        elif isinstance(kind, str) and kind in _READERS:
-            self._collected[kind].append(_READERS[kind](fields))
-        else:
-            raise BadRecordError(f"type {kind!r} is unknown; there are: {', '.join([*_READERS, 'judgment'])}")
-        return list(fields)
+        name = record.get("type")
+        if name == "study":
+            self._titles.append(_title(record))
+            return [field for field in record if field not in {"type", "version", "title"}]
+        if not isinstance(name, str) or name not in _KINDS:
+            raise BadRecordError(f"type {name!r} is unknown; there are: {', '.join(['study', *_KINDS])}")
+        kind, part = _KINDS[name]
+        thing = CODEC.decode(kind, record)
+        (self._judgments.add if kind is Judgment else self._parts[part].append)(thing)
+        return [field for field in record if field != "type" and field not in kind.__dataclass_fields__]
 
     def study(self) -> Study:
-        collected = self._collected
-        if len(collected["study"]) > 1:
+        if len(self._titles) > 1:
             raise BadRecordError("there is more than one record of type 'study'")
-        return Study(
-            topics=tuple(collected["topic"]),
-            summaries=tuple(collected["summary"]),
-            pyramids=tuple(collected["pyramid"]),
-            judges=tuple(collected["judge"]),
-            judgments=self._judgments.build(),
-            aspects=tuple(collected["aspect"]),
-            tasks=tuple(collected["task"]),
-            assignments=tuple(collected["assignment"]),
-            title="".join(collected["study"]),
-        )
+        parts = {part: tuple(things) for part, things in self._parts.items()}
+        return Study(**parts, judgments=self._judgments.build(), title="".join(self._titles))
 
 
-# -- one reader a type: each takes the fields it knows out of the object, so that what is left is unknown ----
-
-
-def _text(fields: dict[str, Any], key: str, default: str | None = None) -> str:
-    empty = key in fields and fields[key] is None
-    value = fields.pop(key, default)
-    if empty or value is None:
-        raise BadRecordError(f"field {key!r} is {'null' if empty else 'missing'}")
-    if not isinstance(value, str):
-        raise BadRecordError(f"field {key!r} must be text, not {json.dumps(value)[:40]}")
-    return value
-
-
-def _number(fields: dict[str, Any], key: str) -> float | None:
-    if key not in fields:
-        raise BadRecordError(f"field {key!r} is missing (null means unanswered)")
-    value = fields.pop(key)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < LARGEST:
-        raise BadRecordError(f"field {key!r} must be a number or null, not {json.dumps(value)[:40]}")
-    return float(value)
-
-
-def _list(fields: dict[str, Any], key: str) -> list[Any]:
-    value = fields.pop(key, [])
-    if not isinstance(value, list):
-        raise BadRecordError(f"field {key!r} must be a list")
-    return value
-
-
-def _texts(fields: dict[str, Any], key: str) -> tuple[str, ...]:
-    values = _list(fields, key)
-    if not all(isinstance(value, str) for value in values):
-        raise BadRecordError(f"field {key!r} must be a list of texts")
-    return tuple(values)
-
-
-def _objects(fields: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    values = _list(fields, key)
-    if not all(isinstance(value, dict) for value in values):
-        raise BadRecordError(f"field {key!r} must be a list of objects")
-    return values
-
-
-def _spans(values: Any) -> tuple[Span, ...]:
-    if not isinstance(values, list):
-        raise BadRecordError("spans must be a list of [start, end]")
-    for value in values:
-        if not (isinstance(value, list) and len(value) == 2 and all(type(x) is int and x >= 0 for x in value)):
-            raise BadRecordError(f"a span must be [start, end], not {json.dumps(value)[:40]}")
-    return tuple(Span(start, end) for start, end in values)
-
-
-def _choice(fields: dict[str, Any], key: str, allowed: tuple[str, ...]) -> str:
-    value = _text(fields, key)
-    if value not in allowed:
-        raise BadRecordError(f"field {key!r} must be one of {', '.join(allowed)}, not {value!r}")
-    return value
-
-
-def _study(fields: dict[str, Any]) -> str:
-    version = fields.pop("version", VERSION)
-    if version != VERSION:
+def _title(record: dict[str, Any]) -> str:
+    if (version := record.get("version", VERSION)) != VERSION:
         raise BadRecordError(
             f"version {version!r} of this format is unknown here; this release reads version {VERSION}"
         )
-    return _text(fields, "title", "")
-
-
-def _topic(fields: dict[str, Any]) -> Topic:
-    documents = tuple(Document(_text(d, "id"), _text(d, "text")) for d in _objects(fields, "documents"))
-    return Topic(_text(fields, "id"), _text(fields, "title", ""), _text(fields, "description", ""), documents)
-
-
-def _summary(fields: dict[str, Any]) -> Summary:
-    role = cast(Role, _choice(fields, "role", ("reference", "peer")))
-    return Summary(
-        _text(fields, "topic"), _text(fields, "system"), _text(fields, "text"), role, _text(fields, "source", "")
-    )
-
-
-def _pyramid(fields: dict[str, Any]) -> Pyramid:
-    return Pyramid(
-        topic=_text(fields, "topic"),
-        references=_texts(fields, "references"),
-        units=tuple(map(_unit, _objects(fields, "units"))),
-        name=_text(fields, "name", "expert"),
-    )
-
-
-def _unit(fields: dict[str, Any]) -> ContentUnit:
-    contributors = tuple(
-        Contributor(_text(c, "reference"), _spans(c.pop("spans", []))) for c in _objects(fields, "contributors")
-    )
-    return ContentUnit(
-        id=_text(fields, "id"),
-        label=_text(fields, "label"),
-        contributors=contributors,
-        author=_text(fields, "author", ""),
-        group=_text(fields, "group", ""),
-        comment=_text(fields, "comment", ""),
-    )
-
-
-def _judge(fields: dict[str, Any]) -> Judge:
-    return Judge(_text(fields, "id"), cast(JudgeKind, _choice(fields, "kind", ("expert", "crowd", "model"))))
-
-
-def _aspect(fields: dict[str, Any]) -> Aspect:
-    low, high = _number(fields, "low"), _number(fields, "high")
-    if low is None or high is None:
-        raise BadRecordError("an aspect needs the numbers 'low' and 'high'")
-    return Aspect(_text(fields, "id"), low, high, _text(fields, "title", ""))
-
-
-def _task(fields: dict[str, Any]) -> Task:
-    return Task(
-        id=_text(fields, "id"),
-        topic=_text(fields, "topic"),
-        system=_text(fields, "system", ""),
-        units=_texts(fields, "units"),
-        kind=cast(TaskKind, _choice(fields, "kind", KINDS)) if "kind" in fields else "judge",
-        other=_text(fields, "other", ""),
-        references=_texts(fields, "references"),
-    )
-
-
-def _assignment(fields: dict[str, Any]) -> Assignment:
-    return Assignment(
-        task=_text(fields, "task"),
-        judge=_text(fields, "judge"),
-        id=_text(fields, "id", ""),
-        accepted=_text(fields, "accepted", ""),
-        submitted=_text(fields, "submitted", ""),
-        seconds=_number(fields, "seconds") if "seconds" in fields else None,
-    )
-
-
-def _judgment(fields: dict[str, Any]) -> Judgment:
-    plain = _plain_judgment(fields)
-    if plain is not None:
-        return plain
-    evidence: tuple[Mention, ...] = tuple(map(_spans, _list(fields, "evidence"))) if "evidence" in fields else ()
-    return Judgment(
-        topic=_text(fields, "topic"),
-        system=_text(fields, "system"),
-        judge=_text(fields, "judge"),
-        value=_number(fields, "value"),
-        unit=_text(fields, "unit", ""),
-        aspect=_text(fields, "aspect", ""),
-        task=_text(fields, "task", ""),
-        evidence=evidence,
-        other=_text(fields, "other", ""),
-    )
-
-
-_PLAIN = {"topic", "system", "judge", "value", "unit", "aspect", "task"}
-
-
-def _plain_judgment(fields: dict[str, Any]) -> Judgment | None:
-    """The usual judgment, read at a stroke: files have millions of them. None where anything is unusual."""
-    if not fields.keys() <= _PLAIN:
-        return None
-    value = fields.get("value", "")
-    if value is not None and not (type(value) in (int, float) and abs(value) < LARGEST):
-        return None
     try:
-        made = Judgment(**fields)
-    except TypeError:
-        return None
-    texts = (made.topic, made.system, made.judge, made.unit, made.aspect, made.task)
-    if not all(type(text) is str for text in texts):
-        return None
-    fields.clear()
-    return made
-
-
-_READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "study": _study,
-    "topic": _topic,
-    "summary": _summary,
-    "pyramid": _pyramid,
-    "judge": _judge,
-    "aspect": _aspect,
-    "task": _task,
-    "assignment": _assignment,
-}
-
-
-# -- writing -------------------------------------------------------------------------------------------------
+        return _read_text(record.get("title", ""))
+    except _Misfit as misfit:
+        raise BadRecordError(f"field 'title' {misfit.what}") from None
 
 
 def to_records(study: Study) -> Iterator[dict[str, Any]]:
     """The objects of a study in reading order: what is referred to comes before what refers to it."""
-    yield {"type": "study", "version": VERSION, **_given(title=study.title)}
-    for topic in study.topics:
-        documents = [{"id": document.id, "text": document.text} for document in topic.documents]
-        yield {
-            "type": "topic",
-            "id": topic.id,
-            **_given(title=topic.title, description=topic.description, documents=documents),
-        }
-    for summary in study.summaries:
-        yield {
-            "type": "summary",
-            "topic": summary.topic,
-            "role": summary.role,
-            "system": summary.system,
-            "text": summary.text,
-            **_given(source=summary.source),
-        }
-    for pyramid in study.pyramids:
-        units = [_unit_object(unit) for unit in pyramid.units]
-        yield {
-            "type": "pyramid",
-            "topic": pyramid.topic,
-            "name": pyramid.name,
-            "references": list(pyramid.references),
-            "units": units,
-        }
-    for judge in study.judges:
-        yield {"type": "judge", "id": judge.id, "kind": judge.kind}
-    for aspect in study.aspects:
-        low, high = _short(aspect.low), _short(aspect.high)
-        yield {"type": "aspect", "id": aspect.id, "low": low, "high": high, **_given(title=aspect.title)}
-    for task in study.tasks:
-        yield {
-            "type": "task",
-            "id": task.id,
-            "topic": task.topic,
-            **_given(
-                system=task.system,
-                units=list(task.units),
-                kind="" if task.kind == "judge" else task.kind,
-                other=task.other,
-                references=list(task.references),
-            ),
-        }
-    for work in study.assignments:
-        seconds = {} if work.seconds is None else {"seconds": _short(work.seconds)}
-        yield {
-            "type": "assignment",
-            "task": work.task,
-            "judge": work.judge,
-            **_given(id=work.id, accepted=work.accepted, submitted=work.submitted),
-            **seconds,
-        }
-    yield from _judgment_objects(study.judgments)
-
-
-def _judgment_objects(judgments: Iterable[Judgment]) -> Iterator[dict[str, Any]]:
-    for judgment in judgments:
-        yield {
-            "type": "judgment",
-            "topic": judgment.topic,
-            "system": judgment.system,
-            **_given(other=judgment.other, unit=judgment.unit, aspect=judgment.aspect),
-            "judge": judgment.judge,
-            "value": _short(judgment.value),
-            **_given(task=judgment.task, evidence=[list(map(list, spans)) for spans in judgment.evidence]),
-        }
-
-
-def _unit_object(unit: ContentUnit) -> dict[str, Any]:
-    contributors = [
-        {"reference": contributor.reference, **_given(spans=list(map(list, contributor.spans)))}
-        for contributor in unit.contributors
-    ]
-    return {
-        "id": unit.id,
-        "label": unit.label,
-        "contributors": contributors,
-        **_given(author=unit.author, group=unit.group, comment=unit.comment),
-    }
-
-
-def _given(**fields: Any) -> dict[str, Any]:
-    """Leave out what is empty: it reads back as empty."""
-    return {key: value for key, value in fields.items() if value}
-
-
-def _short(value: float | None) -> float | int | None:
-    return int(value) if value is not None and float(value).is_integer() else value
+    yield {"type": "study", "version": VERSION, **({"title": study.title} if study.title else {})}
+    for name, (_, part) in _KINDS.items():
+        for thing in getattr(study, part):
+            yield {"type": name, **CODEC.encode(thing)}

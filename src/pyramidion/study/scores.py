@@ -14,7 +14,8 @@ from pyramidion.errors import MissingExtraError, Problem
 
 if TYPE_CHECKING:
     import pandas
-    from rich.table import Table
+
+    from pyramidion.study.terminal import TerminalTable
 
 
 class Score(NamedTuple):
@@ -167,7 +168,7 @@ class ScoreTable:
             return header, []
         order = [system for system, _ in self.ranking(measures[0])]
         order += [system for system in self.systems if system not in set(order)]
-        rows = [[s, *(_shown(self._values.get((None, s, m))) for m in measures)] for s in order]
+        rows = [[s, *(_format(self._values.get((None, s, m))) for m in measures)] for s in order]
         return list(map(_printable, header)), [list(map(_printable, row)) for row in rows]
 
     def __str__(self) -> str:
@@ -180,22 +181,13 @@ class ScoreTable:
             ).rstrip()
             for row in [header, *rows]
         ]
-        return "\n".join([*lines, str(self.signature), *_noted(self.notes)])
+        return "\n".join([*lines, str(self.signature), *_note_lines(self.notes)])
 
-    def __rich__(self) -> Table:
-        from rich.box import SIMPLE_HEAD
-        from rich.table import Table
-        from rich.text import Text
+    def __rich__(self) -> TerminalTable:
+        from pyramidion.study.terminal import TerminalTable
 
         header, rows = self._grid()
-        table = Table(caption=Text(str(self.signature)), caption_justify="left", box=SIMPLE_HEAD)
-        for i, name in enumerate(header):
-            # A long measure's name goes over two lines, so that the table fits a terminal.
-            title = "\n".join(name.rsplit("-", 1)) if i and len(name) > 12 else name
-            table.add_column(Text(title), justify="left" if i == 0 else "right", no_wrap=i > 0, overflow="fold")
-        for row in rows:
-            table.add_row(*map(Text, row))
-        return table
+        return TerminalTable(header, rows, caption=str(self.signature))
 
     def _repr_html_(self) -> str:
         header, rows = self._grid()
@@ -204,7 +196,7 @@ class ScoreTable:
         return (
             f"<table><caption>{html.escape(str(self.signature))}</caption>"
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-            + "".join(f"<p>{html.escape(line)}</p>" for line in _noted(self.notes))
+            + "".join(f"<p>{html.escape(line)}</p>" for line in _note_lines(self.notes))
         )
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -221,10 +213,10 @@ def _printable(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
-def _shown(value: float | None) -> str:
+def _format(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
 
 
-def _noted(notes: tuple[Problem, ...], most: int = 5) -> list[str]:
+def _note_lines(notes: tuple[Problem, ...], most: int = 5) -> list[str]:
     lines = [f"! {note}" for note in notes[:most]]
     return [*lines, f"! ... and {len(notes) - most} more notes"] if len(notes) > most else lines

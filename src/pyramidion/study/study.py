@@ -9,8 +9,10 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 
+import numpy as np
+
 from pyramidion.errors import Problem
-from pyramidion.study.judgments import UNMATCHED, Aspect, Judge, JudgeKind, Judgments
+from pyramidion.study.judgments import UNMATCHED, Aspect, Column, Judge, JudgeKind, Judgments, group
 from pyramidion.study.tasks import Assignment, Task
 from pyramidion.study.texts import Role, Span, Summary, Topic
 from pyramidion.study.units import ContentUnit, Pyramid
@@ -74,18 +76,18 @@ class Study:
 
     def counts(self) -> dict[str, int]:
         """How much of everything there is, for people and for tests."""
-        found = {
+        sizes = {
             part.name: len(getattr(self, part.name)) for part in fields(self) if part.name not in {"title", "notes"}
         }
-        del found["summaries"]
+        del sizes["summaries"]
         return {
-            "topics": found.pop("topics"),
+            "topics": sizes.pop("topics"),
             "documents": sum(len(topic.documents) for topic in self.topics),
             "references": len(self.references),
             "peers": len(self.peers),
             "systems": len(self.systems),
             "units": sum(len(pyramid.units) for pyramid in self.pyramids),
-            **found,
+            **sizes,
         }
 
     def problems(self) -> list[Problem]:
@@ -94,7 +96,7 @@ class Study:
 
 
 class _Rules:
-    """The consistency rules of a study, one method a noun."""
+    """The consistency rules of a study, one method per noun."""
 
     def __init__(self, study: Study) -> None:
         self.study = study
@@ -194,7 +196,9 @@ class _Rules:
     def _aspects(self) -> Iterator[Problem]:
         for aspect in self.study.aspects:
             if not (math.isfinite(aspect.low) and math.isfinite(aspect.high) and aspect.low < aspect.high):
-                yield Problem(f"aspect {aspect.id}", f"scale {aspect.low} to {aspect.high} is not a scale")
+                yield Problem(
+                    f"aspect {aspect.id}", f"its scale runs from {aspect.low} to {aspect.high}; low must be below high"
+                )
 
     def _tasks(self) -> Iterator[Problem]:
         for task in self.study.tasks:
@@ -220,36 +224,24 @@ class _Rules:
 
     def _judgments(self) -> Iterator[Problem]:
         judgments = self.study.judgments
-        for judge in sorted(set(judgments.judge.names) - self.judges):
+        for judge in sorted(set(judgments.judge.present_names()) - self.judges):
             yield Problem(f"judge {judge}", "has judgments but is not declared")
-        for task in sorted(set(judgments.task.names) - self.tasks - {""}):
+        for task in sorted(set(judgments.task.present_names()) - self.tasks - {""}):
             yield Problem(f"task {task}", "has judgments but is not declared")
         yield from self._judged_summaries()
         yield from self._judged_questions()
         yield from self._values()
-        codes = zip(
-            judgments.topic.codes,
-            judgments.system.codes,
-            judgments.unit.codes,
-            judgments.aspect.codes,
-            judgments.judge.codes,
-            judgments.other.codes,
-            strict=True,
-        )
-        seen: set[tuple[int, ...]] = set()
-        for row, key in enumerate(codes):
-            if key in seen:
-                yield Problem(_address(judgments, row), "is judged twice by the same judge")
-            seen.add(key)
+        asked = (judgments.topic, judgments.system, judgments.unit, judgments.aspect, judgments.judge, judgments.other)
+        answers = group(*(column.ranks() for column in asked))
+        again = np.ones(len(judgments), dtype=bool)
+        again[answers.first] = False
+        for row in np.flatnonzero(again).tolist():
+            yield Problem(_address(judgments, row), "is judged twice by the same judge")
 
     def _judged_summaries(self) -> Iterator[Problem]:
         judgments = self.study.judgments
-        topics, systems = judgments.topic.names, judgments.system.names
-        pairs = {
-            (topics[t], systems[s]) for t, s in set(zip(judgments.topic.codes, judgments.system.codes, strict=True))
-        }
-        others = set(zip(judgments.topic.codes, judgments.other.codes, strict=True))
-        pairs |= {(topics[t], judgments.other.names[o]) for t, o in others if judgments.other.names[o]}
+        pairs = _pairs(judgments.topic, judgments.system)
+        pairs |= {(topic, other) for topic, other in _pairs(judgments.topic, judgments.other) if other}
         for topic, system in sorted(pairs):
             if topic not in self.topics:
                 yield Problem(f"judgments on system {system}", f"unknown topic {topic!r}")
@@ -258,29 +250,32 @@ class _Rules:
 
     def _judged_questions(self) -> Iterator[Problem]:
         judgments = self.study.judgments
-        topics, units = judgments.topic.names, judgments.unit.names
-        pairs = set(zip(judgments.topic.codes, judgments.unit.codes, strict=True))
-        for topic, unit in sorted((topics[t], units[u]) for t, u in pairs):
+        for topic, unit in sorted(_pairs(judgments.topic, judgments.unit)):
             if unit and topic in self.topics and (topic, unit) not in self.units:
                 yield Problem(f"topic {topic}", f"judgments on unknown unit {unit!r}")
         known = {aspect.id for aspect in self.study.aspects} | {"", UNMATCHED}
-        for name in sorted(set(judgments.aspect.names) - known):
+        for name in sorted(set(judgments.aspect.present_names()) - known):
             yield Problem(f"aspect {name}", "has judgments but is not declared")
 
     def _values(self) -> Iterator[Problem]:
         judgments = self.study.judgments
         scales = {aspect.id: (aspect.low, aspect.high) for aspect in self.study.aspects}
         limits = [scales.get(name, (0.0, math.inf)) for name in judgments.aspect.names]
-        for row, (value, aspect) in enumerate(zip(judgments.value, judgments.aspect.codes, strict=True)):
-            low, high = limits[aspect]
-            if value < low or value > high:
-                scale = f"{low:g} to {high:g}" if math.isfinite(high) else "0 or more"
-                yield Problem(_address(judgments, row), f"value {value:g} is outside the scale ({scale})")
+        low, high = np.array(limits, dtype=np.float64).reshape(-1, 2)[judgments.aspect.codes].T
+        for row in np.flatnonzero((judgments.value < low) | (judgments.value > high)).tolist():
+            scale = f"{low[row]:g} to {high[row]:g}" if math.isfinite(high[row]) else "0 or more"
+            yield Problem(_address(judgments, row), f"value {judgments.value[row]:g} is outside the scale ({scale})")
         for row, mentions in judgments.evidence.items():
             peer = self.study.summary(judgments.topic[row], judgments.system[row])
             if peer is not None:
                 for spans in mentions:
                     yield from _bad_spans(_address(judgments, row), spans, peer)
+
+
+def _pairs(first: Column, second: Column) -> set[tuple[str, str]]:
+    """The names that occur together."""
+    rows = group(first.ranks(), second.ranks()).first
+    return set(zip(first.take(rows), second.take(rows), strict=True))
 
 
 def _address(judgments: Judgments, row: int) -> str:
@@ -307,7 +302,7 @@ def _bad_id(noun: str, id: str) -> Iterator[Problem]:
         unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} or unicodedata.bidirectional(c) in _REORDERING for c in id
     )
     if not id or id != id.strip() or breaks:
-        yield Problem(f"{noun} {id!r}", "an id is not empty, stays on one line and has no spaces around it")
+        yield Problem(f"{noun} {id!r}", "an id must not be empty, has one line and no spaces around it")
 
 
 def _duplicates(keyed_addresses: Iterable[tuple[Hashable, str]]) -> Iterator[Problem]:

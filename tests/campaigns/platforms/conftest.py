@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from tests.campaigns.platforms.fake_prolific import TOKEN, FakeProlific, fake_prolific
 
-from pyramidion.campaigns.platforms.prolific_api import Client
+from pyramidion.campaigns.platforms.prolific import Client
 
 
 @pytest.fixture

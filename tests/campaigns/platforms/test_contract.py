@@ -15,8 +15,7 @@ import pyramidion as pyr
 from pyramidion.campaigns.platforms import Arrival, Platform
 from pyramidion.campaigns.platforms.connect import Connect, Parameters
 from pyramidion.campaigns.platforms.local import Local, invite
-from pyramidion.campaigns.platforms.prolific import Prolific
-from pyramidion.campaigns.platforms.prolific_api import Client
+from pyramidion.campaigns.platforms.prolific import Client, Prolific
 from pyramidion.campaigns.platforms.simulated import Simulated
 
 SECRET = b"0123456789abcdef0123456789abcdef"

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import pyramidion as pyr
 from pyramidion.campaigns.plan import plan
-from pyramidion.campaigns.platforms.simulated_workers import SimulatedWorker, answer, crowd
+from pyramidion.campaigns.platforms.simulated import SimulatedWorker, answer, crowd
 from pyramidion.campaigns.statements import check_statement
-from pyramidion.campaigns.tasks import check_answer, task_page
+from pyramidion.campaigns.tasks import AttentionCheck, check_answer, task_page, to_object
 from pyramidion.study import Campaign, Settings, Task
 from pyramidion.study.tasks import KINDS, TaskKind
 
@@ -97,9 +97,10 @@ def test_gold_units_are_answered_rightly_by_the_careful(example: pyr.Study) -> N
     planned = plan(example, "judge", "j", Settings.for_kind("judge", gold_rate=1.0), pyramid="crowd")
     right = []
     for task in planned.tasks:
-        if known := planned.gold.get(task.id):
+        known = planned.gold.get(task.id)
+        if isinstance(known, AttentionCheck):
             page = task_page(example, planned.campaign, task, known)
-            right.append(answer(CAREFUL, page, None, rng())["units"]["attention-check"] == known["value"])
+            right.append(answer(CAREFUL, page, None, rng())["units"]["attention-check"] == known.value)
     assert len(right) == 48
     assert np.mean(right) > 0.95
 
@@ -197,7 +198,7 @@ def test_answers_are_valid_and_repeat_with_the_seed(
 ) -> None:
     page = data.draw(st.sampled_from(EXAMPLE_PAGES[kind]))
     given = answer(worker, page, None, rng(seed))
-    assert {**given, "pasted": []} == {**check_answer(page, given), "pasted": []}
+    assert to_object(check_answer(page, given)) == given
     assert answer(worker, page, None, rng(seed)) == given
 
 

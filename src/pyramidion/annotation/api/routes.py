@@ -1,4 +1,4 @@
-"""What the annotation pages talk to: begin, change, watch, suggest, import, export, compare, store."""
+"""The pages of experts, and what they talk to: begin, change, watch, suggest, import, export, compare, store."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from pydantic import BaseModel, Field
 
 from pyramidion.annotation.api import views
 from pyramidion.annotation.commands import Command
-from pyramidion.annotation.events import LARGEST_ID, StoredAnnotation
+from pyramidion.annotation.events import LARGEST_ID, StoredAnnotation, read_command
 from pyramidion.annotation.exports import ExportFormat, export, store_annotation
 from pyramidion.annotation.imports import import_of_file
-from pyramidion.annotation.log import ConflictError, read_command
-from pyramidion.server.context import Context, Ctx, Expert, Viewer, current_account
+from pyramidion.annotation.log import ConflictError
+from pyramidion.server.context import Context, Ctx, Expert, LoggedIn, Viewer, current_account, render
 from pyramidion.store.accounts import Account
 from pyramidion.study import Pyramid
 
 router = APIRouter(prefix="/api/annotate", tags=["annotate"])
+pages = APIRouter(prefix="/annotate", include_in_schema=False)
 
 Id = Annotated[int, Path(ge=1, le=LARGEST_ID)]
 OtherId = Annotated[int, Query(ge=1, le=LARGEST_ID)]
@@ -87,7 +88,7 @@ def overview(ctx: Ctx, account: Viewer) -> Response:
         {
             "me": {"name": account.name, "role": account.role, "may_edit": account.role in views.EDITORS},
             "topics": views.topics(desk.study),
-            "annotations": list(map(views.with_url, desk.listed(desk.store.all()))),
+            "annotations": list(map(views.with_url, desk.as_rows(desk.store.all()))),
         }
     )
 
@@ -116,7 +117,7 @@ def compare(first: OtherId, second: OtherId, ctx: Ctx, _: Viewer) -> Response:
             "kind": one.kind,
             "topic": one.topic,
             "system": one.system,
-            "texts": [{"name": name, "text": text} for name, text in desk.open(first).subject.texts.items()],
+            "texts": views.texts(desk.open(first).subject.texts),
             "first": views.head(one),
             "second": views.head(other),
             "pyramid": [views.unit_object(unit) for unit in desk.pyramid_of(first).units],
@@ -164,10 +165,10 @@ def changes(stored: Stored, ctx: Ctx, account: Viewer, since: Version = 0, pyram
     moved = pyramid is not None and pyramid_version is not None and pyramid_version > pyramid
     if version <= since and not moved:
         return reply({"version": version, "pyramid_version": pyramid_version, "events": [], "state": None})
-    found = state_of(ctx, stored, account)
-    new = desk.open(stored.id).events[since : found["version"]]
-    kept = {name: found[name] for name in ("version", "pyramid_version")}
-    return reply({**kept, "events": views.events(new), "state": found})
+    state = state_of(ctx, stored, account)
+    new = desk.open(stored.id).events[since : state["version"]]
+    versions = {name: state[name] for name in ("version", "pyramid_version")}
+    return reply({**versions, "events": views.events(new), "state": state})
 
 
 @router.get("/{id}/events")
@@ -177,21 +178,20 @@ def history(stored: Stored, ctx: Ctx, _: Viewer) -> Response:
 
 @router.get("/{id}/references")
 def references(stored: Stored, ctx: Ctx, _: Viewer) -> Response:
-    """The texts that the pyramid's words stand in: a peer's own state does not have them."""
-    texts = ctx.annotations.references_of(stored.id)
-    return reply({"texts": [{"name": name, "text": text} for name, text in texts.items()]})
+    """The texts that the pyramid's words come from: a peer's own state does not have them."""
+    return reply({"texts": views.texts(ctx.annotations.references_of(stored.id))})
 
 
 @router.get("/{id}/suggestions")
 def suggestions(stored: Stored, ctx: Ctx, _: Viewer, unit: Annotated[str, Query(max_length=100)] = "") -> Response:
     """What may fit, ranked; nothing of it is applied by itself."""
-    desk, found = ctx.annotations, ctx.annotations.open(stored.id)
-    if isinstance(found.state, Pyramid):
-        return reply(views.unit_suggestions(ctx.suggester.for_unit(found.state, found.subject.texts, unit), found))
-    likely = ctx.suggester.for_peer(
-        found.state, found.subject.texts[stored.system], desk.pyramid_of(stored.id), desk.references_of(stored.id)
-    )
-    return reply(views.peer_suggestions(desk.proposals(stored.id), likely, found))
+    desk, annotation = ctx.annotations, ctx.annotations.open(stored.id)
+    state, texts = annotation.state, annotation.subject.texts
+    if isinstance(state, Pyramid):
+        return reply(views.unit_suggestions(ctx.suggester.for_unit(state, texts, unit), texts))
+    text = texts[stored.system]
+    likely = ctx.suggester.for_peer(state, text, desk.pyramid_of(stored.id), desk.references_of(stored.id))
+    return reply(views.peer_suggestions(desk.proposals(stored.id), likely, text))
 
 
 # -- in and out ----------------------------------------------------------------------------------------------
@@ -208,9 +208,9 @@ def download(stored: Stored, ctx: Ctx, _: Viewer, format: ExportFormat) -> Respo
 def upload(stored: Stored, body: ImportRequest, ctx: Ctx, account: Expert) -> Response:
     """A .pyr file into an empty pyramid, or a .pan file into the empty annotation of a peer."""
     check_editor(stored, account)
-    found = ctx.annotations.open(stored.id)
-    wanted = import_of_file(found.subject, body.file_name, body.text)
-    return change(ctx, stored, account, wanted, found.version)
+    annotation = ctx.annotations.open(stored.id)
+    wanted = import_of_file(annotation.subject, body.file_name, body.text)
+    return change(ctx, stored, account, wanted, annotation.version)
 
 
 @router.post("/{id}/store")
@@ -221,3 +221,47 @@ def store(stored: Stored, ctx: Ctx, account: Expert) -> Response:
     made = store_annotation(ctx.annotations, ctx.desk.studies, stored.id)
     ctx.study_changed()
     return reply({"stored": {"pyramids": made.pyramids, "judgments": made.judgments}})
+
+
+# -- pages ---------------------------------------------------------------------------------------------------
+
+
+def annotation_of_page(id: int, ctx: Ctx, _: LoggedIn) -> StoredAnnotation:
+    return ctx.annotations.store.get(id)
+
+
+Opened = Annotated[StoredAnnotation, Depends(annotation_of_page)]
+
+
+def render_page(name: str, ctx: Context, account: Account, **values: Any) -> Response:
+    may_edit = account.role in views.EDITORS
+    return render(name, account=account, csrf=account.csrf, title=ctx.study().title, may_edit=may_edit, **values)
+
+
+@pages.get("")
+def desk_page(ctx: Ctx, account: LoggedIn) -> Response:
+    return render_page("annotate.html", ctx, account)
+
+
+@pages.get("/compare")
+def comparison_page(ctx: Ctx, account: LoggedIn, first: int = 0, second: int = 0) -> Response:
+    return render_page("annotate-compare.html", ctx, account, first=first, second=second)
+
+
+@pages.get("/guidelines")
+def guidelines_page(ctx: Ctx, account: LoggedIn) -> Response:
+    return render_page("annotate-guidelines.html", ctx, account)
+
+
+@pages.get("/{id:int}")
+def editor_page(stored: Opened, ctx: Ctx, account: LoggedIn) -> Response:
+    return render_page(f"annotate-{stored.kind}.html", ctx, account, annotation=stored)
+
+
+@pages.get("/{id:int}/print")
+def print_page(stored: Opened, ctx: Ctx, account: LoggedIn) -> Response:
+    annotations = ctx.annotations
+    topic = annotations.study.topic(stored.topic)
+    view = views.printout(annotations.open(stored.id), annotations.references_of(stored.id))
+    values = {"annotation": stored, "view": view, "topic_title": topic.title if topic else ""}
+    return render_page("annotate-print.html", ctx, account, **values)

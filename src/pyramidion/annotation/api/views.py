@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from itertools import groupby, pairwise
-from typing import Any
+from dataclasses import asdict
+from itertools import accumulate, groupby, pairwise
+from typing import Any, NamedTuple
 
 from pyramidion.analysis.pyramid_pairs import UnitPair
 from pyramidion.annotation.commands import Mark, Match, PeerAnnotation, describe
-from pyramidion.annotation.comparison import MatchPair
-from pyramidion.annotation.desk import Proposal, may_change, peer_score
-from pyramidion.annotation.events import StoredAnnotation
-from pyramidion.annotation.log import Annotation, Event, command_object
+from pyramidion.annotation.desk import MatchPair, Proposal, may_change, peer_score
+from pyramidion.annotation.events import StoredAnnotation, command_object
+from pyramidion.annotation.log import Annotation, Event
 from pyramidion.annotation.suggestions import LikelyMatch, UnitSuggestions
 from pyramidion.scoring.pyramid import PeerScore, mean_units_per_reference
 from pyramidion.store.accounts import Account
@@ -32,9 +31,8 @@ def may_edit(stored: StoredAnnotation, account: Account) -> bool:
 def topics(study: Study) -> list[dict[str, Any]]:
     """What there is to annotate, and whose judgments of units an annotation can start from."""
     judgments, experts = study.judgments, study.judges_of("expert")
-    codes = set(zip(judgments.topic.codes, judgments.judge.codes, judgments.unit.codes, strict=True))
-    names = judgments.topic.names, judgments.judge.names, judgments.unit.names
-    judged = {(names[0][topic], names[1][judge]) for topic, judge, unit in codes if names[2][unit]}
+    on_units = judgments.take(~judgments.unit.is_in({""}))
+    judged = set(zip(on_units.topic, on_units.judge, strict=True))
     return [
         {
             "id": topic.id,
@@ -56,45 +54,47 @@ def with_url(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "url": f"/annotate/{row['id']}"}
 
 
-def event(found: Event) -> dict[str, Any]:
+def event(accepted: Event) -> dict[str, Any]:
     return {
-        "number": found.number,
-        "author": found.author,
-        "says": describe(found.command),
-        "at": found.at,
-        "command": command_object(found.command),
+        "number": accepted.number,
+        "author": accepted.author,
+        "says": describe(accepted.command),
+        "at": accepted.at,
+        "command": command_object(accepted.command),
     }
 
 
-def events(found: Iterable[Event]) -> list[dict[str, Any]]:
-    return [event(one) for one in found]
+def events(accepted: Iterable[Event]) -> list[dict[str, Any]]:
+    return [event(one) for one in accepted]
 
 
-def state(stored: StoredAnnotation, found: Annotation, account: Account, pyramid_version: int | None) -> dict[str, Any]:
-    """An annotation as it stands for whoever looks at it."""
-    peer = found.state if isinstance(found.state, PeerAnnotation) else None
-    pyramid = found.subject.pyramid if isinstance(found.state, PeerAnnotation) else found.state
+def texts(by_name: Mapping[str, str]) -> list[dict[str, str]]:
+    return [{"name": name, "text": text} for name, text in by_name.items()]
+
+
+def state(
+    stored: StoredAnnotation, annotation: Annotation, account: Account, pyramid_version: int | None
+) -> dict[str, Any]:
+    """An annotation as it is now, for whoever looks at it."""
+    peer = annotation.state if isinstance(annotation.state, PeerAnnotation) else None
+    pyramid = annotation.subject.pyramid if isinstance(annotation.state, PeerAnnotation) else annotation.state
     assert pyramid is not None
-    undoable, redoable = found.undoable(account.name), found.redoable(account.name)
+    undoable, redoable = annotation.undoable(account.name), annotation.redoable(account.name)
     return {
         "annotation": head(stored),
-        "version": found.version,
+        "version": annotation.version,
         "pyramid_version": pyramid_version,
         "may_edit": may_edit(stored, account),
-        "texts": [{"name": name, "text": text} for name, text in found.subject.texts.items()],
-        "pyramid": _pyramid(pyramid),
+        "texts": texts(annotation.subject.texts),
+        "pyramid": {
+            "name": pyramid.name,
+            "references": list(pyramid.references),
+            "units": [unit_object(unit) for unit in pyramid.units],
+        },
         "peer": None if peer is None else _peer(peer, pyramid),
         "score": None if peer is None else score(peer_score(peer, pyramid)),
         "undo": None if undoable is None else describe(undoable.command),
         "redo": None if redoable is None else describe(redoable.command),
-    }
-
-
-def _pyramid(pyramid: Pyramid) -> dict[str, Any]:
-    return {
-        "name": pyramid.name,
-        "references": list(pyramid.references),
-        "units": [unit_object(unit) for unit in pyramid.units],
     }
 
 
@@ -121,29 +121,29 @@ def _mention(mention: Match | Mark) -> dict[str, Any]:
     return {"id": mention.id, **unit, "spans": mention.spans}
 
 
-def score(found: PeerScore) -> dict[str, Any]:
+def score(peer: PeerScore) -> dict[str, Any]:
     """The scores, null where undefined, and what they are made of (Nenkova et al. 2007, section 3)."""
-    size, expected = found.size or 0, mean_units_per_reference(found.pyramid)
-    best, usual = found.max_weight(size), found.max_weight(expected)
+    size, expected = peer.size or 0, mean_units_per_reference(peer.pyramid)
+    best, usual = peer.max_weight(size), peer.max_weight(expected)
     parts = [
-        ("original", found.original, f"{found.raw} of {best}, the most that {_units(size)} can weigh"),
-        ("modified", found.modified, f"{found.raw} of {usual}, the most that {_units(expected)} can weigh"),
-        ("comprehensive", found.comprehensive, "the harmonic mean of original and modified"),
-        ("precision", found.precision, f"{found.matched} of {_units(size)} in the summary are in the pyramid"),
-        ("recall", found.recall, f"{found.matched} of {_units(len(found.pyramid.units))} in the pyramid are expressed"),
+        ("original", peer.original, f"{peer.raw} of {best}, the most that {_units(size)} can weigh"),
+        ("modified", peer.modified, f"{peer.raw} of {usual}, the most that {_units(expected)} can weigh"),
+        ("comprehensive", peer.comprehensive, "the harmonic mean of original and modified"),
+        ("precision", peer.precision, f"{peer.matched} of {_units(size)} in the summary are in the pyramid"),
+        ("recall", peer.recall, f"{peer.matched} of {_units(len(peer.pyramid.units))} in the pyramid are expressed"),
     ]
     return {
         **{name: value for name, value, _ in parts},
         "parts": [{"name": name, "value": value, "text": text} for name, value, text in parts],
-        "observed": found.raw,
+        "observed": peer.raw,
         "maximum": {"original": best, "modified": usual},
         "counts": {
-            "matched": found.matched,
-            "repeated": found.repeated,
-            "unmatched": found.unmatched,
+            "matched": peer.matched,
+            "repeated": peer.repeated,
+            "unmatched": peer.unmatched,
             "size": size,
             "expected": expected,
-            "units": len(found.pyramid.units),
+            "units": len(peer.pyramid.units),
         },
     }
 
@@ -152,9 +152,9 @@ def _units(number: int) -> str:
     return f"{number} unit" if number == 1 else f"{number} units"
 
 
-def rows(found: Sequence[UnitPair] | Sequence[MatchPair]) -> list[dict[str, Any]]:
+def rows(pairs: Sequence[UnitPair] | Sequence[MatchPair]) -> list[dict[str, Any]]:
     """Two annotations side by side, disagreements first."""
-    return [_units_row(pair) if isinstance(pair, UnitPair) else _matches_row(pair) for pair in found]
+    return [_units_row(pair) if isinstance(pair, UnitPair) else _matches_row(pair) for pair in pairs]
 
 
 def _units_row(pair: UnitPair) -> dict[str, Any]:
@@ -183,18 +183,14 @@ def words(text: str, spans: Iterable[Span]) -> str:
     return " … ".join(span.of(text) for span in spans)
 
 
-def unit_suggestions(found: UnitSuggestions, annotation: Annotation) -> dict[str, Any]:
-    texts = annotation.subject.texts
+def unit_suggestions(suggested: UnitSuggestions, by_name: Mapping[str, str]) -> dict[str, Any]:
     return {
-        "contributors": [{**c._asdict(), "text": words(texts[c.reference], c.spans)} for c in found.contributors],
-        "same": [other._asdict() for other in found.same],
+        "contributors": [{**c._asdict(), "text": words(by_name[c.reference], c.spans)} for c in suggested.contributors],
+        "same": [other._asdict() for other in suggested.same],
     }
 
 
-def peer_suggestions(
-    proposals: Iterable[Proposal], likely: Iterable[LikelyMatch], annotation: Annotation
-) -> dict[str, Any]:
-    [text] = annotation.subject.texts.values()
+def peer_suggestions(proposals: Iterable[Proposal], likely: Iterable[LikelyMatch], text: str) -> dict[str, Any]:
     return {
         "proposals": [
             {"unit": p.unit, "spans": p.spans, "text": words(text, p.spans), "source": "autoannotate"}
@@ -208,44 +204,38 @@ def peer_suggestions(
 # An annotation on paper: its tiers, the words of every unit, and the texts with what is used of them.
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """Words of a text, or of one mention in the summary; ``name`` says of which."""
+class Quote(NamedTuple):
+    """Words of a reference, or of one mention in the summary; ``name`` says of which."""
 
     name: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class PrintedUnit:
+class PrintedUnit(NamedTuple):
     id: str
     label: str
     comment: str
-    words: tuple[Words, ...]
+    words: tuple[Quote, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Tier:
+class Tier(NamedTuple):
     title: str
     units: tuple[PrintedUnit, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Stretch(NamedTuple):
     """A stretch of a text, and how many units use it."""
 
     text: str
     times: int
 
 
-@dataclass(frozen=True, slots=True)
-class PrintedText:
+class PrintedText(NamedTuple):
     name: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Stretch, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class Printout(NamedTuple):
     version: int
     units: int
     references: int
@@ -255,70 +245,68 @@ class View:
     score: dict[str, Any] | None = None
 
 
-def printed(found: Annotation, references: Mapping[str, str]) -> View:
-    if isinstance(found.state, PeerAnnotation):
-        assert found.subject.pyramid is not None
-        return _peer_on_paper(found, found.state, found.subject.pyramid, references)
-    pyramid = found.state
+def printout(annotation: Annotation, references: Mapping[str, str]) -> Printout:
+    if isinstance(annotation.state, PeerAnnotation):
+        assert annotation.subject.pyramid is not None
+        return _peer_printout(annotation, annotation.state, annotation.subject.pyramid, references)
+    pyramid = annotation.state
     used = {
         name: [c.spans for u in pyramid.units for c in u.contributors if c.reference == name] for name in references
     }
-    return View(
-        version=found.version,
+    return Printout(
+        version=annotation.version,
         units=len(pyramid.units),
         references=len(pyramid.references),
         tiers=_tiers(pyramid.units, references),
-        texts=tuple(PrintedText(name, pieces(text, used[name])) for name, text in references.items()),
+        texts=tuple(PrintedText(name, stretches(text, used[name])) for name, text in references.items()),
     )
 
 
-def _peer_on_paper(found: Annotation, peer: PeerAnnotation, pyramid: Pyramid, references: Mapping[str, str]) -> View:
-    ((system, text),) = found.subject.texts.items()
-    mentions: dict[str, list[Words]] = {}
+def _peer_printout(
+    annotation: Annotation, peer: PeerAnnotation, pyramid: Pyramid, references: Mapping[str, str]
+) -> Printout:
+    ((system, text),) = annotation.subject.texts.items()
+    mentions: dict[str, list[Quote]] = {}
     for match in peer.matches:
-        said = mentions.setdefault(match.unit, [])
-        said.append(Words(f"mention {len(said) + 1}", words(text, match.spans)))
-    there = tuple(
+        quotes = mentions.setdefault(match.unit, [])
+        quotes.append(Quote(f"mention {len(quotes) + 1}", words(text, match.spans)))
+    present = tuple(
         PrintedUnit(unit.id, f"{unit.label} ({unit.weight})", unit.comment, tuple(mentions[unit.id]))
         for unit in sorted(pyramid.units, key=lambda unit: -unit.weight)
         if unit.id in mentions
     )
     absent = [unit for unit in pyramid.units if unit.id not in mentions]
-    return View(
-        version=found.version,
+    return Printout(
+        version=annotation.version,
         units=len(pyramid.units),
         references=len(pyramid.references),
-        tiers=(*([Tier("In the summary", there)] if there else []), *_tiers(absent, references)),
-        texts=(PrintedText(system, pieces(text, [match.spans for match in peer.matches])),),
+        tiers=(*([Tier("In the summary", present)] if present else []), *_tiers(absent, references)),
+        texts=(PrintedText(system, stretches(text, [match.spans for match in peer.matches])),),
         leftover=tuple(words(text, mark.spans) for mark in peer.marks),
         score=score(peer_score(peer, pyramid)),
     )
 
 
-def _tiers(units: Iterable[ContentUnit], texts: Mapping[str, str]) -> tuple[Tier, ...]:
+def _tiers(units: Iterable[ContentUnit], references: Mapping[str, str]) -> tuple[Tier, ...]:
     ordered = sorted(units, key=lambda unit: -unit.weight)
     return tuple(
-        Tier(f"Weight {weight}", tuple(_unit(unit, texts) for unit in tier))
+        Tier(f"Weight {weight}", tuple(_printed_unit(unit, references) for unit in tier))
         for weight, tier in groupby(ordered, key=lambda unit: unit.weight)
     )
 
 
-def _unit(unit: ContentUnit, texts: Mapping[str, str]) -> PrintedUnit:
-    told = tuple(Words(c.reference, words(texts.get(c.reference, ""), c.spans)) for c in unit.contributors)
-    return PrintedUnit(unit.id, unit.label, unit.comment, told)
+def _printed_unit(unit: ContentUnit, references: Mapping[str, str]) -> PrintedUnit:
+    quotes = (Quote(c.reference, words(references.get(c.reference, ""), c.spans)) for c in unit.contributors)
+    return PrintedUnit(unit.id, unit.label, unit.comment, tuple(quotes))
 
 
-def pieces(text: str, used: Iterable[Iterable[Span]]) -> tuple[Piece, ...]:
+def stretches(text: str, used: Iterable[Iterable[Span]]) -> tuple[Stretch, ...]:
     """A text cut wherever the number of units that use it changes."""
     change: Counter[int] = Counter()
     for spans in used:
         for span in spans:
             change[span.start] += 1
             change[span.end] -= 1
-    found: list[Piece] = []
     edges = sorted({0, len(text), *change})
-    times = 0
-    for start, end in pairwise(edges):
-        times += change[start]
-        found.append(Piece(text[start:end], times))
-    return tuple(found)
+    times = accumulate(change[edge] for edge in edges)
+    return tuple(Stretch(text[start:end], count) for (start, end), count in zip(pairwise(edges), times, strict=False))

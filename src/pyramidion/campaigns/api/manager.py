@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import asdict, fields
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException, Path, Query
 from pydantic import BaseModel, Field
 
-from pyramidion.campaigns.managing import (
-    OfAnswer,
-    OfWorker,
+from pyramidion.campaigns.decisions import Standing
+from pyramidion.campaigns.management import (
+    AnswerChoice,
+    WorkerChoice,
     approve_unflagged,
     block_and_remove,
     decide_answers,
@@ -20,8 +23,9 @@ from pyramidion.campaigns.managing import (
 )
 from pyramidion.campaigns.monitor import overview
 from pyramidion.campaigns.plan import plan
-from pyramidion.campaigns.reviewing import platform_of
 from pyramidion.campaigns.statements import CROWD
+from pyramidion.campaigns.sync import platform_of
+from pyramidion.campaigns.tasks import to_object
 from pyramidion.errors import UsageError
 from pyramidion.scoring.methods import score
 from pyramidion.server.context import Ctx, Manager, Viewer
@@ -30,7 +34,8 @@ from pyramidion.study.tasks import KINDS, CampaignState, TaskKind
 
 router = APIRouter(prefix="/api/manage", tags=["manage"])
 MOST_INVITATIONS = 1000
-REVIEWS_SHOWN = 500
+DECISIONS_SHOWN = 500
+Reason = Annotated[str, Field(min_length=1, max_length=2000)]
 
 
 class PlanRequest(BaseModel):
@@ -47,19 +52,19 @@ class StateRequest(BaseModel):
     state: CampaignState
 
 
-class WorkerReview(BaseModel):
+class WorkerDecisionRequest(BaseModel):
     """approve, reject and ``remove_answers``, which goes with block, are about the answers to one campaign."""
 
-    action: Literal["approve", "reject"] | OfWorker
-    reason: str = Field(min_length=1, max_length=2000)
+    action: Literal["approve", "reject"] | WorkerChoice
+    reason: Reason
     amount: float | None = Field(default=None, gt=0, le=10_000)
     campaign: str = Field(default="", max_length=60)
     remove_answers: bool = False
 
 
-class AssignmentReview(BaseModel):
-    action: OfAnswer
-    reason: str = Field(min_length=1, max_length=2000)
+class AnswerDecisionRequest(BaseModel):
+    action: AnswerChoice
+    reason: Reason
 
 
 class UnitsRequest(BaseModel):
@@ -68,7 +73,7 @@ class UnitsRequest(BaseModel):
 
 
 class InvitationRequest(BaseModel):
-    """Links for so many people of whom nothing is known, or for those who are named."""
+    """Links for a number of unknown people, or for those who are named."""
 
     campaign: str
     count: int = Field(default=0, ge=0, le=MOST_INVITATIONS)
@@ -76,7 +81,7 @@ class InvitationRequest(BaseModel):
 
 
 class ApprovalRequest(BaseModel):
-    reason: str = Field(min_length=1, max_length=2000)
+    reason: Reason
 
 
 @router.get("")
@@ -128,29 +133,22 @@ def plan_campaign(body: PlanRequest, ctx: Ctx, _: Manager) -> dict[str, Any]:
 
 @router.get("/campaigns/{name}")
 def watch(name: str, ctx: Ctx, _: Viewer) -> dict[str, Any]:
-    found = overview(ctx.desk, name)
-    mine, here = {worker.worker for worker in found.workers}, ctx.desk.decisions.standings(name)
-    about = [r for r in ctx.desk.reviews.all() if r.worker in mine and (r.assignment is None or r.assignment in here)]
-    reviews = about[-REVIEWS_SHOWN:]
-    has_units = any(ctx.study().pyramid(topic, CROWD) for topic in found.by_topic)
+    report = overview(ctx.desk, name)
+    workers, decided = {worker.worker for worker in report.workers}, ctx.desk.decisions.standings(name)
+    decisions = [
+        asdict(decision)
+        for decision in ctx.desk.worker_decisions.all()
+        if decision.worker in workers and (decision.assignment is None or decision.assignment in decided)
+    ]
+    kind, has_answers = report.campaign.kind, report.progress["submitted"] > 0
+    has_units = any(ctx.study().pyramid(topic, CROWD) for topic in report.by_topic)
     return {
-        **found.as_dict(),
-        "seconds": sorted(found.seconds),
-        "reviews": [
-            {
-                "at": r.at,
-                "actor": r.actor,
-                "action": r.action,
-                "worker": r.worker,
-                "assignment": r.assignment,
-                "amount": r.amount,
-                "reason": r.reason,
-            }
-            for r in reviews
-        ],
+        **report.as_dict(),
+        "seconds": sorted(report.seconds),
+        "reviews": decisions[-DECISIONS_SHOWN:],
         "chain": {
-            "can_make_units": found.campaign.kind == "write" and found.progress["submitted"] > 0 and not has_units,
-            "can_score": found.campaign.kind in {"judge", "rate"} and found.progress["submitted"] > 0,
+            "can_make_units": kind == "write" and has_answers and not has_units,
+            "can_score": kind in {"judge", "rate"} and has_answers,
         },
     }
 
@@ -164,7 +162,7 @@ def change_state(name: str, body: StateRequest, ctx: Ctx, _: Manager) -> dict[st
 @router.get("/campaigns/{name}/answers")
 def answers(name: str, ctx: Ctx, _: Viewer, worker: Annotated[str, Query(max_length=100)] = "") -> dict[str, Any]:
     ctx.desk.campaigns.get(name)
-    standings = ctx.desk.decisions.standings(name)
+    standings: Mapping[int, Standing] = defaultdict(Standing, ctx.desk.decisions.standings(name))
     labels = {(p.topic, unit.id): unit.label for p in ctx.study().pyramids for unit in p.units}
     return {
         "answers": [
@@ -179,9 +177,9 @@ def answers(name: str, ctx: Ctx, _: Viewer, worker: Annotated[str, Query(max_len
                 "submitted": a.submitted,
                 "counted": a.counted,
                 "removed": a.removed,
-                "decision": standings[a.id].decision or None if a.id in standings else None,
-                "told": standings[a.id].told or None if a.id in standings else None,
-                "answer": a.answer,
+                "decision": standings[a.id].decision or None,
+                "told": standings[a.id].told or None,
+                "answer": None if a.answer is None else to_object(a.answer),
                 "labels": {unit: labels.get((a.task.topic, unit), "") for unit in a.task.units},
             }
             for a in ctx.desk.campaigns.answers(name)
@@ -191,7 +189,7 @@ def answers(name: str, ctx: Ctx, _: Viewer, worker: Annotated[str, Query(max_len
 
 
 @router.post("/workers/{worker}/review")
-def review_worker(worker: str, body: WorkerReview, ctx: Ctx, account: Manager) -> dict[str, Any]:
+def decide_about_worker(worker: str, body: WorkerDecisionRequest, ctx: Ctx, account: Manager) -> dict[str, Any]:
     if body.action == "bonus" and body.amount is None:
         raise HTTPException(422, "a bonus needs an amount")
     if body.remove_answers and body.action != "block":
@@ -215,8 +213,8 @@ def approve_all(name: str, body: ApprovalRequest, ctx: Ctx, account: Manager) ->
 
 
 @router.post("/assignments/{assignment}/review")
-def review_assignment(
-    assignment: Annotated[int, Path(ge=1, le=2**53)], body: AssignmentReview, ctx: Ctx, account: Manager
+def decide_about_answer(
+    assignment: Annotated[int, Path(ge=1, le=2**53)], body: AnswerDecisionRequest, ctx: Ctx, account: Manager
 ) -> dict[str, Any]:
     campaign = ctx.desk.campaigns.of_answer(assignment)
     how: dict[str, Any] = {"actor": account.name, "reason": body.reason}

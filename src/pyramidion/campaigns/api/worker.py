@@ -1,25 +1,50 @@
-"""What a worker's page talks to: the next task, drafts, submissions."""
+"""What a worker's page talks to: the next task, drafts, submissions. And what a platform calls about a worker."""
 
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, HTTPException, Path, Request
 from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, BaseModel, Field
+from starlette.concurrency import run_in_threadpool
 
-from pyramidion.campaigns.api.instructions import instructions, right_answers
 from pyramidion.campaigns.assignments import Receipt, SubmissionConflictError
-from pyramidion.campaigns.reviewing import platform_of
-from pyramidion.campaigns.tasks import check_answer, live_checks, task_page
+from pyramidion.campaigns.platforms.prolific import SIGNATURE_HEADER, TIMESTAMP_HEADER
+from pyramidion.campaigns.statements import live_checks
+from pyramidion.campaigns.sync import follow_message, platform_of
+from pyramidion.campaigns.tasks import check_answer, task_page
 from pyramidion.campaigns.workers import CHECK_TRIES, Worker
-from pyramidion.server.context import Context, OwnPage, Visitor
+from pyramidion.errors import InputError
+from pyramidion.server.context import Context, Ctx, OwnPage, Visitor
 from pyramidion.study import Campaign
+from pyramidion.study.tasks import TaskKind
 
-router = APIRouter(tags=["work"])
+router = APIRouter()
 AssignmentId = Annotated[int, Path(ge=1, le=2**53)]
 MAX_DEPTH = 20
+CONTENT: dict[TaskKind, dict[str, Any]] = json.loads(
+    files("pyramidion.campaigns").joinpath("instructions.json").read_text("utf-8")
+)
+"""What workers read before they start, and the questions that show whether they did.
+
+The rules are those of the papers' task descriptions (Shapira et al. 2019, section 3; Gillick and Liu 2010, section
+3), in our own words. The right answers stay on the server.
+"""
+
+
+def instructions(kind: TaskKind, *, with_questions: bool) -> dict[str, Any]:
+    """The content of a kind of task, never with the right answers."""
+    content = {key: value for key, value in CONTENT[kind].items() if key != "questions"}
+    if with_questions:
+        content["questions"] = [{k: q[k] for k in ("id", "text", "options")} for q in CONTENT[kind]["questions"]]
+    return content
+
+
+def right_answers(kind: TaskKind) -> dict[str, str]:
+    return {question["id"]: question["answer"] for question in CONTENT[kind]["questions"]}
 
 
 def _sound(value: dict[str, Any]) -> dict[str, Any]:
@@ -56,31 +81,31 @@ class Statements(BaseModel):
     statements: list[Annotated[str, Field(max_length=2000)]] = Field(max_length=50)
 
 
-@router.get("/api/work/{campaign}")
+@router.get("/api/work/{campaign}", tags=["work"])
 async def next_work(campaign: str, visit: Visitor) -> JSONResponse:
     """What this worker should see now."""
     return JSONResponse(await visit.ctx.turns.take(lambda: _next_work(visit.ctx, visit.worker(), campaign)))
 
 
 def _next_work(ctx: Context, worker: Worker, campaign: str) -> dict[str, Any]:
-    found = ctx.campaign(campaign)
+    about = ctx.campaign(campaign)
     if worker.blocked:
         return {"state": "blocked"}
-    if found.settings.check:
+    if about.settings.check:
         tries, passed = ctx.desk.workers.check_state(campaign, worker.id)
         if not passed:
-            return _check_state(found, tries)
+            return _check_state(about, tries)
     lease = ctx.desk.assignments.lease(campaign, worker.id)
     if lease is None:
         return _nothing_left(ctx, ctx.desk.campaigns.get(campaign))
     return {
         "state": "task",
         "assignment": lease.id,
-        "page": task_page(ctx.study(), found, lease.task, lease.gold),
+        "page": task_page(ctx.study(), about, lease.task, lease.gold),
         "expires": lease.expires,
         "draft": lease.draft,
-        "progress": _progress(ctx, found, worker),
-        "content": instructions(found.kind, with_questions=False),
+        "progress": _progress(ctx, about, worker),
+        "content": instructions(about.kind, with_questions=False),
     }
 
 
@@ -110,18 +135,17 @@ def _progress(ctx: Context, campaign: Campaign, worker: Worker) -> dict[str, int
     return {"done": ctx.desk.assignments.done_by(campaign.name, worker.id)}
 
 
-@router.post("/api/work/{campaign}/check")
+@router.post("/api/work/{campaign}/check", tags=["work"])
 def answer_check(campaign: str, body: CheckAnswers, visit: OwnPage) -> dict[str, Any]:
     """One of two tries at the comprehension questions."""
     ctx, worker = visit.ctx, visit.welcome_worker()
-    found = ctx.campaign(campaign)
-    right = right_answers(found.kind)
+    right = right_answers(ctx.campaign(campaign).kind)
     wrong = [question for question, answer in right.items() if body.answers.get(question) != answer]
     tries, passed = ctx.desk.workers.record_check(campaign, worker.id, not wrong)
     return {"passed": passed, "tries_left": max(0, CHECK_TRIES - tries), "wrong": [] if passed else wrong}
 
 
-@router.put("/api/assignments/{assignment}/draft")
+@router.put("/api/assignments/{assignment}/draft", tags=["work"])
 async def save_draft(assignment: AssignmentId, body: Draft, visit: OwnPage) -> JSONResponse:
     def save() -> float | None:
         return visit.ctx.desk.assignments.save_draft(assignment, visit.welcome_worker().id, body.draft)
@@ -129,7 +153,7 @@ async def save_draft(assignment: AssignmentId, body: Draft, visit: OwnPage) -> J
     return JSONResponse({"expires": await visit.ctx.turns.take(save)})
 
 
-@router.post("/api/assignments/{assignment}/submit")
+@router.post("/api/assignments/{assignment}/submit", tags=["work"])
 async def submit(assignment: AssignmentId, body: Submission, visit: OwnPage) -> JSONResponse:
     """Take an answer in. It is on disk before this returns; sending it again changes nothing."""
     receipt = await visit.ctx.turns.take(lambda: _submit(visit.ctx, visit.welcome_worker(), assignment, body))
@@ -137,21 +161,45 @@ async def submit(assignment: AssignmentId, body: Submission, visit: OwnPage) -> 
 
 
 def _submit(ctx: Context, worker: Worker, assignment: int, body: Submission) -> Receipt:
-    found = ctx.desk.assignments.of_worker(assignment, worker.id)
-    if found is None:
+    work = ctx.desk.assignments.of_worker(assignment, worker.id)
+    if work is None:
         raise SubmissionConflictError("this is not your task")
-    page = task_page(ctx.study(), ctx.campaign(found.campaign), found.task, found.gold)
+    page = task_page(ctx.study(), ctx.campaign(work.campaign), work.task, work.gold)
     return ctx.desk.assignments.submit(assignment, worker.id, body.key, check_answer(page, body.answer))
 
 
-@router.post("/api/assignments/{assignment}/return")
+@router.post("/api/assignments/{assignment}/return", tags=["work"])
 async def give_back(assignment: AssignmentId, visit: OwnPage) -> JSONResponse:
     await visit.ctx.turns.take(lambda: visit.ctx.desk.assignments.give_back(assignment, visit.worker().id))
     return JSONResponse({})
 
 
-@router.post("/api/statement-checks")
+@router.post("/api/statement-checks", tags=["work"])
 def check_statements(body: Statements, visit: OwnPage) -> dict[str, Any]:
     """What is wrong with statements, while they are being written."""
     visit.welcome_worker()
     return {"problems": live_checks(body.statements)}
+
+
+# -- a platform ----------------------------------------------------------------------------------------------
+
+
+@router.post("/webhooks/prolific", tags=["webhooks"])
+async def prolific(request: Request, ctx: Ctx) -> dict[str, Any]:
+    """A submission was withdrawn, timed out, approved or rejected on the platform; the same is done here.
+
+    The call is verified over its raw bytes before anything is read.
+    """
+    if ctx.webhooks is None:
+        raise HTTPException(404, "no webhook is set up")
+    raw = await request.body()
+    stamp, signature = request.headers.get(TIMESTAMP_HEADER, ""), request.headers.get(SIGNATURE_HEADER, "")
+    try:
+        event = ctx.webhooks.receive(raw, stamp, signature)
+    except InputError as error:
+        raise HTTPException(401, str(error)) from None
+    submission = event.submission if event else None
+    if event is None or submission is None:
+        return {"freed": 0}
+    report = await run_in_threadpool(follow_message, ctx.desk, "prolific", submission, event.study)
+    return {"freed": report.freed}

@@ -6,23 +6,242 @@ import base64
 import hashlib
 import hmac
 import json
+import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlencode
+from typing import Any, Literal
+from urllib.parse import urlencode, urlsplit
 
+from pyramidion import remote
 from pyramidion.campaigns.platforms import (
     Amount,
     Arrival,
     PlatformError,
     Submission,
+    cents,
     check_id,
     check_study,
+    check_web_address,
     is_id,
+    load_httpx,
     read_ids,
 )
-from pyramidion.campaigns.platforms.prolific_api import Client
 from pyramidion.errors import InputError, Problem, UsageError
+
+# ----------------------------------------------------------------------
+# Prolific's REST API, as far as a campaign needs it: https://docs.prolific.com/api-reference.
+#
+# A call is repeated after a network error, 429 or 5xx only where repeating does no harm: reading, and approving or
+# rejecting, since a submission is approved once however often one asks. Creating a study and paying a bonus are never
+# repeated: when their answer is lost, a person has to look at Prolific before trying again.
+
+BASE_URL = "https://api.prolific.com"
+TRIES = 4
+LONGEST_PAUSE = 30.0
+MAX_SHOWN = 500
+PLACEHOLDERS = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+
+Action = Literal["APPROVE", "REJECT"]
+
+
+@dataclass(frozen=True, slots=True)
+class StudyDraft:
+    """A study to be published on Prolific by a person. ``reward`` is in cents or pence, ``minutes`` the usual time."""
+
+    name: str
+    description: str
+    url: str
+    code: str
+    places: int
+    minutes: int
+    reward: int
+    devices: tuple[str, ...] = ("desktop", "tablet", "mobile")
+
+    def payload(self) -> dict[str, Any]:
+        check_web_address("the address of the campaign", self.url)
+        check_id("the completion code", self.code)
+        for what, number in (("places", self.places), ("minutes", self.minutes), ("reward", self.reward)):
+            if number < 1:
+                raise UsageError(f"{what} of a Prolific study must be at least 1, not {number}")
+        return {
+            "name": self.name,
+            "description": self.description,
+            "external_study_url": f"{self.url}{'&' if urlsplit(self.url).query else '?'}{PLACEHOLDERS}",
+            "prolific_id_option": "url_parameters",
+            "completion_codes": [
+                {"code": self.code, "code_type": "COMPLETED", "actions": [{"action": "MANUALLY_REVIEW"}]}
+            ],
+            "total_available_places": self.places,
+            "estimated_completion_time": self.minutes,
+            "reward": self.reward,
+            "device_compatibility": list(self.devices),
+        }
+
+
+class Client:
+    """A connection to Prolific. The token goes into one header and nowhere else: not into errors, not into logs.
+
+    ``sleep`` waits between tries.
+    """
+
+    def __init__(
+        self,
+        token: str,
+        base_url: str = BASE_URL,
+        *,
+        timeout: float = 20.0,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
+        if not re.fullmatch(r"[!-~]+", token):
+            raise UsageError("a Prolific API token is one word without spaces")
+        _check_private(base_url)
+        self._httpx = load_httpx("Talking to Prolific")
+        self._token = token
+        self._sleep = sleep
+        headers = {"Authorization": f"Token {token}", "Accept": "application/json"}
+        self._http = self._httpx.Client(base_url=base_url, headers=headers, timeout=timeout)
+
+    def close(self) -> None:
+        self._http.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    # -- studies and submissions -------------------------------------------------------------------------
+
+    def create_draft(self, draft: StudyDraft) -> str:
+        """Make an unpublished study; returns its id."""
+        made = self._call("create a study", "POST", "/api/v1/studies/", draft.payload())
+        return _text(made, "id", "create a study")
+
+    def submissions(self, study: str) -> list[Submission]:
+        """All submissions of a study, page by page."""
+        path = f"/api/v1/studies/{check_id('a study id', study)}/submissions/"
+        doing = f"list the submissions of study {study}"
+        return [_submission(item, doing) for item in self._items(path, doing)]
+
+    def submission(self, id: str) -> Submission:
+        doing = f"look up submission {id}"
+        return _submission(self._call(doing, "GET", _submission_path(id)), doing)
+
+    def _items(self, path: str, doing: str) -> Iterator[Any]:
+        """Follow the links to the next page by their query alone, so that the token is sent nowhere else."""
+        query: str | None = ""
+        seen: set[str] = set()
+        while query is not None:
+            if query in seen:
+                raise PlatformError(f"Prolific was asked to {doing} and sent the same page twice")
+            seen.add(query)
+            page = self._call(doing, "GET", f"{path}?{query}" if query else path)
+            if not isinstance(page, dict) or not isinstance(page.get("results"), list):
+                raise PlatformError(f"Prolific was asked to {doing} and sent something unreadable")
+            yield from page["results"]
+            query = _next_query(page)
+
+    # -- decisions and money -----------------------------------------------------------------------------
+
+    def approve(self, submission: str) -> None:
+        self._transition(submission, "APPROVE", {})
+
+    def reject(self, submission: str, message: str, category: str = "OTHER") -> None:
+        """Reject a submission. Prolific shows the message to the participant and wants at least 100 characters."""
+        self._transition(submission, "REJECT", {"message": message, "rejection_category": category})
+
+    def _transition(self, submission: str, action: Action, details: Mapping[str, str]) -> None:
+        path = f"{_submission_path(submission)}transition/"
+        doing = f"{action.lower()} submission {submission}"
+        try:
+            self._call(doing, "POST", path, {"action": action, **details}, repeatable=True)
+        except PlatformError as error:
+            # It may have been done before, by us (with the answer lost) or by a person on Prolific's own pages.
+            if error.status != 400 or self.submission(submission).outcome != action.lower():
+                raise
+
+    def pay_bonuses(self, study: str, amounts: Mapping[str, Amount]) -> None:
+        """Pay bonuses to participants of a study, in its currency. Calling this twice pays twice."""
+        lines = [f"{check_id('a participant id', who)},{cents(amount)}" for who, amount in amounts.items()]
+        body = {"study_id": check_id("a study id", study), "csv_bonuses": "\n".join(lines)}
+        doing = f"pay {len(lines)} bonuses" if len(lines) != 1 else "pay a bonus"
+        made = self._call(f"prepare to {doing}", "POST", "/api/v1/submissions/bonus-payments/", body)
+        prepared = check_id("the id of a bonus payment", _text(made, "id", doing))
+        self._call(doing, "POST", f"/api/v1/bulk-bonus-payments/{prepared}/pay/")
+
+    # -- calls -------------------------------------------------------------------------------------------
+
+    def _call(self, doing: str, method: str, path: str, body: Any = None, *, repeatable: bool = False) -> Any:
+        """The content of Prolific's answer, None where there is none to read."""
+        may_repeat = repeatable or method == "GET"
+        try:
+            response = remote.ask(
+                lambda: self._http.request(method, path, json=body),
+                tries=TRIES if may_repeat else 1,
+                sleep=self._sleep,
+                longest=LONGEST_PAUSE,
+            )
+        except self._httpx.RequestError as error:
+            asked = not may_repeat and not isinstance(error, self._httpx.ConnectError)
+            what = f"Prolific could not be asked to {doing}: {self._plain(error) or type(error).__name__}"
+            raise PlatformError(what + (_LOOK_FIRST if asked else "")) from None
+        if not response.is_success:
+            unknown = _LOOK_FIRST if response.status_code >= 500 and not may_repeat else ""
+            raise PlatformError(f"Prolific did not {doing}: {self._said(response)}{unknown}", response.status_code)
+        try:
+            return response.json()
+        except ValueError:
+            return None
+
+    def _said(self, response: Any) -> str:
+        """Prolific's own words: {"error": {"title": ..., "detail": ...}}, or whatever else it sent."""
+        try:
+            error = response.json()["error"]
+            words = ": ".join(str(error[part]) for part in ("title", "detail") if error.get(part))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            words = ""
+        return f"{self._plain(words or response.text) or response.reason_phrase} (HTTP {response.status_code})"
+
+    def _plain(self, words: object) -> str:
+        """Fit to be shown: no token, no control characters, not endless."""
+        safe = str(words).replace(self._token, "(token)")
+        shown = " ".join("".join(c if c.isprintable() else " " for c in safe).split())
+        return shown if len(shown) <= MAX_SHOWN else shown[: MAX_SHOWN - 3] + "..."
+
+
+_LOOK_FIRST = "; whether it was done is not known, so look at Prolific before you try again"
+
+
+def _next_query(page: Mapping[str, Any]) -> str | None:
+    links = page.get("_links")
+    following = links.get("next") if isinstance(links, dict) else None
+    href = following.get("href") if isinstance(following, dict) else None
+    return urlsplit(href).query if isinstance(href, str) and href else None
+
+
+def _submission_path(id: str) -> str:
+    return f"/api/v1/submissions/{check_id('a session id', id)}/"
+
+
+def _submission(item: Any, doing: str) -> Submission:
+    participant = item.get("participant_id") or item.get("participant") if isinstance(item, dict) else None
+    return Submission(_text(item, "id", doing), str(participant or ""), _text(item, "status", doing))
+
+
+def _text(content: Any, field: str, doing: str) -> str:
+    value = content.get(field) if isinstance(content, dict) else None
+    if not isinstance(value, str):
+        raise PlatformError(f"Prolific was asked to {doing} and sent no {field}")
+    return value
+
+
+def _check_private(base_url: str) -> None:
+    """The token must not travel in the clear, except on this machine."""
+    parts = urlsplit(check_web_address("the address of the Prolific API", base_url))
+    if parts.scheme != "https" and parts.hostname not in {"127.0.0.1", "localhost", "::1"}:
+        raise UsageError("the address of the Prolific API must begin with https://")
+
 
 # ----------------------------------------------------------------------
 # Prolific as a platform: who came, the completion code, and decisions through the API.
@@ -110,7 +329,7 @@ STATUS_CHANGE = "submission.status.change"
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happened to what. ``resource`` of a status change is the session."""
+    """One message. ``resource`` of a status change is the session."""
 
     kind: str
     resource: str
@@ -174,7 +393,7 @@ class Webhooks:
         now = self._clock()
         verify_webhook(self._secret, raw_body, timestamp, signature, now=now)
         event = read_webhook(raw_body)
-        # Twice the age, since a timestamp may also lie ahead of our clock by that much.
+        # Twice the age, since a timestamp may also be ahead of our clock by that much.
         self._seen = {known: at for known, at in self._seen.items() if now - at <= 2 * MAX_AGE}
         if signature in self._seen:
             return None

@@ -75,7 +75,7 @@ def grid(
     study = asked.study(path)
     from pyramidion.analysis.grid_runs import grid_jobs, grid_settings, human_gold, paper_levels, score_grid
     from pyramidion.analysis.grid_search import check_search, grid_search
-    from pyramidion.evaluation.choices import Choices
+    from pyramidion.pyramids.choices import Choices
 
     choices = Choices(**one)
     wanted = {**several, **levels} if several else {**paper_levels(choices), **levels}

@@ -8,7 +8,7 @@ left out.
 
 from __future__ import annotations
 
-from pyramidion.formats.base import Format
+from pyramidion.formats import Format
 from pyramidion.formats.ducview.reading import read, recognises
 from pyramidion.formats.ducview.writing import write
 

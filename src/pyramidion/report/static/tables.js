@@ -1,100 +1,112 @@
+// @ts-check
 // Tables sort by their headings and are filtered by what is typed above them; the heat map is walked with arrow keys.
 
-function valueOf(cell) {
+import { byId } from "../../web/static/shared/dom.js";
+
+/** @param {HTMLTableCellElement | undefined} cell @returns {string | number} */
+function cellValue(cell) {
   if (!cell) return "";
   const held = cell.dataset.v;
   if (held === undefined) {
-    const number = parseFloat(cell.textContent);
-    return cell.classList.contains("number") && !Number.isNaN(number) ? number : cell.textContent.trim().toLowerCase();
+    const text = String(cell.textContent);
+    const number = parseFloat(text);
+    return cell.classList.contains("number") && !Number.isNaN(number) ? number : text.trim().toLowerCase();
   }
   return held === "" || Number.isNaN(Number(held)) ? held.toLowerCase() : Number(held);
 }
 
-/** Numbers before texts, and what is missing last, in whichever direction. */
-function compare(a, b, sign) {
-  if (a === "" || b === "") return (a === "") - (b === "");
-  if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
-  return sign * (typeof a === "number" ? a - b : a.localeCompare(b, undefined, {numeric: true}));
+/**
+ * Numbers before texts, and what is missing last, in whichever direction.
+ * @param {string | number} a
+ * @param {string | number} b
+ * @param {1 | -1} sign
+ */
+export function compareCells(a, b, sign) {
+  if (a === "" || b === "") return Number(a === "") - Number(b === "");
+  if (typeof a === "number" && typeof b === "number") return sign * (a - b);
+  if (typeof a === "string" && typeof b === "string") return sign * a.localeCompare(b, undefined, { numeric: true });
+  return typeof a === "number" ? -1 : 1;
 }
 
-function sortBy(heading) {
-  const table = heading.closest("table");
-  const place = [...heading.parentNode.children].indexOf(heading);
-  const first = valueOf(table.tBodies[0].rows[0]?.cells[place]);
+/** @param {HTMLTableCellElement} heading */
+export function sortBy(heading) {
+  const body = heading.closest("table")?.tBodies[0];
+  const headings = [...(heading.parentElement?.children ?? [])];
+  const place = headings.indexOf(heading);
+  if (!body) return;
+  const first = cellValue(body.rows[0]?.cells[place]);
   const before = heading.getAttribute("aria-sort");
   // Scores are asked for best first, names and ranks in their order.
   const falling = typeof first === "number" && place > 0;
   const down = before ? before === "ascending" : falling;
-  for (const each of heading.parentNode.children) each.removeAttribute("aria-sort");
+  for (const each of headings) each.removeAttribute("aria-sort");
   heading.setAttribute("aria-sort", down ? "descending" : "ascending");
-  const rows = [...table.tBodies[0].rows].map((row) => [valueOf(row.cells[place]), row]);
-  rows.sort(([a], [b]) => compare(a, b, down ? -1 : 1));
-  table.tBodies[0].append(...rows.map(([, row]) => row));
+  const rows = [...body.rows].sort((a, b) =>
+    compareCells(cellValue(a.cells[place]), cellValue(b.cells[place]), down ? -1 : 1),
+  );
+  body.append(...rows);
 }
 
-function filter(input) {
+/** @param {HTMLInputElement} input */
+export function filterRows(input) {
   const wanted = input.value.trim().toLowerCase();
-  const around = input.closest(".filtering").parentNode;
-  for (const row of around.querySelectorAll("table.sortable > tbody > tr")) {
-    row.hidden = wanted !== "" && !row.textContent.toLowerCase().includes(wanted);
-  }
+  /** @type {NodeListOf<HTMLElement> | undefined} */
+  const rows = input.closest(".filtering")?.parentElement?.querySelectorAll("table.sortable > tbody > tr");
+  for (const row of rows ?? []) row.hidden = wanted !== "" && !row.textContent?.toLowerCase().includes(wanted);
 }
 
 // -- the heat map --------------------------------------------------------------------------------------------
 
-const heat = document.querySelector("table.heat");
+/** @type {Record<string, [down: number, right: number]>} */
+const MOVES = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
-function cellAt(cell) {
-  const row = cell.parentNode;
-  const column = cell.cellIndex - 1;
-  const topics = heat.tHead.rows[0].cells;
-  return {system: row.cells[0].textContent, topic: topics[column + 1].textContent.trim()};
-}
-
-function isSummary(cell) {
-  return cell && cell.parentNode.parentNode === heat.tBodies[0] && cell.tagName === "TD" && !cell.classList.contains("number");
-}
-
-function say(cell) {
-  const {system, topic} = cellAt(cell);
-  const value = cell.textContent || cell.dataset.v || "no score";
-  document.getElementById("cell-says").value = `${system} on ${topic}: ${value}`;
-}
-
-function focusCell(cell) {
-  heat.querySelector('td[tabindex="0"]')?.setAttribute("tabindex", "-1");
-  cell.setAttribute("tabindex", "0");
-  cell.focus();
-}
-
-const MOVES = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0]};
-
-function walk(event) {
-  const cell = event.target.closest("td");
-  if (!isSummary(cell)) return;
-  if (event.key === "Enter") return openCell(cell);
-  const move = MOVES[event.key];
-  if (!move) return;
-  event.preventDefault();
-  const row = heat.tBodies[0].rows[cell.parentNode.sectionRowIndex + move[0]];
-  const next = row?.cells[cell.cellIndex + move[1]];
-  if (isSummary(next)) focusCell(next);
-}
-
-function openCell(cell) {
-  const {system, topic} = cellAt(cell);
-  location.hash = fragment("summary", topic, system);
-}
-
-function startHeat() {
+/** @param {(topic: string, system: string) => void} open */
+export function startHeat(open) {
+  /** @type {HTMLTableElement | null} */
+  const heat = document.querySelector("table.heat");
   if (!heat) return;
-  heat.tBodies[0].rows[0]?.cells[1]?.setAttribute("tabindex", "0");
+  const [body, topics] = [heat.tBodies[0], heat.tHead?.rows[0].cells];
+
+  /** The summary that a cell is about, or null. @param {EventTarget | null | undefined} target */
+  const at = (target) => {
+    const cell = target instanceof Element ? target.closest("td") : null;
+    const row = cell?.closest("tr");
+    if (!cell || !row || row.parentElement !== body || cell.classList.contains("number")) return null;
+    const system = String(row.cells[0].textContent);
+    return { cell, row, system, topic: String(topics?.[cell.cellIndex].textContent).trim() };
+  };
+  /** @param {KeyboardEvent} event */
+  const walk = (event) => {
+    const here = at(event.target);
+    if (!here) return;
+    if (event.key === "Enter") return open(here.topic, here.system);
+    const move = MOVES[event.key];
+    if (!move) return;
+    event.preventDefault();
+    const next = at(body.rows[here.row.sectionRowIndex + move[0]]?.cells[here.cell.cellIndex + move[1]]);
+    if (!next) return;
+    heat.querySelector('td[tabindex="0"]')?.setAttribute("tabindex", "-1");
+    next.cell.setAttribute("tabindex", "0");
+    next.cell.focus();
+  };
+  /** @param {Event} event */
+  const say = (event) => {
+    const here = at(event.target);
+    if (!here) return;
+    const value = here.cell.textContent || here.cell.dataset.v || "no score";
+    const place = /** @type {HTMLOutputElement} */ (byId("cell-says"));
+    place.value = `${here.system} on ${here.topic}: ${value}`;
+  };
+  body.rows[0]?.cells[1]?.setAttribute("tabindex", "0");
   heat.addEventListener("keydown", walk);
-  heat.addEventListener("click", (event) => isSummary(event.target.closest("td")) && openCell(event.target.closest("td")));
-  for (const kind of ["mouseover", "focusin"]) {
-    heat.addEventListener(kind, (event) => isSummary(event.target.closest("td")) && say(event.target.closest("td")));
-  }
-  document.querySelector("button.numbers")?.addEventListener("click", ({target}) => {
-    target.textContent = heat.classList.toggle("shown") ? "Hide numbers" : "Show numbers";
+  heat.addEventListener("click", (event) => {
+    const here = at(event.target);
+    if (here) open(here.topic, here.system);
+  });
+  heat.addEventListener("mouseover", say);
+  heat.addEventListener("focusin", say);
+  const numbers = document.querySelector("button.numbers");
+  numbers?.addEventListener("click", () => {
+    numbers.textContent = heat.classList.toggle("shown") ? "Hide numbers" : "Show numbers";
   });
 }

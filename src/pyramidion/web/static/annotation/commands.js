@@ -1,7 +1,7 @@
 // @ts-check
-// What a command does to a state, as the server does it (pyramidion.methods.annotate), so that the page need not wait
+// What a command does to a state, as the server does it (pyramidion.annotation), so that the page need not wait
 // for the server. A command that it would refuse is refused here at once; what it answers replaces what is made here.
-// tests/annotation/test_parity.py proves that both sides agree.
+// tests/js/test_parity.py proves that both sides agree.
 
 import { difference, pointCount, sameSpans, union } from "./spans.js";
 
@@ -186,7 +186,7 @@ const EDITS = {
     checkNew(units, id);
     const moved = [...new Set(references)].map((reference) => contributor(old, String(reference)));
     if (!moved.length || moved.length === old.contributors.length) {
-      throw new Refused("A split takes some of the unit’s contributors and leaves some.");
+      throw new Refused("To split a unit, take some of its contributors but not all.");
     }
     const rest = { ...old, ...without(old, references) };
     const made = { id, label, comment: "", contributors: moved };

@@ -17,15 +17,8 @@ import { Work } from "./work.js";
  * @typedef {{ unit: string, first: any, second: any, same: boolean, differing: string[] }} Row what both say: units, or mentions
  * @typedef {{ id: number, name: string, owner: string, url: string }} About one of the two annotations
  *
- * @typedef {object} Compared what /api/annotate/compare says
- * @property {"pyramid" | "peer"} kind
- * @property {string} topic
- * @property {string} system
- * @property {About} first
- * @property {About} second
- * @property {NamedText[]} texts
- * @property {Unit[]} pyramid
- * @property {Row[]} rows
+ * @typedef {{ kind: "pyramid" | "peer", topic: string, system: string, first: About, second: About,
+ *   texts: NamedText[], pyramid: Unit[], rows: Row[] }} Compared what /api/annotate/compare says
  */
 
 /** @type {Side[]} */

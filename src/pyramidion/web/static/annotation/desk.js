@@ -6,7 +6,7 @@ import { openForm } from "../shared/dialog.js";
 import { button, byId, el, name, put, uniqueId } from "../shared/dom.js";
 import { count, plural, when } from "../shared/format.js";
 import { errorBox } from "../shared/messages.js";
-import { DataTable } from "../shared/table.js";
+import { column, DataTable } from "../shared/table.js";
 
 /** @import { Field } from "../shared/dialog.js" */
 /** @import { Column } from "../shared/table.js" */
@@ -15,16 +15,8 @@ import { DataTable } from "../shared/table.js";
  * @typedef {{ id: string, title: string, references: string[], systems: string[], pyramids: string[], judges?: string[] }} Topic
  * @typedef {{ me: Me, annotations: Row[], topics: Topic[] }} Desk what /api/annotate says
  *
- * @typedef {object} Row an annotation
- * @property {number} id
- * @property {string} name
- * @property {string} kind
- * @property {string} topic
- * @property {string} system
- * @property {string} owner
- * @property {boolean} shared
- * @property {string} pyramid
- * @property {number | null} pyramid_id
+ * @typedef {{ id: number, name: string, kind: string, topic: string, system: string, owner: string, shared: boolean,
+ *   pyramid: string, pyramid_id: number | null }} Row an annotation
  */
 
 /** The annotations to put side by side. @type {Set<number>} */
@@ -61,10 +53,10 @@ function showBegun({ annotations, me }) {
     caption: "Annotations",
     noun: "annotation",
     key: (row) => row.id,
-    sort: { by: "last", direction: "descending" },
+    sort: { by: "Last change", direction: "descending" },
     filter: (row) => `${row.name} ${row.topic} ${row.system} ${row.owner}`,
     columns: columns(me, update),
-    empty: [el("p", el("strong", "Nothing begun yet.")), el("p", "Begin with the pyramid of a topic, below.")],
+    empty: [el("p", el("strong", "No annotations yet.")), el("p", "Begin with the pyramid of a topic, below.")],
   });
   table.update(annotations);
   put(byId("begun"), table.node, annotations.length > 1 && el("div.actions.a-compare-line", compare, help));
@@ -93,46 +85,22 @@ function columns(me, update) {
     );
   };
   return [
-    {
-      id: "tick",
-      title: "Compare",
-      hideTitle: true,
-      kind: "rank",
-      sortable: false,
-      value: (row) => row.id,
-      cell: tick,
-    },
-    {
-      id: "name",
-      title: "Annotation",
+    column("Compare", (row) => row.id, { hideTitle: true, kind: "rank", sortable: false, cell: tick }),
+    column("Annotation", (row) => row.name, {
       header: true,
-      value: (row) => row.name,
       cell: (row) => el("a", { href: row.url, class: "m-strong" }, name(row.name)),
-    },
-    { id: "topic", title: "Topic", value: (row) => row.topic, cell: (row) => name(row.topic) },
-    {
-      id: "what",
-      title: "Of",
-      value: (row) => `${row.kind} ${row.system}`,
+    }),
+    column("Topic", (row) => row.topic, { cell: (row) => name(row.topic) }),
+    column("Of", (row) => `${row.kind} ${row.system}`, {
       cell: (row) => (row.kind === "pyramid" ? "pyramid" : name(row.system)),
-    },
-    {
-      id: "owner",
-      title: "Whose",
-      value: (row) => row.owner,
+    }),
+    column("Whose", (row) => row.owner, {
       cell: (row) =>
         el("span.a-whose", name(row.owner === me.name ? "you" : row.owner), row.shared && el("span.m-help", "shared")),
-    },
-    { id: "changes", title: "Changes", kind: "number", value: (row) => row.changes, cell: (row) => count(row.changes) },
-    {
-      id: "last",
-      title: "Last change",
-      kind: "when",
-      first: "descending",
-      value: (row) => row.last,
-      cell: (row) => when(row.last),
-    },
-    { id: "tools", title: "Export", kind: "tools", sortable: false, value: () => "", cell: tools },
+    }),
+    column("Changes", (row) => row.changes, { kind: "number", cell: (row) => count(row.changes) }),
+    column("Last change", (row) => row.last, { kind: "when", first: "descending", cell: (row) => when(row.last) }),
+    column("Export", () => "", { kind: "tools", sortable: false, cell: tools }),
   ];
 }
 

@@ -5,6 +5,7 @@ import { get, path } from "../shared/api.js";
 import { byId, el, put, setText } from "../shared/dom.js";
 import { capital, fixed } from "../shared/format.js";
 import { announce, say } from "../shared/messages.js";
+import { group } from "./bar.js";
 import { Editor } from "./editor.js";
 import { contributors } from "./picking.js";
 import { Proposals } from "./suggestions.js";
@@ -133,50 +134,30 @@ export class PeerEditor extends Editor {
     const ofPick = (run) => edits(() => (this.pick.empty ? say("Pick some words first.") : run()));
     /** @param {(id: string) => unknown} run */
     const ofUnit = (run) => () => (this.current === null ? say("Choose a unit first.") : run(this.current));
-    const [words, unit, view] = ["With the words picked", "With the current unit", "Find"];
     return [
-      {
-        id: "match",
-        key: "a",
-        group: words,
-        title: "match them to the current unit",
-        run: ofPick(ofUnit((id) => this.take(id))),
-      },
-      { id: "none", key: "n", group: words, title: "they are in no unit", run: ofPick(() => this.markNone()) },
-      {
-        id: "remove",
-        key: "x",
-        group: words,
-        title: "remove the match under the cursor",
-        run: edits(() => this.removeHere()),
-      },
-      {
-        id: "unmatch",
-        key: "Delete",
-        shown: "Del",
-        where: ".a-tiers",
-        group: unit,
-        title: "remove its last match (in the list)",
-        run: edits(ofUnit(() => this.removeLast())),
-      },
-      {
-        id: "words",
-        key: "w",
-        group: unit,
-        title: "its words in the summary",
-        run: ofUnit((id) => this.goToWords(id)),
-      },
-      { id: "suggest", key: "s", group: view, title: "proposals", run: () => this.panel.proposals.toggle() },
-      { id: "search", key: "/", group: view, title: "search; Enter takes the first", run: () => this.finder.focus() },
-      { id: "go", key: "g", group: view, title: "between the text and its units", run: () => this.cross() },
-      {
-        id: "unused",
-        key: "u",
-        group: view,
-        title: "the next words about which nothing is said",
-        run: () => this.nextIdle(),
-      },
-      { id: "help", key: "?", group: view, title: "this help", run: () => this.keys.help() },
+      ...group("With the words picked", [
+        { id: "match", key: "a", title: "match them to the current unit", run: ofPick(ofUnit((id) => this.take(id))) },
+        { id: "none", key: "n", title: "they are in no unit", run: ofPick(() => this.markNone()) },
+        { id: "remove", key: "x", title: "remove the match under the cursor", run: edits(() => this.removeHere()) },
+      ]),
+      ...group("With the current unit", [
+        {
+          id: "unmatch",
+          key: "Delete",
+          shown: "Del",
+          where: ".a-tiers",
+          title: "remove its last match (in the list)",
+          run: edits(ofUnit(() => this.removeLast())),
+        },
+        { id: "words", key: "w", title: "its words in the summary", run: ofUnit((id) => this.goToWords(id)) },
+      ]),
+      ...group("Find", [
+        { id: "suggest", key: "s", title: "proposals", run: () => this.panel.proposals.toggle() },
+        { id: "search", key: "/", title: "search; Enter takes the first", run: () => this.finder.focus() },
+        { id: "go", key: "g", title: "between the text and its units", run: () => this.cross() },
+        { id: "unused", key: "u", title: "the next words about which nothing is said", run: () => this.nextIdle() },
+        { id: "help", key: "?", title: "this help", run: () => this.keys.help() },
+      ]),
     ];
   }
 }

@@ -5,6 +5,7 @@ import { byId, el, put } from "../shared/dom.js";
 import { beginning } from "../shared/format.js";
 import { announce, say } from "../shared/messages.js";
 import { drag } from "./drag.js";
+import { group } from "./bar.js";
 import { Editor } from "./editor.js";
 import { contributors, quotation } from "./picking.js";
 import { drawShape } from "./tiers.js";
@@ -222,71 +223,48 @@ export class PyramidEditor extends Editor {
     const ofUnit = (run) => edits(() => (this.current === null ? say("Choose a unit first.") : run(this.current)));
     /** @param {() => unknown} run */
     const ofPick = (run) => edits(() => (this.pick.empty ? say("Pick some words first.") : run()));
-    const [words, unit, view] = ["With the words picked", "With the current unit", "Find"];
     return [
-      { id: "new", key: "n", group: words, title: "start a new unit", run: edits(() => this.newUnit()) },
-      {
-        id: "add",
-        key: "a",
-        group: words,
-        title: "add them to the current unit",
-        run: ofPick(ofUnit((id) => this.take(id))),
-      },
-      {
-        id: "take-out",
-        key: "x",
-        group: words,
-        title: "remove them from the current unit",
-        run: ofPick(ofUnit(() => this.removePicked())),
-      },
-      { id: "rename", key: "r", also: "F2", group: unit, title: "rename", run: ofUnit(() => this.rename()) },
-      { id: "comment", key: "c", group: unit, title: "comment", run: ofUnit(() => byId("comment").focus()) },
-      { id: "merge", key: "m", group: unit, title: "merge with another", run: ofUnit(() => this.merge()) },
-      {
-        id: "split",
-        key: "p",
-        group: unit,
-        title: "split off the ticked contributors",
-        run: ofUnit(() => this.split()),
-      },
-      { id: "move", key: "v", group: unit, title: "move the ticked contributors", run: ofUnit(() => this.move()) },
-      { id: "suggest", key: "s", group: unit, title: "suggestions", run: () => this.panel.suggestions.toggle() },
-      {
-        id: "up",
-        key: "Alt+ArrowUp",
-        shown: "Alt ↑",
-        group: unit,
-        title: "up in its tier",
-        run: ofUnit(() => this.reorder(-1)),
-      },
-      {
-        id: "down",
-        key: "Alt+ArrowDown",
-        shown: "Alt ↓",
-        group: unit,
-        title: "down in its tier",
-        run: ofUnit(() => this.reorder(1)),
-      },
-      {
-        id: "delete",
-        key: "Delete",
-        shown: "Del",
-        where: ".a-tiers",
-        group: unit,
-        title: "delete (in the list)",
-        run: ofUnit(() => this.remove()),
-      },
-      { id: "search", key: "/", group: view, title: "search; Enter takes the first", run: () => this.finder.focus() },
-      { id: "go", key: "g", group: view, title: "between the text and its units", run: () => this.cross() },
-      {
-        id: "words",
-        key: "w",
-        group: view,
-        title: "the current unit's words",
-        run: () => this.goToWords(this.current),
-      },
-      { id: "unused", key: "u", group: view, title: "the next words that no unit uses", run: () => this.nextIdle() },
-      { id: "help", key: "?", group: view, title: "this help", run: () => this.keys.help() },
+      ...group("With the words picked", [
+        { id: "new", key: "n", title: "start a new unit", run: edits(() => this.newUnit()) },
+        { id: "add", key: "a", title: "add them to the current unit", run: ofPick(ofUnit((id) => this.take(id))) },
+        {
+          id: "take-out",
+          key: "x",
+          title: "remove them from the current unit",
+          run: ofPick(ofUnit(() => this.removePicked())),
+        },
+      ]),
+      ...group("With the current unit", [
+        { id: "rename", key: "r", also: "F2", title: "rename", run: ofUnit(() => this.rename()) },
+        { id: "comment", key: "c", title: "comment", run: ofUnit(() => byId("comment").focus()) },
+        { id: "merge", key: "m", title: "merge with another", run: ofUnit(() => this.merge()) },
+        { id: "split", key: "p", title: "split off the ticked contributors", run: ofUnit(() => this.split()) },
+        { id: "move", key: "v", title: "move the ticked contributors", run: ofUnit(() => this.move()) },
+        { id: "suggest", key: "s", title: "suggestions", run: () => this.panel.suggestions.toggle() },
+        { id: "up", key: "Alt+ArrowUp", shown: "Alt ↑", title: "up in its tier", run: ofUnit(() => this.reorder(-1)) },
+        {
+          id: "down",
+          key: "Alt+ArrowDown",
+          shown: "Alt ↓",
+          title: "down in its tier",
+          run: ofUnit(() => this.reorder(1)),
+        },
+        {
+          id: "delete",
+          key: "Delete",
+          shown: "Del",
+          where: ".a-tiers",
+          title: "delete (in the list)",
+          run: ofUnit(() => this.remove()),
+        },
+      ]),
+      ...group("Find", [
+        { id: "search", key: "/", title: "search; Enter takes the first", run: () => this.finder.focus() },
+        { id: "go", key: "g", title: "between the text and its units", run: () => this.cross() },
+        { id: "words", key: "w", title: "the current unit's words", run: () => this.goToWords(this.current) },
+        { id: "unused", key: "u", title: "the next words that no unit uses", run: () => this.nextIdle() },
+        { id: "help", key: "?", title: "this help", run: () => this.keys.help() },
+      ]),
     ];
   }
 }

@@ -9,6 +9,7 @@ import { renamed } from "./commands.js";
 /** @typedef {{ command: Command, preview: Preview | null, tried: boolean, sending: boolean }} Item */
 
 const PREFIX = "pyramidion:annotate:";
+const MOST = 100;
 
 export class Queue {
   #name;
@@ -89,10 +90,6 @@ export class Queue {
 
 // -- undo and redo -------------------------------------------------------------------------------------------
 
-const MOST = 100;
-/** @param {Content} state @returns {Preview} */
-const content = ({ pyramid, peer }) => ({ pyramid, peer });
-
 /**
  * What the annotation was before one's own last changes, so that undo and redo show at once what the server will say.
  * Only guesses: whenever somebody else changes something, or something is refused, they are forgotten.
@@ -109,16 +106,29 @@ export class Past {
   }
 
   /** A command of one's own was taken by the server; this was the state until then. @param {string} type @param {Content} state */
-  taken(type, state) {
+  taken(type, { pyramid, peer }) {
     const side = type === "undo" ? this.#after : this.#before;
-    side.push(content(state));
+    side.push({ pyramid, peer });
     if (side.length > MOST) side.shift();
-    if (type !== "undo" && type !== "redo") this.#after = [];
+    if (type === "undo") this.#before.pop();
+    else if (type === "redo") this.#after.pop();
+    else this.#after = [];
   }
 
-  /** What an undo or redo will lead to, unless other things are on their way. @param {string} type @param {Command[]} waiting */
-  preview(type, waiting) {
-    if (waiting.some((command) => command.type !== type)) return null;
-    return (type === "undo" ? this.#before : this.#after).pop() ?? null;
+  /**
+   * What an undo or redo will lead to after the commands that wait; null where that is not known.
+   * @param {"undo" | "redo"} type
+   * @param {Item[]} waiting
+   * @param {(item: Item) => Content} stateBefore
+   */
+  preview(type, waiting, stateBefore) {
+    const future = new Past();
+    [future.#before, future.#after] = [[...this.#before], [...this.#after]];
+    for (const item of waiting) {
+      const { type: each } = item.command;
+      if ((each === "undo" || each === "redo") && !item.preview) return null;
+      future.taken(each, stateBefore(item));
+    }
+    return (type === "undo" ? future.#before : future.#after).at(-1) ?? null;
   }
 }

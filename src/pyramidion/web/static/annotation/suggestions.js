@@ -210,7 +210,7 @@ export class Proposals extends Suggesting {
     const { proposals, likely } = this.#offered;
     this.show(
       [
-        ["Proposal: marked so in other summaries", open(proposals).map((each) => this.#itemOf(each))],
+        ["Proposal: matched in other summaries", open(proposals).map((each) => this.#itemOf(each))],
         ["Proposal: similar words", open(likely).map((each) => this.#itemOf(each))],
       ],
       "No proposals.",

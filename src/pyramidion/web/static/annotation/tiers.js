@@ -6,16 +6,8 @@ import { plural } from "../shared/format.js";
 
 /** @import { Unit } from "./commands.js" */
 /**
- * @typedef {object} Card what is shown for a unit
- * @property {string} id
- * @property {string} key
- * @property {Unit} unit
- * @property {HTMLElement} node
- * @property {HTMLButtonElement} button
- * @property {HTMLElement} weight
- * @property {HTMLElement} label
- * @property {HTMLElement} marks
- * @property {HTMLElement} note
+ * @typedef {{ id: string, key: string, unit: Unit, node: HTMLElement, button: HTMLButtonElement, weight: HTMLElement,
+ *   label: HTMLElement, marks: HTMLElement, note: HTMLElement }} Card what is shown for a unit
  *
  * @typedef {object} TiersOptions
  * @property {number} top the greatest weight

@@ -107,7 +107,12 @@ export class Work extends EventTarget {
   }
 
   /** @param {"undo" | "redo"} type */
-  #go = (type) => this.#enqueue({ type }, this.#past.preview(type, this.#queue.commands));
+  #go(type) {
+    const { items } = this.#queue;
+    /** @param {Item} item */
+    const before = (item) => items.slice(0, items.indexOf(item)).reduce(withItem, this.#server);
+    return this.#enqueue({ type }, this.#past.preview(type, items, before));
+  }
 
   /** A reply to something else that changed the annotation, like an import. @param {State} state */
   adopt(state) {

@@ -6,7 +6,7 @@ import { ask } from "../shared/dialog.js";
 import { button, byId, el, name, put, setText } from "../shared/dom.js";
 import { count, duration, fixed, isNumber, NONE, percent, plural, share, splitCost, when } from "../shared/format.js";
 import { announce, say } from "../shared/messages.js";
-import { DataTable } from "../shared/table.js";
+import { column, DataTable } from "../shared/table.js";
 import { binName, bins, histogram, progress, stackedBar } from "./charts.js";
 import { Live } from "./live.js";
 import { Units } from "./units.js";
@@ -17,22 +17,12 @@ import { Workers } from "./workers.js";
 /** @import { Progress } from "./words.js" */
 /** @import { Worker } from "./workers.js" */
 /**
- * @typedef {object} CampaignData what /api/manage/campaigns/NAME says
- * @property {string} campaign
- * @property {string} kind
- * @property {string} state
- * @property {Progress & { rejected: number, withdrawn: number, reopened: number, returned: number }} progress
- * @property {Worker[]} workers
- * @property {{ can_make_units?: boolean, can_score?: boolean }} [chain]
- * @property {{ worker: string, problem?: string }[]} pending
- * @property {number | null} alpha
- * @property {string | null} alpha_shown
- * @property {string | null} cost
- * @property {number[]} [seconds]
- * @property {number | null} median_seconds
- * @property {Record<string, Share>} by_topic
- * @property {Record<string, Share>} by_system
- * @property {{ at: number, action: string }[]} reviews
+ * @typedef {{ campaign: string, kind: string, state: string, progress: Progress & { rejected: number,
+ *   withdrawn: number, reopened: number, returned: number }, workers: Worker[], chain?: { can_make_units?: boolean,
+ *   can_score?: boolean }, pending: { worker: string, problem?: string }[], alpha: number | null,
+ *   alpha_shown: string | null, cost: string | null, seconds?: number[], median_seconds: number | null,
+ *   by_topic: Record<string, Share>, by_system: Record<string, Share>, reviews: { at: number,
+ *   action: string }[] }} CampaignData what /api/manage/campaigns/NAME says
  */
 /** @typedef {{ submitted: number, wanted: number }} Share */
 
@@ -121,7 +111,7 @@ function stateButtons({ state, campaign }, address, refresh) {
     return {
       title: `Close ${campaign} for good?`,
       intro: [
-        el("p", "Nobody gets tasks any more, and it cannot be opened again. Everything collected stays."),
+        el("p", "Nobody gets tasks any more, and the campaign cannot be opened again. Everything collected is kept."),
         Number(open) > 0 &&
           el("p.notice.warn", `${plural(Number(open), "answer")} still missing, ${leased} in work now.`),
       ],
@@ -222,22 +212,19 @@ function shareTable(caption, title) {
     caption,
     noun: title.toLowerCase(),
     key: (row) => row.name,
-    sort: { by: "name", direction: "ascending" },
+    sort: { by: title, direction: "ascending" },
     page: 12,
     plain: true,
     columns: [
-      { id: "name", title, header: true, value: (row) => row.name },
-      {
-        id: "progress",
-        title: "Answers",
+      column(title, (row) => row.name, { header: true }),
+      column("Answers", (row) => share(row.submitted, row.wanted), {
         kind: "bar",
         first: "ascending",
-        value: (row) => share(row.submitted, row.wanted),
         watch: (row) => [row.submitted, row.wanted],
         cell: (row) => progress(row.submitted, row.wanted),
-      },
+      }),
     ],
-    empty: el("p", "Nothing is asked here."),
+    empty: el("p", "There are no tasks here."),
   });
 }
 
@@ -246,36 +233,23 @@ function logTable() {
     caption: "Decisions",
     noun: "decision",
     key: (row) => row.key,
-    sort: { by: "at", direction: "descending" },
+    sort: { by: "When", direction: "descending" },
     page: 15,
     filter: (row) => [row.actor, row.action, done(row.action), row.worker, row.assignment, row.reason].join(" "),
     columns: [
-      {
-        id: "at",
-        title: "When",
-        kind: "when",
-        first: "descending",
-        value: (row) => row.at,
-        cell: (row) => when(row.at),
-      },
-      { id: "actor", title: "Who", value: (row) => row.actor },
-      {
-        id: "action",
-        title: "Decision",
-        value: (row) => done(row.action),
+      column("When", (row) => row.at, { kind: "when", first: "descending", cell: (row) => when(row.at) }),
+      column("Who", (row) => row.actor),
+      column("Decision", (row) => done(row.action), {
         cell: (row) => [actionPill(row.action), isNumber(row.amount) ? ` ${fixed(row.amount)}` : null],
-      },
-      {
-        id: "about",
-        title: "About",
-        value: (row) => row.worker ?? "",
+      }),
+      column("About", (row) => row.worker ?? "", {
         watch: (row) => [row.worker, row.assignment],
         cell: (row) => [
           row.worker ? name(row.worker) : null,
           row.assignment ? el("span.m-help", ` answer ${row.assignment}`) : null,
         ],
-      },
-      { id: "reason", title: "Reason", kind: "wide", value: (row) => row.reason, cell: (row) => name(row.reason) },
+      }),
+      column("Reason", (row) => row.reason, { kind: "wide", cell: (row) => name(row.reason) }),
     ],
     empty: el("p", "No decision yet. Whatever is decided about workers and answers is listed here, with its reason."),
   });
@@ -373,7 +347,7 @@ function range(seconds) {
   const sorted = [...seconds].sort((a, b) => a - b);
   /** @param {number} part */
   const at = (part) => sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))];
-  return `Four in five between ${duration(at(0.1))} and ${duration(at(0.9))}.`;
+  return `Four in five answers took between ${duration(at(0.1))} and ${duration(at(0.9))}.`;
 }
 
 start();

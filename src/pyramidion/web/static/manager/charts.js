@@ -35,11 +35,7 @@ export function progress(done, wanted) {
 
 const WIDTHS = [1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400];
 
-/**
- * Equal bins from 0; the slowest hundredth shares the last, open one.
- * @param {number[]} seconds
- * @returns {Bin[]}
- */
+/** Equal bins from 0; the slowest hundredth shares the last, open one. @param {number[]} seconds @returns {Bin[]} */
 export function bins(seconds, most = 24) {
   const sorted = seconds.filter((value) => value >= 0).sort((a, b) => a - b);
   if (!sorted.length) return [];

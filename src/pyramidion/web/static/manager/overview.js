@@ -5,7 +5,7 @@ import { get, path, post } from "../shared/api.js";
 import { button, byId, el, name, onSubmit, put, setText, submitButton } from "../shared/dom.js";
 import { count, plural } from "../shared/format.js";
 import { announce, errorBox, say } from "../shared/messages.js";
-import { DataTable } from "../shared/table.js";
+import { column, DataTable } from "../shared/table.js";
 import { progress } from "./charts.js";
 import { Live } from "./live.js";
 import { PlanForm } from "./plan.js";
@@ -83,46 +83,28 @@ function campaignTable(manager) {
     caption: "Campaigns",
     noun: "campaign",
     key: (row) => row.name,
-    sort: { by: "state", direction: "ascending" },
+    sort: { by: "State", direction: "ascending" },
     columns: [
-      {
-        id: "name",
-        title: "Campaign",
+      column("Campaign", (row) => row.name, {
         header: true,
-        value: (row) => row.name,
         cell: (row) => el("a", { href: path`/manage/campaigns/${row.name}`, class: "m-strong" }, name(row.name)),
-      },
-      { id: "kind", title: "Kind", value: (row) => kindTitle(row.kind), cell: (row) => kindPill(row.kind) },
-      {
-        id: "state",
-        title: "State",
-        value: (row) => ["running", "paused", "closed"].indexOf(row.state),
+      }),
+      column("Kind", (row) => kindTitle(row.kind), { cell: (row) => kindPill(row.kind) }),
+      column("State", (row) => ["running", "paused", "closed"].indexOf(row.state), {
         cell: (row) => statePill(row.state),
-      },
-      {
-        id: "progress",
-        title: "Answers",
+      }),
+      column("Answers", ({ progress: p }) => (p.wanted ? p.submitted / p.wanted : 0), {
         kind: "bar",
         first: "descending",
-        value: ({ progress: p }) => (p.wanted ? p.submitted / p.wanted : 0),
         watch: ({ progress: p }) => [p.submitted, p.wanted],
         cell: ({ progress: p }) => progress(p.submitted, p.wanted),
-      },
-      {
-        id: "tasks",
-        title: "Tasks full",
+      }),
+      column("Tasks full", ({ progress: p }) => p.tasks_full, {
         kind: "number",
-        value: ({ progress: p }) => p.tasks_full,
         watch: ({ progress: p }) => [p.tasks_full, p.tasks],
         cell: ({ progress: p }) => `${count(p.tasks_full)} of ${count(p.tasks)}`,
-      },
-      {
-        id: "work",
-        title: "In work",
-        kind: "number",
-        value: ({ progress: p }) => p.leased,
-        cell: ({ progress: p }) => count(p.leased),
-      },
+      }),
+      column("In work", ({ progress: p }) => p.leased, { kind: "number", cell: ({ progress: p }) => count(p.leased) }),
     ],
     empty: [el("p", el("strong", "No campaign yet.")), el("p", manager ? first : "A manager has to plan one.")],
   });

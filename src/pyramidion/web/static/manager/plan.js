@@ -10,12 +10,8 @@ import { defaultFor, isFor, KINDS, missingFor, PLATFORMS, settingGroups, setting
 /** @import { Child } from "../shared/dom.js" */
 /** @import { Setting, Study } from "./words.js" */
 /**
- * @typedef {object} SettingField
- * @property {Setting} setting
- * @property {HTMLInputElement | HTMLSelectElement} input
- * @property {HTMLElement} note
- * @property {HTMLElement} node
- * @property {boolean} touched
+ * @typedef {{ setting: Setting, input: HTMLInputElement | HTMLSelectElement, note: HTMLElement, node: HTMLElement,
+ *   touched: boolean }} SettingField
  */
 
 export class PlanForm {
@@ -26,11 +22,7 @@ export class PlanForm {
   #study;
   #named = false;
 
-  /**
-   * @param {HTMLElement} place
-   * @param {Study} study
-   * @param {{ onStarted: () => void }} hooks
-   */
+  /** @param {HTMLElement} place @param {Study} study @param {{ onStarted: () => void }} hooks */
   constructor(place, study, { onStarted }) {
     const [[, main], ...advanced] = settingGroups(study.settings);
     this.#study = study;
@@ -287,7 +279,7 @@ export class PlanForm {
     try {
       await post("/api/manage/plan", { ...request, start: true });
     } catch (error) {
-      return void put(problem, errorBox(error, "It was not started"));
+      return void put(problem, errorBox(error, "The campaign was not started"));
     }
     this.#preview = null;
     this.#named = false;

@@ -5,11 +5,10 @@ import { get } from "../shared/api.js";
 import { busy, el, onSubmit, put, setText, submitButton } from "../shared/dom.js";
 import { count, fixed, isNumber, NONE } from "../shared/format.js";
 import { announce, errorBox, noteList } from "../shared/messages.js";
-import { DataTable } from "../shared/table.js";
+import { column, DataTable } from "../shared/table.js";
 import { stackedBar } from "./charts.js";
 import { DEFAULT_METHODS, METHODS } from "./words.js";
 
-/** @import { Column } from "../shared/table.js" */
 /** @import { Problem } from "../shared/api.js" */
 /** @import { Campaign, Study } from "./words.js" */
 /** @typedef {{ system: string } & Record<string, any>} Row a system and its measures */
@@ -73,24 +72,21 @@ export class Scores {
 function scoreTable({ signature, notes = [], measures, systems }) {
   const best = measures[0];
   const ranks = ranking(systems, best);
-  /** @type {Column[]} */
   const columns = [
-    { id: "rank", title: "Rank", kind: "rank", first: "ascending", value: (row) => ranks.get(row.system) ?? null },
-    { id: "system", title: "System", header: true, value: (row) => row.system },
+    column("Rank", (row) => ranks.get(row.system) ?? null, { kind: "rank", first: "ascending" }),
+    column("System", (row) => row.system, { header: true }),
     ...measures.map((measure) => {
       /** @param {Row} row */
       const value = (row) => (isNumber(row[measure]) ? row[measure] : null);
       const most = Math.max(1, ...systems.map((row) => value(row) ?? 0));
-      /** @type {Pick<Column, "kind" | "first" | "cell">} */
-      const look = { kind: "bar", first: "descending", cell: (row) => scoreCell(value(row), most) };
-      return { id: `measure ${measure}`, title: measure, value, ...look };
+      return column(measure, value, { kind: "bar", first: "descending", cell: (row) => scoreCell(value(row), most) });
     }),
   ];
   const table = new DataTable({
     caption: `Systems by ${best}`,
     columns,
     key: (row) => row.system,
-    sort: { by: `measure ${best}`, direction: "descending" },
+    sort: { by: best, direction: "descending" },
     page: 50,
     noun: "system",
     plain: measures.length === 1,
@@ -105,11 +101,7 @@ function scoreTable({ signature, notes = [], measures, systems }) {
   ];
 }
 
-/**
- * 1, 2, 2, 4: equal scores share a rank, undefined ones have none.
- * @param {Row[]} systems
- * @param {string} measure
- */
+/** 1, 2, 2, 4: equal scores share a rank, undefined ones have none. @param {Row[]} systems @param {string} measure */
 export function ranking(systems, measure) {
   const ranked = systems.filter((row) => isNumber(row[measure]));
   /** @param {Row} row */

@@ -6,7 +6,7 @@ import { ask } from "../shared/dialog.js";
 import { busy, button, byId, el, name, put, setText } from "../shared/dom.js";
 import { count, plural } from "../shared/format.js";
 import { errorBox, noteList, say } from "../shared/messages.js";
-import { DataTable } from "../shared/table.js";
+import { column, DataTable } from "../shared/table.js";
 
 /** @import { CampaignData } from "./campaign.js" */
 /** @import { Problem } from "../shared/api.js" */
@@ -102,26 +102,16 @@ function unitTable(units) {
     caption: "Units that would be kept",
     noun: "unit",
     key: (row) => JSON.stringify([row.topic, row.id]),
-    sort: { by: "topic", direction: "ascending" },
+    sort: { by: "Topic", direction: "ascending" },
     page: 15,
     filter: (row) => [row.topic, row.id, row.label, row.author, row.group].join(" "),
     columns: [
-      {
-        id: "label",
-        title: "Statement",
-        kind: "wide",
-        header: true,
-        value: (row) => row.label,
-        cell: (row) => name(row.label),
-      },
-      { id: "topic", title: "Topic", value: (row) => row.topic },
-      { id: "author", title: "Written by", value: (row) => row.author },
-      {
-        id: "group",
-        title: "Judging group",
-        value: (row) => row.group || null,
+      column("Statement", (row) => row.label, { kind: "wide", header: true, cell: (row) => name(row.label) }),
+      column("Topic", (row) => row.topic),
+      column("Written by", (row) => row.author),
+      column("Judging group", (row) => row.group || null, {
         cell: (row) => (row.group ? name(row.group) : el("span.m-help", "not sampled")),
-      },
+      }),
     ],
     empty: el("p", "No statement is left. The notes say why each was dropped."),
   });

@@ -6,7 +6,7 @@ import { ask, openDialog } from "../shared/dialog.js";
 import { button, el, name, put } from "../shared/dom.js";
 import { count, duration, isNumber, NONE, plural, when } from "../shared/format.js";
 import { announce, errorBox, itemList, say, sentence } from "../shared/messages.js";
-import { DataTable } from "../shared/table.js";
+import { column, DataTable } from "../shared/table.js";
 import { stackedBar } from "./charts.js";
 import { ANSWER_ACTIONS, done, WORKER_ACTIONS } from "./words.js";
 
@@ -28,18 +28,9 @@ import { ANSWER_ACTIONS, done, WORKER_ACTIONS } from "./words.js";
  * @property {string | null} excluded the reason
  * @property {string | null} blocked the reason
  *
- * @typedef {object} Answer one assignment of a worker
- * @property {number} id
- * @property {string} task
- * @property {string} topic
- * @property {string} system
- * @property {string} state
- * @property {boolean} counted
- * @property {string | null} decision
- * @property {string | null} removed
- * @property {string | null} told
- * @property {any} answer
- * @property {Record<string, string>} [labels]
+ * @typedef {{ id: number, task: string, topic: string, system: string, state: string, counted: boolean,
+ *   decision: string | null, removed: string | null, told: string | null, answer: any, labels?: Record<string,
+ *   string> }} Answer one assignment of a worker
  */
 
 export class Workers {
@@ -54,7 +45,7 @@ export class Workers {
       caption: "Workers",
       noun: "worker",
       key: (row) => row.worker,
-      sort: { by: "flags", direction: "descending" },
+      sort: { by: "Flags", direction: "descending" },
       filter: searchText,
       toolbar: [
         el("label.m-check", { for: "flagged-only" }, only, "Flagged only"),
@@ -83,61 +74,39 @@ export class Workers {
   /** @returns {Column[]} */
   #columns() {
     return [
-      {
-        id: "worker",
-        title: "Worker",
+      column("Worker", (row) => row.worker, {
         kind: "id",
         header: true,
-        value: (row) => row.worker,
         watch: (row) => [row.worker, row.excluded, row.blocked],
         cell: (row) => [name(row.worker), statusLines(row)],
-      },
-      {
-        id: "submitted",
-        title: "Answers",
+      }),
+      column("Answers", (row) => row.submitted, {
         kind: "number",
-        value: (row) => row.submitted,
         watch: (row) => [row.submitted, row.surplus, row.removed],
         cell: (row) => [
           count(row.submitted),
           row.surplus > 0 && el("span.m-help.m-line", `${count(row.surplus)} surplus`),
           row.removed > 0 && el("span.m-help.m-line", `${count(row.removed)} removed`),
         ],
-      },
-      {
-        id: "seconds",
-        title: "Median time",
+      }),
+      column("Median time", (row) => row.median_seconds, {
         kind: "number",
         first: "ascending",
-        value: (row) => row.median_seconds,
         cell: (row) => duration(row.median_seconds),
-      },
-      {
-        id: "agreement",
-        title: "Agreement",
-        kind: "bar",
-        first: "ascending",
-        value: (row) => row.agreement,
-        cell: (row) => agreement(row),
-      },
-      {
-        id: "flags",
-        title: "Flags",
+      }),
+      column("Agreement", (row) => row.agreement, { kind: "bar", first: "ascending", cell: (row) => agreement(row) }),
+      column("Flags", (row) => row.flags.length * (row.excluded || row.blocked ? 0.1 : 1), {
         kind: "wide",
         first: "descending",
-        value: (row) => row.flags.length * (row.excluded || row.blocked ? 0.1 : 1),
         watch: (row) => row.flags,
         cell: (row) => flagList(row.flags),
-      },
-      {
-        id: "tools",
-        title: "What you can do",
+      }),
+      column("What you can do", (row) => row.worker, {
         hideTitle: true,
         kind: "tools",
         sortable: false,
-        value: (row) => row.worker,
         cell: (row) => this.#tools(row.worker),
-      },
+      }),
     ];
   }
 
@@ -266,7 +235,7 @@ class WorkerAnswers {
         caption: `Answers of ${this.worker}`,
         noun: "answer",
         key: (row) => row.id,
-        sort: { by: "submitted", direction: "descending" },
+        sort: { by: "Submitted", direction: "descending" },
         page: 20,
         filter: (row) => [row.task, row.topic, row.system, row.decision, JSON.stringify(row.answer)].join(" "),
         columns: this.#columns(),
@@ -280,57 +249,36 @@ class WorkerAnswers {
   #columns() {
     /** @type {Column[]} */
     const columns = [
-      {
-        id: "task",
-        title: "Task",
+      column("Task", (row) => row.task, {
         header: true,
-        value: (row) => row.task,
         cell: (row) => [
           name(row.task),
           el("span.m-line.m-help", name([row.topic, row.system].filter(Boolean).join(" · "))),
         ],
-      },
-      {
-        id: "answer",
-        title: "Answer",
+      }),
+      column("Answer", (row) => row.answer, {
         kind: "wide",
         sortable: false,
-        value: (row) => row.answer,
         watch: ({ answer, labels }) => [answer, labels],
         cell: answerView,
-      },
-      {
-        id: "seconds",
-        title: "Time",
-        kind: "number",
-        value: (row) => row.seconds,
-        cell: (row) => duration(row.seconds),
-      },
-      {
-        id: "submitted",
-        title: "Submitted",
+      }),
+      column("Time", (row) => row.seconds, { kind: "number", cell: (row) => duration(row.seconds) }),
+      column("Submitted", (row) => row.submitted, {
         kind: "when",
         first: "descending",
-        value: (row) => row.submitted,
         cell: (row) => when(row.submitted),
-      },
-      {
-        id: "status",
-        title: "Status",
-        value: (row) => statusOf(row).flat().join(" "),
+      }),
+      column("Status", (row) => statusOf(row).flat().join(" "), {
         cell: (row) => el("span.m-badges", ...statusOf(row).map(badge)),
-      },
+      }),
     ];
     /** @type {Column} */
-    const tools = {
-      id: "tools",
-      title: "What you can do",
+    const tools = column("What you can do", (row) => [row.state, row.decision, row.counted, row.removed, row.told], {
       hideTitle: true,
       kind: "tools",
       sortable: false,
-      value: (row) => [row.state, row.decision, row.counted, row.removed, row.told],
       cell: (row) => this.#tools(row),
-    };
+    });
     return this.page.manager ? [...columns, tools] : columns;
   }
 

@@ -51,11 +51,7 @@ export function openDialog({ title, wide = false, onClose }, ...content) {
   return openModal(dialog, onClose);
 }
 
-/**
- * Something that has to be read before going on.
- * @param {string} title
- * @param {string[]} lines
- */
+/** Something that has to be read before going on. @param {string} title @param {string[]} lines */
 export function openProblem(title, lines) {
   const paragraphs = lines.filter(Boolean).map((line) => el("p", el("bdi", line)));
   return openDialog({ title }, el("div.m-dialog-content", { role: "alert" }, paragraphs));

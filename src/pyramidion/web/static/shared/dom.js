@@ -27,18 +27,10 @@ export function el(selector, ...content) {
   return /** @type {any} */ (fill(node, content));
 }
 
-/**
- * @param {string} tag
- * @param {...(Attributes | Child)} content
- * @returns {SVGElement}
- */
+/** @param {string} tag @param {...(Attributes | Child)} content @returns {SVGElement} */
 export const svg = (tag, ...content) => fill(/** @type {SVGElement} */ (document.createElementNS(SVG, tag)), content);
 
-/**
- * @template {Element} Kind
- * @param {Kind} node
- * @param {(Attributes | Child)[]} content
- */
+/** @template {Element} Kind @param {Kind} node @param {(Attributes | Child)[]} content */
 function fill(node, [first, ...rest]) {
   const given = typeof first === "object" && first !== null && Object.getPrototypeOf(first) === Object.prototype;
   for (const [name, value] of given ? Object.entries(first) : []) {
@@ -76,11 +68,7 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/**
- * An element that the template has.
- * @param {string} id
- * @returns {HTMLElement}
- */
+/** An element that the template has. @param {string} id @returns {HTMLElement} */
 export function byId(id) {
   const node = document.getElementById(id);
   if (!node) throw new Error(`The page has no element with the id “${id}”.`);
@@ -90,10 +78,7 @@ export function byId(id) {
 /** Characters that turn the letters around them: two different names could look the same. */
 const OVERRIDES = /[\u202d\u202e]/g;
 
-/**
- * A name from the data: its own direction, breakable anywhere, never longer than a few lines.
- * @param {unknown} text
- */
+/** A name from the data: its own direction, breakable anywhere, never longer than a few lines. @param {unknown} text */
 export function name(text) {
   const seen = String(text).replace(OVERRIDES, "\ufffd");
   return el("bdi.m-name", { title: seen.length > 40 ? seen : null }, seen);
@@ -110,10 +95,7 @@ export const written = (text) => el("div.text", { dir: "auto" }, String(text ?? 
 export const button = (label, onclick = null, kind = "") =>
   el("button", { type: "button", class: kind ? `button ${kind}` : "button", onclick }, label);
 
-/**
- * @param {string} label
- * @param {string} [kind]
- */
+/** @param {string} label @param {string} [kind] */
 export const submitButton = (label, kind = "primary") =>
   el("button", { type: "submit", class: `button ${kind}` }, label);
 
@@ -154,18 +136,12 @@ export function onSubmit(form, button, work) {
 /** Whether this person has asked for less motion. */
 export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/**
- * @param {Element} node
- * @param {{ smooth?: boolean, block?: ScrollLogicalPosition }} [options]
- */
+/** @param {Element} node @param {{ smooth?: boolean, block?: ScrollLogicalPosition }} [options] */
 export function bringIntoView(node, { smooth = false, block = "nearest" } = {}) {
   node.scrollIntoView({ block, behavior: smooth && !calm() ? "smooth" : "instant" });
 }
 
-/**
- * @param {HTMLElement} node
- * @param {{ smooth?: boolean, block?: ScrollLogicalPosition }} [options]
- */
+/** @param {HTMLElement} node @param {{ smooth?: boolean, block?: ScrollLogicalPosition }} [options] */
 export function focusOn(node, options) {
   node.focus({ preventScroll: true });
   bringIntoView(node, options);

@@ -56,18 +56,11 @@ export function when(unix) {
 /** @param {Date} date */
 export const clock = (date) => clockTime.format(date);
 
-/**
- * "$2.16 for 4 assignments (...)" as the amount and the rest.
- * @param {string | null | undefined} cost
- */
+/** "$2.16 for 4 assignments (...)" as the amount and the rest. @param {string | null | undefined} cost */
 export function splitCost(cost) {
   const parts = /^(.*?) (for .*)$/s.exec(cost ?? "");
   return parts ? parts.slice(1) : [cost ?? NONE, ""];
 }
 
-/**
- * The beginning of a text, without cutting a character in half.
- * @param {string} text
- * @param {number} length
- */
+/** The beginning of a text, without cutting a character in half. @param {string} text @param {number} length */
 export const beginning = (text, length) => text.slice(0, length).replace(/\p{Surrogate}$/u, "");

@@ -12,7 +12,6 @@ import { count, NONE, plural } from "./format.js";
 /** @typedef {string | number | null | undefined | unknown[]} Value what is sorted by; null comes last in both directions */
 /**
  * @typedef {object} Column
- * @property {string} id
  * @property {string} title
  * @property {(row: any) => Value} value
  * @property {(row: any) => Child} [cell] what is shown (default: the value)
@@ -27,7 +26,7 @@ import { count, NONE, plural } from "./format.js";
  * @property {string} caption
  * @property {Column[]} columns
  * @property {(row: any) => string | number} key
- * @property {{ by: string, direction: Direction }} sort
+ * @property {{ by: string, direction: Direction }} sort by the title of a column
  * @property {number} [page] how many rows are shown at once
  * @property {(row: any) => string} [filter] the text that is searched
  * @property {Child} [toolbar]
@@ -36,6 +35,15 @@ import { count, NONE, plural } from "./format.js";
  * @property {(row: any) => string} [rowClass]
  * @property {boolean} [plain] stays a table on narrow screens too, where the others become blocks
  */
+
+/**
+ * column("Time", (row) => row.seconds, { kind: "number", cell: (row) => duration(row.seconds) })
+ * @param {string} title
+ * @param {(row: any) => Value} value
+ * @param {Omit<Column, "title" | "value">} [options]
+ * @returns {Column}
+ */
+export const column = (title, value, options = {}) => ({ title, value, ...options });
 
 export class DataTable {
   /** @type {Map<string | number, any>} */
@@ -124,8 +132,8 @@ export class DataTable {
     button.addEventListener("click", () => {
       const first = column.first ?? (column.kind === "number" ? "descending" : "ascending");
       const other = first === "ascending" ? "descending" : "ascending";
-      const again = this.sort.by === column.id && this.sort.direction === first;
-      this.sort = { by: column.id, direction: again ? other : first };
+      const again = this.sort.by === column.title && this.sort.direction === first;
+      this.sort = { by: column.title, direction: again ? other : first };
       this.#markSort();
       this.#resort();
     });
@@ -134,7 +142,7 @@ export class DataTable {
 
   #markSort() {
     this.columns.forEach((column, i) => {
-      if (column.id === this.sort.by) this.heads[i].setAttribute("aria-sort", this.sort.direction);
+      if (column.title === this.sort.by) this.heads[i].setAttribute("aria-sort", this.sort.direction);
       else this.heads[i].removeAttribute("aria-sort");
     });
   }
@@ -181,7 +189,7 @@ export class DataTable {
   }
 
   #sorted() {
-    const column = this.columns.find(({ id }) => id === this.sort.by);
+    const column = this.columns.find(({ title }) => title === this.sort.by);
     const entries = [...this.#rows].filter(([, row]) => this.#fits(row));
     return sortedKeys(
       entries.map(([key, row]) => [key, column?.value(row)]),
@@ -280,12 +288,7 @@ export function sortedKeys(entries, direction) {
   return sorted.map(([key]) => key);
 }
 
-/**
- * @param {any} a
- * @param {any} b
- * @param {number} sign
- * @returns {number}
- */
+/** @param {any} a @param {any} b @param {number} sign @returns {number} */
 function compare(a, b, sign) {
   const [noA, noB] = [a === null || a === undefined, b === null || b === undefined];
   if (noA || noB) return Number(noA) - Number(noB);

@@ -137,12 +137,7 @@ const MESSAGES = {
   unknown: ["Nothing to do at the moment", "There is no task for you right now. Please come back later.", true],
 };
 
-/**
- * @param {string} title
- * @param {string} text
- * @param {Child} more
- * @param {ShowOptions} [options]
- */
+/** @param {string} title @param {string} text @param {Child} more @param {ShowOptions} [options] */
 function showText(title, text, more, options) {
   const heading = el("h1", { tabindex: "-1" }, title);
   shell.show(title, [heading, el("p.lead", text), more], { page: "message", ...options });

@@ -34,17 +34,9 @@ import { writeView } from "./write.js";
  * @property {() => void} [ready]
  * @property {() => void} [leave]
  *
- * @typedef {object} Page what the server asks: each kind of task has some of these
- * @property {string} kind
- * @property {string} task
- * @property {{ title: string, description?: string }} [topic]
- * @property {string} summary
- * @property {string[]} references
- * @property {string[]} candidates
- * @property {{ id: string, label: string }[]} units
- * @property {Aspect[]} aspects
- * @property {number} statements
- * @property {boolean} [notice]
+ * @typedef {{ kind: string, task: string, topic?: { title: string, description?: string }, summary: string,
+ *   references: string[], candidates: string[], units: { id: string, label: string }[], aspects: Aspect[],
+ *   statements: number, notice?: boolean }} Page what the server asks: each kind of task has some of these
  *
  * @typedef {{ page: Page, answer: any, changed: () => void }} Work what a view is made from: the page, the answer so far
  */
@@ -52,11 +44,7 @@ import { writeView } from "./write.js";
 /** @type {Record<string, (work: Work) => View>} */
 const VIEWS = { judge: judgeView, rate: rateView, compare: compareView, write: writeView };
 
-/**
- * @param {Shell} shell
- * @param {any} state
- * @returns {{ problems: (text: string, list?: Problem[]) => void }}
- */
+/** @param {Shell} shell @param {any} state @returns {{ problems: (text: string, list?: Problem[]) => void }} */
 export function showTask(shell, state) {
   const { page, assignment, content } = state;
   const title = content?.title || "Your task";

@@ -1,0 +1,111 @@
+// @ts-check
+// The report's data, and files made of them. All scripts of a report are put into its one file, without their imports.
+
+import { byId, el } from "../../web/static/shared/dom.js";
+
+/**
+ * @typedef {[id: string, label: string, weight: number | null, held: [reference: string, text: string][]]} Unit
+ *
+ * @typedef {object} Head what every view needs
+ * @property {string[]} systems
+ * @property {{ id: string, title: string }[]} topics
+ * @property {{ method: string, name: string }[]} measures
+ * @property {(number | null)[][][]} scores by measure, topic and system
+ *
+ * @typedef {{ id: string, title: string, description: string, tiers: number, units: Unit[], summaries: Summary[],
+ *   references: [name: string, text: string][] }} Topic units are meant by their place in the list
+ *
+ * @typedef {object} Summary
+ * @property {number} system
+ * @property {string} own the reference that this summary is itself, or ""
+ * @property {(number | null)[]} weights of the units in the other references, if it is one
+ * @property {boolean} judged
+ * @property {[unit: number, times: number][]} expressed
+ * @property {[unit: number, degree: number][]} degrees
+ * @property {[unit: number, yes: number, of: number][]} votes
+ * @property {[text: string, units?: number[], outside?: boolean][]} pieces
+ * @property {[name: string, value: number][]} annotators
+ * @property {number} unmatched
+ * @property {string[]} quotes
+ */
+
+/** @type {Head} */
+export const head = JSON.parse(String(byId("head").textContent));
+
+/** A parcel's text: gzip in base64, unpacked once it is asked for. @param {string} id */
+async function unpack(id) {
+  const bytes = Uint8Array.from(atob(String(byId(id).textContent)), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).text();
+}
+
+/** @type {Map<number, Promise<Topic>>} */
+const opened = new Map();
+
+/** @param {number} place */
+export function openTopic(place) {
+  /** @type {Promise<Topic>} */
+  const topic = opened.get(place) ?? unpack(`topic-${place}`).then(JSON.parse);
+  opened.set(place, topic);
+  return topic;
+}
+
+// -- downloads -----------------------------------------------------------------------------------------------
+
+const allTopics = () => Promise.all(head.topics.map((_, place) => openTopic(place)));
+
+/** A cell no spreadsheet runs as a formula, quoted where it has to be. @param {unknown} value */
+export function csvCell(value) {
+  const text = String(value ?? "");
+  const safe = typeof value === "string" && /^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/**
+ * A topic as a summary is compared with it: a summary that is itself a reference has the other references only.
+ * @param {Topic} topic
+ * @param {Summary} summary
+ * @returns {Topic}
+ */
+export function comparedWith(topic, { own, weights }) {
+  if (!own) return topic;
+  /** @type {(unit: Unit, at: number) => Unit} */
+  const among = ([id, label, , held], at) => [id, label, weights[at], held.filter(([reference]) => reference !== own)];
+  return { ...topic, units: topic.units.map(among), tiers: Math.max(...weights.map(Number), 0) };
+}
+
+/** Which unit each summary expresses and how often, with the votes where there were several judges. */
+async function unitsTable() {
+  /** @type {unknown[][]} */
+  const rows = [["topic", "system", "unit", "weight", "label", "times", "degree", "yes", "of"]];
+  /** @type {Topic[]} */
+  const topics = await allTopics();
+  for (const topic of topics) {
+    for (const summary of topic.summaries) {
+      const system = head.systems[summary.system];
+      const degrees = new Map(summary.degrees);
+      const { units } = comparedWith(topic, summary);
+      for (const [place, times] of summary.expressed) {
+        const [id, label, weight] = units[place];
+        const [, yes, of] = summary.votes.find(([unit]) => unit === place) ?? [];
+        rows.push([topic.id, system, id, weight, label, times, degrees.get(place) ?? 1, yes, of]);
+      }
+    }
+  }
+  return rows.map((row) => `${row.map(csvCell).join(",")}\n`).join("");
+}
+
+/** @type {Record<string, () => Promise<string>>} */
+const FILES = {
+  "scores.csv": () => unpack("file-scores.csv"),
+  "units.csv": unitsTable,
+  "report.json": async () => JSON.stringify({ ...head, topics: await allTopics() }, null, 1),
+};
+
+/** @param {string} name */
+export async function download(name) {
+  const type = name.endsWith(".csv") ? "text/csv" : "application/json";
+  const url = URL.createObjectURL(new Blob([await FILES[name]()], { type }));
+  el("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}

@@ -1,0 +1,101 @@
+// @ts-check
+import assert from "node:assert/strict";
+import test from "node:test";
+import { bins, binName, niceStep } from "../../src/pyramidion/web/static/manager/charts.js";
+import { ranking } from "../../src/pyramidion/web/static/manager/scores.js";
+import * as words from "../../src/pyramidion/web/static/manager/words.js";
+
+/** @param {string} name @param {unknown} [value] */
+const setting = (name, value = 1) => ({ name, type: "int", default_by_kind: value });
+/** @param {string} kind @param {number} submitted @param {string} [state] */
+const campaign = (kind, submitted, state = "running") => ({
+  name: `${kind}-1`,
+  kind,
+  state,
+  progress: { submitted, wanted: 10, leased: 0, surplus: 0, tasks: 5, tasks_full: 0 },
+});
+
+test("settings are grouped, and unknown ones are not lost", () => {
+  const groups = words.settingGroups(["fee", "pay", "check", "brand_new"].map((name) => setting(name)));
+  const named = groups.map(([title, settings]) => [title, settings.map(({ name }) => name)]);
+  assert.deepEqual(named, [
+    ["", ["pay", "fee"]],
+    ["Quality", ["check"]],
+    ["Workers", []],
+    ["Platform and money", []],
+    ["More", ["brand_new"]],
+  ]);
+  assert.equal(words.settingLabel("brand_new"), "Brand new");
+});
+
+test("a default may depend on the kind of campaign", () => {
+  assert.equal(words.defaultFor(setting("pay", 5), "judge"), 5);
+  assert.equal(words.defaultFor(setting("pay", { judge: 3, rate: 2 }), "judge"), 3);
+  assert.equal(words.defaultFor(setting("pay", { judge: 3 }), "write"), undefined);
+  assert.equal(words.defaultFor(setting("pay", null), "write"), null);
+  assert.equal(words.isFor("statements", "judge"), false);
+  assert.equal(words.isFor("pay", "judge"), true);
+});
+
+test("what a study lacks for a kind of campaign", () => {
+  const none = { references: 0, peers: 0, units: 0, systems: 0 };
+  for (const kind of Object.keys(words.KINDS)) assert.notEqual(words.missingFor(kind, none), "");
+  const some = { references: 1, peers: 2, units: 0, systems: 1 };
+  assert.deepEqual(
+    ["write", "rate"].map((kind) => words.missingFor(kind, some)),
+    ["", ""],
+  );
+  assert.match(words.missingFor("judge", some), /no units to judge/);
+  assert.match(words.missingFor("compare", some), /two systems/);
+  assert.equal(words.missingFor("judge", { ...some, units: 1 }), "");
+});
+
+test("the next step leads from writing to judging to closing", () => {
+  const counts = { references: 3, peers: 2, units: 0 };
+  const written = campaign("write", 10);
+  const step = (/** @type {any} */ study) => words.nextStep(study)?.key ?? null;
+  assert.equal(step({ counts: {}, campaigns: [] }), null);
+  assert.equal(step({ counts, campaigns: [] }), "first write");
+  assert.equal(step({ counts: { ...counts, units: 4 }, campaigns: [] }), "first judge");
+  assert.equal(step({ counts, campaigns: [campaign("write", 3)] }), null);
+  assert.equal(step({ counts, campaigns: [written] }), "units write-1");
+  assert.equal(step({ counts: { ...counts, units: 4 }, campaigns: [written] }), "judge");
+  const judging = {
+    counts: { ...counts, units: 4 },
+    campaigns: [campaign("write", 10, "closed"), campaign("judge", 10)],
+  };
+  assert.equal(step(judging), "close judge-1");
+  assert.equal(words.suggestKind({ counts, campaigns: [] }), "write");
+  assert.equal(words.suggestKind({ counts, campaigns: [written] }), "judge");
+});
+
+test("times fall into equal bins, and the slowest share an open one", () => {
+  const seconds = [...Array.from({ length: 199 }, (_, i) => i / 10), 5000];
+  const parts = bins(seconds, 24);
+  assert.equal(
+    parts.reduce((sum, bin) => sum + bin.count, 0),
+    200,
+  );
+  assert.deepEqual([parts[0].from, parts[0].to, parts[0].count], [0, 1, 10]);
+  assert.deepEqual([parts.at(-1)?.to, parts.at(-1)?.count], [Number.POSITIVE_INFINITY, 1]);
+  assert.equal(binName({ from: 60, to: 120, count: 0 }), "60 s to 2 min");
+  assert.deepEqual(bins([]), []);
+  assert.deepEqual([0.1, 1, 1.5, 3, 7, 30].map(niceStep), [1, 1, 2, 5, 10, 50]);
+});
+
+test("equal scores share a rank, undefined ones have none", () => {
+  const systems = [
+    ["a", 0.2],
+    ["b", 0.5],
+    ["c", 0.5],
+    ["d", null],
+  ].map(([system, score]) => ({ system: String(system), score }));
+  assert.deepEqual(
+    [...ranking(systems, "score")],
+    [
+      ["a", 3],
+      ["b", 1],
+      ["c", 1],
+    ],
+  );
+});
