@@ -50,6 +50,13 @@ what the benchmark shows of PyrXSum is a little too good. The judge's fitted num
 and do worse on clauses."""
 
 
+def similarity(first: Sequence[Bag], second: Sequence[Bag]) -> Doubles:
+    """Each with each, from 0 to 1: the share of either that is found in the other, averaged."""
+    one, other = presence.Texts.of(first), presence.Texts.of(second)
+    there, back = presence.Alignment(one, other, PLAIN).mean(), presence.Alignment(other, one, PLAIN).mean()
+    return np.asarray((there + back.T) / 2)
+
+
 class AlignSimilarity:
     """Two clauses are as similar as the share of each that is found in the other, averaged."""
 
@@ -66,12 +73,9 @@ class AlignSimilarity:
         ]
 
     def between(self, rows: Iterable[AlignedText], columns: Iterable[AlignedText]) -> Doubles:
-        """All clauses of some texts x all clauses of others, from 0 to 1; the same whichever way round."""
-        first = presence.Texts.of([bag for text in rows for bag in text.clauses])
-        second = presence.Texts.of([bag for text in columns for bag in text.clauses])
-        there = presence.Alignment(first, second, PLAIN).mean()
-        back = presence.Alignment(second, first, PLAIN).mean()
-        return (there + back.T) / 2
+        """All clauses of some texts x all clauses of others."""
+        first, second = ([bag for text in texts for bag in text.clauses] for texts in (rows, columns))
+        return similarity(first, second)
 
     def expressed(self, units: Sequence[Bag], peers: Sequence[AlignedText]) -> presence.Alignment:
         """Clauses of references against peers as a whole: what share of each is found (`mean`), and where."""
