@@ -66,10 +66,10 @@ class AlignSimilarity:
         self._encoder = encoder or Encoder()
 
     def prepare(self, texts: Sequence[SegmentedText]) -> list[AlignedText]:
-        found = bags((text.text for text in texts), self._encoder)
+        wholes = bags((text.text for text in texts), self._encoder)
         return [
             AlignedText(whole, tuple(_words_of(clause, whole) for clause in text.clauses()))
-            for text, whole in zip(texts, found, strict=True)
+            for text, whole in zip(texts, wholes, strict=True)
         ]
 
     def between(self, rows: Iterable[AlignedText], columns: Iterable[AlignedText]) -> Doubles:
@@ -102,11 +102,11 @@ class CosineSimilarity:
     def prepare(self, texts: Sequence[SegmentedText]) -> list[NDArray[np.floating]]:
         """Every distinct clause is embedded once."""
         clauses = [[clause.text for clause in text.clauses()] for text in texts]
-        distinct = list(dict.fromkeys(clause for found in clauses for clause in found))
+        distinct = list(dict.fromkeys(clause for said in clauses for clause in said))
         vectors = self._embed(distinct)
         place = {clause: row for row, clause in enumerate(distinct)}
-        return [vectors[[place[clause] for clause in found]] for found in clauses]
+        return [vectors[[place[clause] for clause in said]] for said in clauses]
 
     def between(self, rows: Iterable[NDArray[np.floating]], columns: Iterable[NDArray[np.floating]]) -> Doubles:
-        first, second = (np.concatenate([found.astype(np.float64) for found in texts]) for texts in (rows, columns))
+        first, second = (np.concatenate([vectors.astype(np.float64) for vectors in texts]) for texts in (rows, columns))
         return np.asarray(first @ second.T)
