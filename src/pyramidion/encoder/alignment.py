@@ -162,11 +162,11 @@ def _shared_stems(units: Texts, summaries: Texts) -> NDArray[np.bool_]:
 
 def _sums(values: NDArray[np.generic], starts: NDArray[np.intp]) -> Doubles:
     """Sums of stretches along the first axis; an empty stretch sums to 0."""
-    found = np.zeros((len(starts) - 1, *values.shape[1:]))
+    sums = np.zeros((len(starts) - 1, *values.shape[1:]))
     filled = np.flatnonzero(np.diff(starts))
     if len(filled):
-        found[filled] = np.add.reduceat(values, starts[filled], axis=0, dtype=np.float64)
-    return found
+        sums[filled] = np.add.reduceat(values, starts[filled], axis=0, dtype=np.float64)
+    return sums
 
 
 def _sigmoid(x: Doubles) -> Doubles:

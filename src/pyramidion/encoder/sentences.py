@@ -114,15 +114,15 @@ def _stripped(text: str, start: int, end: int) -> Span:
 
 def _with_words(text: str, spans: list[Span]) -> list[Span]:
     """Signs by themselves ("...", a row of dashes) belong to the sentence before them."""
-    found: list[Span] = []
+    sentences: list[Span] = []
     for span in spans:
-        if found and not tokens(span.of(text)):
-            found[-1] = Span(found[-1].start, span.end)
+        if sentences and not tokens(span.of(text)):
+            sentences[-1] = Span(sentences[-1].start, span.end)
         else:
-            found.append(span)
-    if len(found) > 1 and not tokens(found[0].of(text)):
-        found[:2] = [Span(found[0].start, found[1].end)]
-    return found
+            sentences.append(span)
+    if len(sentences) > 1 and not tokens(sentences[0].of(text)):
+        sentences[:2] = [Span(sentences[0].start, sentences[1].end)]
+    return sentences
 
 
 def _ends(before: str, mark: str, after: str, capitals: bool) -> bool:

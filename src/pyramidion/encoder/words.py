@@ -67,9 +67,9 @@ def bags(texts: Iterable[str], encoder: Encoder) -> Iterator[Bag]:
     """Each text's words; sentences are encoded one by one, so equal sentences of different texts cost nothing."""
     texts = list(texts)
     spans = [sentence_spans(text) for text in texts]
-    encoded = encoder.encode(span.of(text) for text, found in zip(texts, spans, strict=True) for span in found)
-    for text, found in zip(texts, spans, strict=True):
-        yield bag(text, [(span, next(encoded)) for span in found])
+    encoded = encoder.encode(span.of(text) for text, sentences in zip(texts, spans, strict=True) for span in sentences)
+    for text, sentences in zip(texts, spans, strict=True):
+        yield bag(text, [(span, next(encoded)) for span in sentences])
 
 
 def bag(text: str, sentences: Sequence[tuple[Span, Encoded]]) -> Bag:

@@ -142,9 +142,9 @@ def autoannotate(study: Study, judgments: Judgments) -> Judgments:
         if unit and summary is not None:
             units[topic].add(unit)
             annotated[topic, system] = summary
-    found = Evidence.of(study, judgments)
+    evidence = Evidence.of(study, judgments)
     return Judgments(
         judgment
         for _, summary in sorted(annotated.items())
-        for judgment in found.annotate(summary, sorted(units[summary.topic]))
+        for judgment in evidence.annotate(summary, sorted(units[summary.topic]))
     )

@@ -80,14 +80,14 @@ def build(
         raise InputError(Problem(where, f"{what}, so there is nothing to build a pyramid from"))
     segments = tuple(segment for id, text in said.items() for segment in text.segments(id))
     joined = graph(segments, similarity(list(said.values())))
-    found = partition(joined)
+    partitioned = partition(joined)
     labels = _Labels(joined)
     units = tuple(
         ContentUnit(unit_id(name, number), labels.label(unit), _contributors(unit, segments))
-        for number, unit in enumerate(found.units, 1)
+        for number, unit in enumerate(partitioned.units, 1)
     )
     notes = [Problem(f"{where}, reference {id}", "is empty and left out", "warning") for id in references.keys() - said]
-    notes += [Problem(where, note, "warning") for note in found.notes]
+    notes += [Problem(where, note, "warning") for note in partitioned.notes]
     return BuiltPyramid(Pyramid(topic, tuple(said), units, name), joined.threshold, tuple(sorted(notes, key=str)))
 
 

@@ -66,11 +66,11 @@ class ClauseSegmenter:
     def segment(self, texts: Sequence[str]) -> list[SegmentedText]:
         """Sentences of all texts are encoded together."""
         spans = [sentence_spans(text) for text in texts]
-        sentences = (span.of(text) for text, found in zip(texts, spans, strict=True) for span in found)
+        sentences = (span.of(text) for text, inside in zip(texts, spans, strict=True) for span in inside)
         tagged = tags(self._encoder.encode(sentences, layers=True))
         return [
-            SegmentedText(text, tuple(self._sentence(text, span, *next(tagged)) for span in found))
-            for text, found in zip(texts, spans, strict=True)
+            SegmentedText(text, tuple(self._sentence(text, span, *next(tagged)) for span in inside))
+            for text, inside in zip(texts, spans, strict=True)
         ]
 
     def _sentence(self, text: str, span: Span, words: Encoded, tags: Tags) -> Sentence:
@@ -166,16 +166,16 @@ def _clauses(text: str, sentence: Span, spans: Sequence[Span], starts: list[int]
     odds = np.where([is_word(word) for word in words], tags.subject, np.nan)
     joins = np.array([number > 0 and word.lower() in JOINING for number, word in enumerate(words)], bool) & (odds <= 0)
     alone = np.array([word.lower() in SAYING for word in words], bool)
-    found = []
+    clauses = []
     for subject, piece in _with_subjects(starts, odds, joins, alone):
         here = _between(sentence, spans, piece)
         read = _between(sentence, spans, WordRange(piece.first + int(joins[piece.first]), piece.last))
         if subject is None:
-            found.append(Clause((here,), read.of(text)))
+            clauses.append(Clause((here,), read.of(text)))
         else:
             attached = _between(sentence, spans, subject)
-            found.append(Clause((attached, here), f"{attached.of(text)} {read.of(text)}"))
-    return tuple(found)
+            clauses.append(Clause((attached, here), f"{attached.of(text)} {read.of(text)}"))
+    return tuple(clauses)
 
 
 def _with_subjects(
@@ -185,7 +185,7 @@ def _with_subjects(
 
     ``odds`` of signs are NaN; words that are ``alone`` need no subject, and after those that join it is the last one.
     """
-    found: list[tuple[WordRange | None, WordRange]] = []
+    pieces: list[tuple[WordRange | None, WordRange]] = []
     subject: WordRange | None = None
     cut_off: list[WordRange] = []
     for piece in starmap(WordRange, pairwise([0, *starts, len(odds)])):
@@ -193,17 +193,17 @@ def _with_subjects(
         if own and not (odds[own.first : piece.last] < NO_SUBJECT).any():
             cut_off.append(piece)
         elif own or alone[piece.first]:
-            found.append((None, piece))
+            pieces.append((None, piece))
         else:
             if cut_off and not joins[piece.first]:
                 subject = _without_last_sign(cut_off.pop(), odds)
-            found.append((subject, piece))
+            pieces.append((subject, piece))
         subject = own or subject
     if cut_off and starts:
         lonely = cut_off[0]
         undone = lonely.last if lonely.last < len(odds) else lonely.first
         return _with_subjects([start for start in starts if start != undone], odds, joins, alone)
-    return found
+    return pieces
 
 
 def _without_last_sign(piece: WordRange, odds: Floats) -> WordRange:
