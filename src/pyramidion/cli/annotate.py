@@ -11,8 +11,9 @@ import typer
 
 from pyramidion.cli.inputs import open_desk
 from pyramidion.cli.options import Json, Place, Quiet, grouped
-from pyramidion.cli.output import Output, as_json, cell, plain
+from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import UsageError
+from pyramidion.study.terminal import TerminalTable
 
 if TYPE_CHECKING:
     from pyramidion.annotation.desk import AnnotationDesk
@@ -65,8 +66,6 @@ def _open(place: str) -> tuple[CampaignDesk, AnnotationDesk]:
 @grouped
 def list_(place: Place, selection: Selection, json: Json = False, quiet: Quiet = False) -> None:
     """List who annotated what: pyramids and peers, how many changes, and whether they are stored in the study."""
-    from rich.table import Table
-
     output = Output(json, quiet)
     _, annotations = _open(place)
     rows = annotations.as_rows(selection.of(annotations, or_none=True))
@@ -74,16 +73,15 @@ def list_(place: Place, selection: Selection, json: Json = False, quiet: Quiet =
     if not rows:
         output.show("No annotations yet. Experts begin them on the server's page /annotate.")
         return
-    table = Table("id", "topic", "what", "name", "owner", "changes", "last", "in the study")
+    shown = []
     for row in rows:
         last = "" if row["last"] is None else datetime.fromtimestamp(row["last"]).isoformat(" ", "minutes")
         in_study = "no" if row["stored"] is None else "yes" if row["stored"] == row["changes"] else "older"
         owner = f"{row['owner']} and others" if row["shared"] else row["owner"]
         what = row["system"] or "pyramid"
-        table.add_row(
-            *map(cell, map(str, (row["id"], row["topic"], what, row["name"], owner, row["changes"], last, in_study)))
-        )
-    output.show(table)
+        shown.append((str(row["id"]), row["topic"], what, row["name"], owner, str(row["changes"]), last, in_study))
+    heads = ("id", "topic", "what", "name", "owner", "changes", "last", "in the study")
+    output.show(TerminalTable(heads, shown))
 
 
 @annotate.command("export")

@@ -12,6 +12,7 @@ from pyramidion.cli.inputs import open_desk
 from pyramidion.cli.options import Json, Place, Quiet, refuse_unused
 from pyramidion.cli.output import Output, as_json, cell, plain
 from pyramidion.errors import UsageError
+from pyramidion.study.terminal import TerminalTable
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -131,8 +132,6 @@ def status(
     json: Json = False,
 ) -> None:
     """Progress, agreement, time, flagged workers and cost so far."""
-    from rich.table import Table
-
     from pyramidion.campaigns.monitor import overview
 
     output = Output(json)
@@ -158,19 +157,21 @@ def status(
         for late in one.pending:
             what = f"{late.decision} of {len(late.answers)} answers" if late.decision else "no decision"
             output.show(f"  pending on {one.campaign.settings.platform}: {plain(late.worker)}, {what}", _because(late))
-        table = Table("worker", "done", "median s", "agreement", "flags", "excluded", "blocked")
-        for worker in one.workers:
-            table.add_row(
-                cell(worker.worker),
+        rows = [
+            (
+                worker.worker,
                 str(worker.submitted),
                 "-" if worker.median_seconds is None else f"{worker.median_seconds:.0f}",
                 worker.agreement_shown or "-",
-                cell("; ".join(flag.detail for flag in worker.flags)),
-                cell(worker.excluded or ""),
-                cell(worker.blocked or ""),
+                "; ".join(flag.detail for flag in worker.flags),
+                worker.excluded or "",
+                worker.blocked or "",
             )
-        if one.workers:
-            output.show(table)
+            for worker in one.workers
+        ]
+        if rows:
+            heads = ("worker", "done", "median s", "agreement", "flags", "excluded", "blocked")
+            output.show(TerminalTable(heads, rows))
 
 
 def _because(late: Notice) -> Text:

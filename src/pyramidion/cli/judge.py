@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from pyramidion.cli.inputs import load_study, refuse_same
 from pyramidion.cli.options import From, Json, Lenient, Quiet, refuse_unused
-from pyramidion.cli.output import Output, as_json, cell, counted, plain
+from pyramidion.cli.output import Output, as_json, counted
 from pyramidion.errors import InputError, Problems, UsageError
+from pyramidion.study.terminal import TerminalTable
 
 if TYPE_CHECKING:
     from pyramidion.analysis.calibrate import WorkerCheck
@@ -245,17 +245,19 @@ def _show_workers(judged: Evaluation, name: str, pyramid: str, output: Output) -
     output.result(
         {"judge": name, "workers": [_as_json(check) for check in checks], "notes": as_json(judged.table.notes)}
     )
-    drawn = Table(caption=f"excess: distance from {name} beyond a careful person's", caption_justify="left")
-    for column in ("worker", "answers", "excess", "deviation", "agreement", ""):
-        drawn.add_column(column, justify="left" if column in {"worker", ""} else "right")
-    for check in checks:
-        shown = [
+    rows = [
+        (
+            check.worker,
+            str(check.answers),
             "-" if check.excess is None else f"{check.excess:.3f}",
             "-" if check.deviation is None else rounded_beside(check.deviation, SUSPECT, digits=3),
             "-" if check.agreement is None else f"{check.agreement:.3f}",
-        ]
-        drawn.add_row(cell(plain(check.worker)), str(check.answers), *shown, "suspect" if check.suspect else "")
-    output.show(drawn)
+            "suspect" if check.suspect else "",
+        )
+        for check in checks
+    ]
+    heads = ("worker", "answers", "excess", "deviation", "agreement", "")
+    output.show(TerminalTable(heads, rows, caption=f"excess: distance from {name} beyond a careful person's"))
 
 
 def _as_json(check: WorkerCheck) -> dict[str, Any]:
