@@ -60,7 +60,7 @@ def node() -> Iterator[subprocess.Popen[str]]:
     driver = Path(__file__).with_name("parity.js")
     with subprocess.Popen([path, str(driver)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         yield process
-        process.stdin.close()  # type: ignore[union-attr]
+        process.terminate()
 
 
 class Server:
@@ -75,7 +75,7 @@ class Server:
     def apply(self, command: dict[str, Any], *, author: str = "me", base: int | None = None) -> dict[str, Any]:
         base = self.annotation.version if base is None else base
         event = self.annotation.accept(read_command(command), author=author, base=base)
-        self.annotation = self.annotation.extended(event)
+        self.annotation = self.annotation.extend_with(event)
         return shown_event(event)
 
     def refuses(self, command: dict[str, Any]) -> bool:

@@ -329,7 +329,7 @@ STATUS_CHANGE = "submission.status.change"
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happened to what. ``resource`` of a status change is the session."""
+    """One message. ``resource`` of a status change is the session."""
 
     kind: str
     resource: str
@@ -393,7 +393,7 @@ class Webhooks:
         now = self._clock()
         verify_webhook(self._secret, raw_body, timestamp, signature, now=now)
         event = read_webhook(raw_body)
-        # Twice the age, since a timestamp may also lie ahead of our clock by that much.
+        # Twice the age, since a timestamp may also be ahead of our clock by that much.
         self._seen = {known: at for known, at in self._seen.items() if now - at <= 2 * MAX_AGE}
         if signature in self._seen:
             return None
