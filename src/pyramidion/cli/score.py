@@ -13,10 +13,10 @@ from pyramidion.cli.inputs import refuse_same
 from pyramidion.cli.options import Annotators, By, PyramidName, Reading, StudyPath, Tables, Weights, grouped
 from pyramidion.cli.output import Output, plain
 from pyramidion.errors import Problem, UsageError
-from pyramidion.study.terminal import TerminalTable
 
 if TYPE_CHECKING:
     from pyramidion.study import ScoreTable
+    from pyramidion.study.terminal import TerminalTable
 
 
 @dataclass(frozen=True)
@@ -133,6 +133,8 @@ def show_table(
 
 
 def _by_summary(table: ScoreTable) -> TerminalTable:
+    from pyramidion.study.terminal import TerminalTable
+
     values = {measure: table.per_summary(measure) for measure in table.measures}
     rows = [
         (topic, system, *("-" if (n := values[m].get((topic, system))) is None else f"{n:.4f}" for m in values))
