@@ -22,27 +22,24 @@ def autoannotate(
         str, typer.Option("--judge", help="The name of the new annotations' judge, a model.")
     ] = "autoannotate",
     only_missing: Annotated[
-        bool, typer.Option("--only-missing", help="Annotate only summaries that nobody annotated.")
+        bool, typer.Option("--only-missing", help="Annotate only summaries that nobody has annotated.")
     ] = False,
-    pyramid: Annotated[str | None, typer.Option(help="Which pyramid, where there are several.")] = None,
+    pyramid: Annotated[str | None, typer.Option(help="The pyramid to use, if there are several.")] = None,
     judges: Annotated[
         str | None,
         typer.Option(help="Whom to learn from: all, people, expert, crowd, or one judge's id. [default: expert]"),
     ] = None,
     format: From = None,
     to: Annotated[
-        str | None, typer.Option("--to", help="The format to write, if the name of the output does not say it.")
+        str | None, typer.Option("--to", help="The format to write, if it does not follow from the output's name.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the output if it is an existing file.")] = False,
     lenient: Lenient = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find what was marked in annotated summaries in the others, and leave annotations with evidence.
-
-    Every text marked for a unit in the other summaries of the topic is searched for, whatever its case and spaces.
-    It works for systems that copy sentences; a paraphrase is not found.
-    """
+    """Search other summaries for words that were marked for a unit, and annotate them with evidence. Case and
+    spacing are ignored. This works for systems that copy sentences; paraphrases are not found."""
     from pyramidion.annotation.autoannotation import autoannotate_study
     from pyramidion.formats import guess_format, save
 
@@ -50,7 +47,7 @@ def autoannotate(
     _refuse(path, target, force)
     chosen = to or guess_format(target)
     study = load_study(path, format, lenient, output)
-    with output.busy("Searching for what was marked"):
+    with output.busy("Searching for marked words"):
         made = autoannotate_study(study, judge=judge, pyramid=pyramid, judges=judges, only_missing=only_missing)
     with output.busy(f"Writing {target}"):
         lost = save(made.study, target, format=chosen)
@@ -69,14 +66,14 @@ def autoannotate(
     output.warn([*made.notes, *lost])
     learned = ", ".join(map(plain, made.learned_from[:5])) + (", ..." if len(made.learned_from) > 5 else "")
     output.show(
-        f"{plain(made.judge)} annotated {made.summaries} summaries by what {learned} marked: "
+        f"{plain(made.judge)} annotated {made.summaries} summaries, based on what {learned} marked: "
         f"{made.found:,} of {counted(made.judgments, 'units')} found."
     )
     output.show(f"Wrote {plain(str(target))} ({chosen}).")
 
 
 def _refuse(source: str, target: Path, force: bool) -> None:
-    """Neither the study nor a file of it is replaced, and no other file unasked."""
+    """Refuse to replace the study or a file of it, or any other file without --force."""
     refuse_same(source, target)
     folder = Path(source)
     if folder.is_dir() and target.resolve().is_relative_to(folder.resolve()):

@@ -23,14 +23,14 @@ EXTRAS = {
     "nli-onnx": ("tokenizers", "entailment models as judges, from ONNX files"),
     "llm": ("httpx", "chat models as judges"),
     "openai": ("httpx", "embeddings from an endpoint"),
-    "sentence-transformers": ("sentence_transformers", "any sentence encoder of Hugging Face"),
-    "spacy": ("spacy", "clauses by a spaCy pipeline"),
+    "sentence-transformers": ("sentence_transformers", "any sentence encoder from Hugging Face"),
+    "spacy": ("spacy", "clauses from a spaCy pipeline"),
 }
 
 
 @grouped
 def doctor(*, printing: Printing) -> None:
-    """Say what is installed: versions, formats, optional parts and how to add them."""
+    """Show what is installed: versions, formats, optional parts and how to add them."""
     from pyramidion import formats, plugins
 
     output = printing.out

@@ -1,4 +1,4 @@
-"""What commands read: a study in any format, or a study database to work on."""
+"""What commands read: a study in any format, or a study database that they change."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def load_study(path: str, format: str | None, lenient: bool, output: Output) -> 
 
 
 def refuse_same(source: str, target: Path) -> None:
-    """No command may destroy what it reads."""
+    """Refuse to overwrite what the command reads."""
     if target.exists() and Path(source).exists() and target.samefile(source):
         raise UsageError(f"{target} is the study itself; choose another name for the result")
 
 
 def open_desk(place: str) -> CampaignDesk:
-    """The study database at a place, which is not made if it is not there."""
+    """Open the study database at a place; it is not created if it does not exist."""
     try:
         from pyramidion.campaigns.desk import CampaignDesk
     except ImportError:

@@ -31,11 +31,13 @@ def judge(
     ] = "align",
     threshold: Annotated[
         str | None,
-        typer.Option(help="Say yes or no: from this probability on, or from the judge's own with `own`."),
+        typer.Option(
+            help="Answer yes or no: yes from this probability on, or from the judge's own threshold with `own`."
+        ),
     ] = None,
     soft: Annotated[bool, typer.Option("--soft", help="Keep probabilities. This is the default.")] = False,
     pyramid: Annotated[
-        str | None, typer.Option(help="Which pyramid: by default crowd, expert, or the only one.")
+        str | None, typer.Option(help="The pyramid to use. [default: crowd, expert, or the only one]")
     ] = None,
     target: Annotated[
         list[Path] | None,
@@ -53,9 +55,10 @@ def judge(
         typer.Option("--lines", help="STUDY is a JSONL file of any length, each line with `units` and a `summary`."),
     ] = False,
     base_url: Annotated[str | None, typer.Option(help="llm: the endpoint. [default: $OPENAI_BASE_URL]")] = None,
-    cache: Annotated[Path | None, typer.Option(help="llm: where replies are kept.")] = None,
+    cache: Annotated[Path | None, typer.Option(help="llm: the file in which replies are cached.")] = None,
     price: Annotated[
-        str | None, typer.Option(help="llm: dollars for a million tokens in and out, as 0.15/0.60, to show the cost.")
+        str | None,
+        typer.Option(help="llm: dollars per million tokens in and out, such as 0.15/0.60, to show the cost."),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="llm: send without asking.")] = False,
     format: From = None,
@@ -65,8 +68,8 @@ def judge(
 ) -> None:
     """Let a model say which units are in which summaries, and score by it.
 
-    With --lines nothing is held in memory: answers go to -o, or to the screen, as they come, and a run that stopped
-    goes on where it was.
+    With --lines, results are not held in memory: they go to -o, or to the screen, one by one, and an interrupted run
+    continues where it stopped.
     """
     from pyramidion.cli.score import check_targets, show_table
     from pyramidion.evaluation import judge_study
@@ -78,7 +81,7 @@ def judge(
     for file in [*(target or []), *([save] if save else [])]:
         refuse_same(path, file)
     if soft and threshold is not None:
-        raise UsageError("--soft and --threshold exclude each other")
+        raise UsageError("--soft and --threshold cannot be used together")
     if lines:
         refuse_unused(
             context, "with --lines", "pyramid", "save", "workers", "by", "format", "lenient", "json", "price", "yes"
@@ -86,7 +89,7 @@ def judge(
     if workers:
         refuse_unused(context, "with --workers, which shows people instead of scores", "target", "by")
     if judge.partition(":")[0] != "llm":
-        refuse_unused(context, f"with {judge}, which costs nothing", "price", "yes")
+        refuse_unused(context, f"with {judge}, which is free of charge", "price", "yes")
     prices = _prices(price)
     options = {name: value for name, value in (("base_url", base_url), ("cache", cache)) if value is not None}
     asked = make_judge(judge, options)
@@ -108,7 +111,7 @@ def judge(
         show_table(judged.table, target or [], by, output, shown=study.notes)
 
 
-Line = dict[str, Any]
+JsonLine = dict[str, Any]
 """An object with ``units`` and a ``summary``; whatever else it holds is kept. Its answer is the same object with
 ``judge``, ``threshold`` (null for probabilities), ``presence`` (a value for each unit) and ``score``, their mean."""
 DIGITS = 6
@@ -132,7 +135,7 @@ def _judge_lines(
         raise UsageError("--lines writes one .jsonl file; give one -o")
     ours = {"judge": judge.name, "threshold": threshold}
 
-    def continues(done: int, answer: Line) -> bool:
+    def continues(done: int, answer: JsonLine) -> bool:
         """Whether an answer is ours to the line with this number; a judged file may be judged again."""
         line = next(_read(source, skip=done - 1), None)
         if line is None:
@@ -147,23 +150,23 @@ def _judge_lines(
     output.say(f"Wrote {counted(written, 'answers')} to {targets[0]}.")
 
 
-def _answers(lines: Iterable[Line], judge: PresenceJudge, threshold: float | None) -> Iterator[Line]:
-    """In order; by probabilities, or by yes and no from a threshold on."""
+def _answers(lines: Iterable[JsonLine], judge: PresenceJudge, threshold: float | None) -> Iterator[JsonLine]:
+    """In order; by probabilities, or by yes and no with a threshold."""
     from pyramidion.judges import answers, cut
 
-    parts = ((line, part) for line in lines for part in cut(line["units"], [line["summary"]]))
+    blocks = ((line, block) for line in lines for block in cut(line["units"], [line["summary"]]))
     values: list[float] = []
-    for line, part, verdicts in answers(parts, judge):
+    for line, block, verdicts in answers(blocks, judge):
         probabilities = verdicts.probability[:, 0].tolist()
         values += probabilities if threshold is None else [float(value >= threshold) for value in probabilities]
-        if part.units.stop == len(line["units"]):
+        if block.units.stop == len(line["units"]):
             presence, values = [round(value, DIGITS) for value in values], []
             score = round(sum(presence) / len(presence), DIGITS)
             yield {**line, "judge": judge.name, "threshold": threshold, "presence": presence, "score": score}
 
 
-def _read(path: Path, *, skip: int = 0) -> Iterator[Line]:
-    """The lines of a file after the first so many; InputError names the line that is not as it should be."""
+def _read(path: Path, *, skip: int = 0) -> Iterator[JsonLine]:
+    """The lines of a file after the first ones; InputError names an invalid line."""
     from pyramidion.formats.files import BadLineError, parse_object, read_lines
 
     problems = Problems()
@@ -209,7 +212,7 @@ def _threshold(text: str | None, judge: PresenceJudge) -> float | None:
 def _agreed(
     study: Study, pyramid: str, judge: PresenceJudge, prices: tuple[float, float] | None, yes: bool, output: Output
 ) -> bool:
-    """Whoever pays hears first what it is going to cost."""
+    """Show the estimated cost and ask before anything is sent."""
     from pyramidion.judges import judged_topics, questions
     from pyramidion.judges.llm import LlmJudge
 
@@ -221,7 +224,7 @@ def _agreed(
 
 
 def _told(estimate: Estimate, name: str, prices: tuple[float, float] | None) -> str:
-    known = f" ({estimate.known} are known already)" if estimate.known else ""
+    known = f" ({estimate.known} already cached)" if estimate.known else ""
     cost = f", about ${estimate.cost(*prices):.2f}" if prices else ""
     tokens = f"{estimate.tokens_in:,} tokens in and {estimate.tokens_out:,} out"
     return f"{name}: {estimate.requests} requests{known}, roughly {tokens}{cost}."

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import csv
 import json
+import math
 import os
 import shutil
 import tempfile
@@ -182,6 +183,34 @@ def parse_object(line: str) -> dict[str, Any]:
     if not isinstance(fields, dict):
         raise BadLineError("is not a JSON object")
     return fields
+
+
+def read_objects(path: Path, problems: Problems) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a JSON Lines file, each with its address; lines that hold none are reported."""
+    for number, line in read_lines(path, problems):
+        if line.strip():
+            where = f"{path}, line {number}"
+            try:
+                yield where, parse_object(line)
+            except BadLineError as error:
+                problems.error(where, str(error))
+
+
+def first_fields(path: Path) -> set[str]:
+    """The names of fields in the first line of a JSON Lines file; none where that is not an object."""
+    try:
+        return set(parse_object(next(read_lines(path, Problems()), (1, ""))[1]))
+    except BadLineError:
+        return set()
+
+
+def parse_number(text: str) -> float | None:
+    """A finite number, or None where the text is not one."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
 
 
 def _no_constant(name: str) -> float:

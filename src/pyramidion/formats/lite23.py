@@ -10,7 +10,6 @@ The layout has no names for references, units and documents: they are numbered i
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -18,7 +17,15 @@ from pathlib import Path
 
 from pyramidion.errors import Problems
 from pyramidion.formats import Format
-from pyramidion.formats.files import files, from_file_name, new_folder, read_every_line, to_file_name, write_text
+from pyramidion.formats.files import (
+    files,
+    from_file_name,
+    new_folder,
+    parse_number,
+    read_every_line,
+    to_file_name,
+    write_text,
+)
 from pyramidion.study import (
     ContentUnit,
     Contributor,
@@ -162,19 +169,11 @@ def _read_labels(
         problems.error(where, f"has {len(cells)} labels, but SCUs.txt has {len(pyramid.units)} units there")
         return
     for number, (unit, cell) in enumerate(zip(pyramid.units, cells, strict=True), 1):
-        value = _number(cell)
-        if value is None:
+        value = parse_number(cell)
+        if value is None or value < 0:
             problems.error(where, f"label {number} is {cell!r}, which is not a number of 0 or more")
         else:
             judgments.add(Judgment(pyramid.topic, system, JUDGE, value, unit=unit.id))
-
-
-def _number(cell: str) -> float | None:
-    try:
-        value = float(cell)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) and value >= 0 else None
 
 
 # -- writing -------------------------------------------------------------------------------------------------

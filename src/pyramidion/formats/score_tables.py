@@ -8,7 +8,6 @@ read: wide CSV (one column per measure), SacreROUGE metrics JSONL, and the score
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,21 +15,20 @@ from typing import Any
 
 from pyramidion.errors import InputError, MissingExtraError, Problem, Problems, UsageError
 from pyramidion.formats.files import (
-    BadLineError,
     new_file,
-    parse_object,
+    parse_number,
     plain_cell,
     read_cells,
     read_header,
-    read_lines,
+    read_objects,
     write_rows,
 )
+from pyramidion.formats.judgment_tables import ALIASES
 from pyramidion.study import Score, ScoreTable, Signature
 
 COLUMNS = Score._fields
 SUFFIXES = (".csv", ".json", ".jsonl", ".parquet")
-_TOPIC = {"topic", "eventid", "instance_id", "doc", "document", "topic_id", "doc_id"}
-_SYSTEM = {"system", "systemid", "summarizer_id", "peer", "system_id", "model"}
+_TOPIC, _SYSTEM = set(ALIASES["topic"]), set(ALIASES["system"])
 
 
 def write_scores(table: ScoreTable, path: str | Path) -> None:
@@ -156,38 +154,22 @@ def _row(cells: dict[str, str], where: str, problems: Problems) -> Iterator[Scor
     system = next((value for name, value in cells.items() if name.lower() in _SYSTEM), "")
     if not system:
         return  # means over systems for one topic: not a score of any system
+    missing = {"", "-", "na", "n/a"}
     if "measure" in cells and "value" in cells:  # our own long table, in which -1 is a number like any other
         values = {cells["measure"]: cells["value"]}
-        if cells["value"].startswith("-1"):
-            yield Score(topic, system, cells["measure"], float(cells["value"]))
-            return
     else:
         values = {n: v for n, v in cells.items() if n.lower() not in _TOPIC | _SYSTEM}
+        missing |= {"-1", "-1.0"}
     for measure, text in values.items():
-        yield Score(topic, system, measure, _value(text, f"{where}, {measure}", problems))
-
-
-def _value(text: str, where: str, problems: Problems) -> float | None:
-    if text.lower() in {"", "-1", "-1.0", "-", "na", "n/a"}:
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        problems.error(where, f"{text!r} is not a number; leave a missing score empty")
-        return None
-    return value
+        value = None if text.lower() in missing else parse_number(text)
+        if value is None and text.lower() not in missing:
+            problems.error(f"{where}, {measure}", f"{text!r} is not a number; leave a missing score empty")
+        yield Score(topic, system, measure, value)
 
 
 def _from_jsonl(path: Path, problems: Problems) -> Iterator[Score]:
-    for number, line in read_lines(path, problems):
-        if line.strip():
-            where = f"{path}, line {number}"
-            try:
-                yield from _object(parse_object(line), where, problems)
-            except BadLineError as error:
-                problems.error(where, str(error))
+    for where, item in read_objects(path, problems):
+        yield from _object(item, where, problems)
 
 
 def _from_json(path: Path, problems: Problems) -> Iterator[Score]:

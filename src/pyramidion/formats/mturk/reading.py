@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pyramidion.errors import Problems
-from pyramidion.formats.files import files, read_header, read_rows
+from pyramidion.formats.files import files, parse_number, read_header, read_rows
 from pyramidion.formats.mturk.columns import (
     ANSWERS,
     PYRAMID,
@@ -322,10 +321,7 @@ def _answers(row: _Row, statements: dict[int, str]) -> list[float | None]:
 
 def _seconds(row: _Row) -> float | None:
     cell = row.get("WorkTimeInSeconds", "").strip()
-    try:
-        seconds = float(cell) if cell else None
-    except ValueError:
-        seconds = math.nan
-    if seconds is not None and not math.isfinite(seconds):
+    seconds = parse_number(cell)
+    if cell and seconds is None:
         raise _BadRowError(f"column 'WorkTimeInSeconds' is {cell!r}, which is not a number")
     return seconds

@@ -21,7 +21,8 @@ import { difference, pointCount, sameSpans, union } from "./spans.js";
  * @property {{ name: string, references: string[], units: Unit[] }} pyramid
  * @property {Peer | null} peer null in the annotation of a pyramid
  *
- * @typedef {Content & { annotation: any, version: number, pyramid_version: number | null, may_edit: boolean, score: any,
+ * @typedef {Content & { annotation: any, version: number, pyramid_version: number | null, may_edit: boolean,
+ *   score: any,
  *   undo: string | null, redo: string | null }} State an annotation as the server sends it
  */
 
@@ -251,7 +252,10 @@ const ANNOTATIONS = {
 const MAKES = { add_unit: "unit", split_unit: "new", match_unit: "id", mark_unmatched: "id" };
 let serial = 0;
 
-/** A command that makes something gets a name for it that the server never sees: it gives the real one. @param {Command} command */
+/**
+ * A command that makes something gets a name for it that the server never sees: it gives the real one.
+ * @param {Command} command
+ */
 export function named(command) {
   const field = MAKES[command.type];
   return field && !command[field] ? { ...command, [field]: `new:${Date.now()}-${++serial}` } : command;
@@ -282,7 +286,10 @@ export function renamed({ type, ...fields }, from, to) {
   return { type, ...Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, swap(value)])) };
 }
 
-/** The units that a command names; null for undo and redo, which may be about any. @param {Command} command @returns {string[] | null} */
+/**
+ * The units that a command names; null for undo and redo, which may be about any.
+ * @param {Command} command @returns {string[] | null}
+ */
 export function unitsOf(command) {
   if (command.type === "undo" || command.type === "redo" || command.type.startsWith("import")) return null;
   return [command.unit, command.to, command.new, command.before, ...(command.units ?? [])].filter(Boolean);
@@ -293,7 +300,8 @@ export function unitsOf(command) {
 /**
  * @typedef {{ first: Unit | null, second: Unit | null }} UnitRow what two annotations say about a unit
  * @typedef {{ unit: string, first: Mark[], second: Mark[] }} MatchRow
- * @typedef {{ start: "first" | "second", known: Set<string | undefined> }} Origin the side that the third began with, and its units
+ * @typedef {{ start: "first" | "second", known: Set<string | undefined> }}
+ *   Origin the side that the third began with, and its units
  */
 
 /**

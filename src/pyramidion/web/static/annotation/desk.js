@@ -12,7 +12,8 @@ import { column, DataTable } from "../shared/table.js";
 /** @import { Column } from "../shared/table.js" */
 /**
  * @typedef {{ name: string, may_edit: boolean }} Me
- * @typedef {{ id: string, title: string, references: string[], systems: string[], pyramids: string[], judges?: string[] }} Topic
+ * @typedef {{ id: string, title: string, references: string[], systems: string[], pyramids: string[],
+ *   judges?: string[] }} Topic
  * @typedef {{ me: Me, annotations: Row[], topics: Topic[] }} Desk what /api/annotate says
  *
  * @typedef {{ id: number, name: string, kind: string, topic: string, system: string, owner: string, shared: boolean,

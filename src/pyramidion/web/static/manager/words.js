@@ -5,7 +5,8 @@ import { el, name } from "../shared/dom.js";
 import { capital } from "../shared/format.js";
 
 /**
- * @typedef {{ submitted: number, wanted: number, leased: number, surplus: number, tasks: number, tasks_full: number }} Progress
+ * @typedef {{ submitted: number, wanted: number, leased: number, surplus: number, tasks: number,
+ *   tasks_full: number }} Progress
  * @typedef {{ name: string, kind: string, state: string, progress: Progress }} Campaign
  * @typedef {{ name: string, type: string, help?: string, choices?: string[], default_by_kind: unknown }} Setting
  * @typedef {Record<string, number>} Counts

@@ -229,7 +229,10 @@ export function contentWords(text) {
 /** @param {string} text */
 const squeeze = (text) => text.replace(/\s+/g, " ").trim();
 
-/** A text as one span per sentence, character by character as it was, and a bar of its sentences. @param {string} text */
+/**
+ * A text as one span per sentence, character by character as it was, and a bar of its sentences.
+ * @param {string} text
+ */
 function referenceText(text) {
   const sentences = segments(text, "sentence").map(({ segment }) => ({
     words: contentWords(segment),
