@@ -237,6 +237,7 @@ def test_each_sentence_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(encoded) == 3
 
 
+@pytest.mark.slow
 def test_processes_give_the_same_as_one() -> None:
     jobs = topic_jobs(small_study("x", "y"))
     one, _ = run_topics(jobs, Choices())

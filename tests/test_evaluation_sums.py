@@ -143,6 +143,7 @@ def test_a_models_probabilities_add_up_by_the_same_rule(example: pyr.Study, tmp_
         assert listed == pytest.approx(table.value(system, "raw", TOPIC), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_quality_agrees_with_experts_on_the_bundled_example(example: pyr.Study) -> None:
     """The figures of docs/explanation/automatic.md. Before the sums were over one list, quality had .632."""
     bare = replace(example, pyramids=(), judgments=pyr.Judgments(), judges=(), tasks=(), assignments=())

@@ -123,12 +123,12 @@ class Parts:
         return self._folder / f"{name}{self._suffix}"
 
 
-Line = dict[str, Any]
+JsonLine = dict[str, Any]
 
 
 def append_lines(
-    target: Path, make: Callable[[int], Iterable[Line]], continues: Callable[[int, Line], bool]
-) -> Iterator[Line]:
+    target: Path, make: Callable[[int], Iterable[JsonLine]], continues: Callable[[int, JsonLine], bool]
+) -> Iterator[JsonLine]:
     """Write lines of JSON as they come. They wait beside the target in ``.part``, which takes its name at the end.
 
     ``make`` gives the lines after the first so many, which an interrupted run has written; ``continues`` says whether

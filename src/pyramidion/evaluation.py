@@ -113,9 +113,6 @@ def human_peers(jobs: Sequence[TopicJob]) -> Iterator[Problem]:
     return scored_by_others(own, {job.topic for job in jobs if len(job.contributing) == 1})
 
 
-# -- one topic ----------------------------------------------------------------------------------------------------
-
-
 class Evaluator:
     """Builds pyramids and judges peers by some choices. The encoder takes as many threads as there are cores."""
 
@@ -177,9 +174,6 @@ def _rows(topic: str, systems: Iterable[str], scores: Mapping[str, PeerScore]) -
     return (Score(topic, system, *pair) for system in systems for pair in auto.values(scores.get(system)))
 
 
-# -- many topics --------------------------------------------------------------------------------------------------
-
-
 def run_topics(
     jobs: Sequence[TopicJob],
     choices: Choices,
@@ -193,13 +187,15 @@ def run_topics(
     One process uses all cores for encoding; more help where partitioning takes long.
     """
     parts = Parts(folder)
-    keys = {job.topic: job_key(job, choices) if folder else "" for job in jobs}
-    done = {job.topic: held for job in jobs if (held := _read(parts, job, keys[job.topic]))}
+    names = {job.topic: (to_file_name(job.topic), job_key(job, choices) if folder else "") for job in jobs}
+    kept = [(job, auto_run.from_part(parts.read(*names[job.topic]))) for job in jobs]
+    done = {job.topic: _scored(job, held) for job, held in kept if held}
     known = len(done)
     advance(sum(job.size for job in jobs if job.topic in done))
     todo = [job for job in jobs if job.topic not in done]
     for result in engine(processes, len(todo)).map(partial(_make_run, choices), todo, advance):
-        parts.write(to_file_name(result.topic), keys[result.topic], auto_run.to_part(result))
+        if folder:
+            parts.write(*names[result.topic], auto_run.to_part(result))
         done[result.topic] = result
     return [done[job.topic] for job in jobs], known
 
@@ -214,14 +210,6 @@ def job_key(job: TopicJob, choices: Choices) -> str:
     trained = sha256(model.read_bytes()).hexdigest() if model.is_file() else ""
     signature = str(choices.signature(pyramid=job.name))
     return fingerprint(signature, trained, dict(job.references), dict(job.peers), repr(job.pyramid))
-
-
-def _read(parts: Parts, job: TopicJob, key: str) -> TopicResult | None:
-    held = auto_run.from_part(parts.read(to_file_name(job.topic), key))
-    return _scored(job, held) if held else None
-
-
-# -- studies ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -340,9 +328,6 @@ def with_results(study: Study, results: Sequence[TopicResult]) -> Study:
     return replace(study, pyramids=pyramids, judges=judges, judgments=Judgments(chain(kept, new)))
 
 
-# -- any judge ----------------------------------------------------------------------------------------------------
-
-
 def judge_study(
     study: Study,
     judge: str | PresenceJudge = DEFAULT,
@@ -368,9 +353,6 @@ def judge_study(
         if not peer.text.strip() and study.pyramid(peer.topic, name)
     ]
     return Evaluation(replace(table, signature=signature, notes=(*study.notes, *empty, *table.notes)), judged)
-
-
-# -- the interfaces -----------------------------------------------------------------------------------------------
 
 
 def score(

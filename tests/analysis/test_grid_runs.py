@@ -116,6 +116,7 @@ def test_the_order_of_peers_does_not_mix_up_what_is_kept(tmp_path: Path) -> None
     assert np.array_equal(score_grid(turned, GREEDY, LEVELS, folder=tmp_path).scores, first.scores)
 
 
+@pytest.mark.slow
 def test_processes_give_the_same() -> None:
     study = small_study("x", "y")
     alone = score_grid(study, GREEDY, LEVELS)

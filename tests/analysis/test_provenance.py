@@ -171,6 +171,7 @@ def test_the_report_correlates_models_with_people() -> None:
     assert not metrics & {"original", "comprehensive", "precision", "recall"}
 
 
+@pytest.mark.slow
 def test_a_model_alone_is_no_metric_beside_itself() -> None:
     study = pyr.example()
     bare = replace(study, judgments=Judgments(), tasks=(), assignments=(), judges=(), aspects=())

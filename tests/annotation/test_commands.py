@@ -545,9 +545,10 @@ class AnnotatingPeers(Annotating):
     subject = SUMMARY
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("machine", [Annotating, AnnotatingPeers])
 def test_whatever_people_do_the_annotation_stays_sound(
     machine: type[Annotating], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log, "EVERY", 3)  # so that short logs have stops too
-    run_state_machine_as_test(machine, settings=settings(max_examples=120, stateful_step_count=40))  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(machine, settings=settings(max_examples=60, stateful_step_count=40))  # type: ignore[no-untyped-call]

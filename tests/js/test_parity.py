@@ -60,7 +60,7 @@ def node() -> Iterator[subprocess.Popen[str]]:
     driver = Path(__file__).with_name("parity.js")
     with subprocess.Popen([path, str(driver)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         yield process
-        process.stdin.close()  # type: ignore[union-attr]
+        process.terminate()
 
 
 class Server:

@@ -156,6 +156,7 @@ def test_nothing_to_judge():
             pyr.judge(wrong, ["text"])
 
 
+@pytest.mark.slow
 def test_many_units_are_judged_in_parts_as_if_at_once():
     units = [f"Fact number {i} was told." for i in range(100_000)]
     summary = " ".join(units[500:700])
@@ -180,6 +181,7 @@ def test_align_gives_the_same_in_parts(monkeypatch):
     assert parts.evidence == whole.evidence
 
 
+@pytest.mark.slow
 def test_on_published_judgments(real_data):
     """Zhang and Bansal's PyrXSum. The model's numbers were fitted on it, so these are floors, not an evaluation."""
     held = pyr.load(real_data / "pyrxsum")

@@ -79,10 +79,10 @@ def score_grid(
     choices = choices or Choices(partitioner="edua-g")
     grid = _Grid.of(choices, paper_levels(choices) if levels is None else levels)
     jobs = grid_jobs(study)
-    found = _all_topics(jobs, grid, folder, processes, advance)
+    by_topic = _all_topics(jobs, grid, folder, processes, advance)
     systems = tuple(sorted({system for job in jobs for system in job.peers}))
     notes = [*foreign_texts(study), *without_references(study, [job.topic for job in jobs]), *human_peers(jobs)]
-    notes += [*_few_references(jobs), *_joint_notes(made for topic in found for made in topic)]
+    notes += [*_few_references(jobs), *_joint_notes(made for topic in by_topic for made in topic)]
     default = _default(grid)
     return ScoredSettings(
         measure,
@@ -90,7 +90,7 @@ def score_grid(
         grid.settings,
         tuple(job.topic for job in jobs),
         systems,
-        _cells(found, systems, MEASURES.index(measure)),
+        _cells(by_topic, systems, MEASURES.index(measure)),
         default if default in grid.settings else None,
         _fixed(choices, grid.parameters),
         tuple(notes),
@@ -243,16 +243,16 @@ def _name(choices: Choices) -> str:
     return str(choices.signature(pyramid=NAME))
 
 
-def _cells(found: Sequence[Sequence[_Made]], systems: Sequence[str], measure: int) -> Floats:
+def _cells(by_topic: Sequence[Sequence[_Made]], systems: Sequence[str], measure: int) -> Floats:
     """Settings x topics x systems."""
     missing = [None] * len(MEASURES)
-    rows = [[[made.scores.get(system, missing)[measure] for system in systems] for made in topic] for topic in found]
+    rows = [[[made.scores.get(system, missing)[measure] for system in systems] for made in topic] for topic in by_topic]
     return np.array(rows, dtype=np.float64).swapaxes(0, 1)
 
 
-def _joint_notes(found: Iterable[_Made]) -> list[Problem]:
+def _joint_notes(results: Iterable[_Made]) -> list[Problem]:
     """Every note once, with the number of settings it came up in."""
-    counted = Counter((where, what) for made in found for where, what in made.notes)
+    counted = Counter((where, what) for made in results for where, what in made.notes)
     return [
         Problem(where, f"{what} (in {many} settings)", "warning") for (where, what), many in sorted(counted.items())
     ]

@@ -22,7 +22,7 @@ from typing import Literal
 import numpy as np
 
 from pyramidion.campaigns.tables import StoredAnswer
-from pyramidion.encoder.sentences import Bag, content_stems, count_sentences, tokens
+from pyramidion.encoder.sentences import StemCounts, content_stems, count_sentences, tokens
 from pyramidion.errors import InputError, Problem, UsageError, check_choice
 from pyramidion.study import ContentUnit, Contributor, Pyramid, Settings, Study
 
@@ -68,7 +68,7 @@ def filter_statements(
     dropped: list[Dropped] = []
     for written in by_reference(units).values():
         shortest_first = sorted(written, key=lambda unit: (len(tokens(unit.label)), unit.id))
-        bags: dict[str, Bag] = {}
+        bags: dict[str, StemCounts] = {}
         for unit in shortest_first:
             bag = content_stems(unit.label)
             if faults := "; ".join(_faults(unit.label, min_tokens, max_tokens)):
@@ -134,7 +134,12 @@ def _faults(text: str, min_tokens: int, max_tokens: int) -> Iterator[str]:
         yield f"{words}, fewer than {min_tokens}"
 
 
-def _twin(bag: Bag, others: dict[str, Bag], likeness: Callable[[Bag, Bag], float], threshold: float) -> str:
+def _twin(
+    bag: StemCounts,
+    others: dict[str, StemCounts],
+    likeness: Callable[[StemCounts, StemCounts], float],
+    threshold: float,
+) -> str:
     """The most similar of those that are similar enough, the first of equals; empty where there is none."""
     best, name = max(((likeness(bag, other), id) for id, other in others.items()), key=lambda x: x[0], default=(0, ""))
     return name if best >= threshold else ""
@@ -143,26 +148,26 @@ def _twin(bag: Bag, others: dict[str, Bag], likeness: Callable[[Bag, Bag], float
 # Similarity of two statements
 
 
-def cosine(a: Bag, b: Bag) -> float:
+def cosine(a: StemCounts, b: StemCounts) -> float:
     dot = sum(count * b[stem] for stem, count in a.items())
     # One root of the product, not a product of roots: equal bags then give exactly 1.
     return dot / math.sqrt(_square(a) * _square(b)) if dot else 0.0
 
 
-def _square(bag: Bag) -> int:
+def _square(bag: StemCounts) -> int:
     return sum(count * count for count in bag.values())
 
 
-def overlap(a: Bag, b: Bag) -> float:
+def overlap(a: StemCounts, b: StemCounts) -> float:
     """How much of the smaller set of stems the larger one contains."""
     shared = len(a.keys() & b.keys())
     return shared / min(len(a), len(b)) if shared else 0.0
 
 
-_SIMILARITIES: dict[str, Callable[[Bag, Bag], float]] = {"cosine": cosine, "overlap": overlap}
+_SIMILARITIES: dict[str, Callable[[StemCounts, StemCounts], float]] = {"cosine": cosine, "overlap": overlap}
 
 
-def _likeness(similarity: str, threshold: float) -> Callable[[Bag, Bag], float]:
+def _likeness(similarity: str, threshold: float) -> Callable[[StemCounts, StemCounts], float]:
     check_choice("similarity", similarity, _SIMILARITIES)
     if not 0 < threshold <= 1:
         raise UsageError(f"a similarity threshold is above 0 and at most 1, not {threshold}")

@@ -179,12 +179,12 @@ def score(
     from pyramidion.formats import save as save_study
 
     with output.progress(len(study.peers) + len(study.topics), "Scoring") as advance:
-        found = evaluate_study(
+        made = evaluate_study(
             study, choices, pyramid=pyramid, explain=save is not None, processes=running.jobs, advance=advance
         )
     if save:
-        save_study(found.study, save)
-    show_table(found.table, targets, by, output)
+        save_study(made.study, save)
+    show_table(made.table, targets, by, output)
     if save:
         output.show(f"Wrote {plain(str(save))}.")
 

@@ -108,7 +108,7 @@ def judge(
         show_table(judged.table, target or [], by, output, shown=study.notes)
 
 
-Line = dict[str, Any]
+JsonLine = dict[str, Any]
 """An object with ``units`` and a ``summary``; whatever else it holds is kept. Its answer is the same object with
 ``judge``, ``threshold`` (null for probabilities), ``presence`` (a value for each unit) and ``score``, their mean."""
 DIGITS = 6
@@ -132,7 +132,7 @@ def _judge_lines(
         raise UsageError("--lines writes one .jsonl file; give one -o")
     ours = {"judge": judge.name, "threshold": threshold}
 
-    def continues(done: int, answer: Line) -> bool:
+    def continues(done: int, answer: JsonLine) -> bool:
         """Whether an answer is ours to the line with this number; a judged file may be judged again."""
         line = next(_read(source, skip=done - 1), None)
         if line is None:
@@ -147,22 +147,22 @@ def _judge_lines(
     output.say(f"Wrote {counted(written, 'answers')} to {targets[0]}.")
 
 
-def _answers(lines: Iterable[Line], judge: PresenceJudge, threshold: float | None) -> Iterator[Line]:
+def _answers(lines: Iterable[JsonLine], judge: PresenceJudge, threshold: float | None) -> Iterator[JsonLine]:
     """In order; by probabilities, or by yes and no from a threshold on."""
     from pyramidion.judges import answers, cut
 
-    parts = ((line, part) for line in lines for part in cut(line["units"], [line["summary"]]))
+    blocks = ((line, block) for line in lines for block in cut(line["units"], [line["summary"]]))
     values: list[float] = []
-    for line, part, verdicts in answers(parts, judge):
+    for line, block, verdicts in answers(blocks, judge):
         probabilities = verdicts.probability[:, 0].tolist()
         values += probabilities if threshold is None else [float(value >= threshold) for value in probabilities]
-        if part.units.stop == len(line["units"]):
+        if block.units.stop == len(line["units"]):
             presence, values = [round(value, DIGITS) for value in values], []
             score = round(sum(presence) / len(presence), DIGITS)
             yield {**line, "judge": judge.name, "threshold": threshold, "presence": presence, "score": score}
 
 
-def _read(path: Path, *, skip: int = 0) -> Iterator[Line]:
+def _read(path: Path, *, skip: int = 0) -> Iterator[JsonLine]:
     """The lines of a file after the first so many; InputError names the line that is not as it should be."""
     from pyramidion.formats.files import BadLineError, parse_object, read_lines
 

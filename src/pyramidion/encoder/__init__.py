@@ -15,6 +15,9 @@ class Recent(Generic[T]):
         self._most, self._size = most, size
         self._values: dict[str, T] = {}
 
+    def __len__(self) -> int:
+        return len(self._values)
+
     def get(self, texts: Iterable[str]) -> dict[str, T]:
         """What is known, by text."""
         return {text: self._values[text] for text in texts if text in self._values}

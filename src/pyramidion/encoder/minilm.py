@@ -138,7 +138,7 @@ def _joined(words: Words, parts: list[tuple[int, Floats]], layers: bool) -> Enco
     if words.pieces:
         starts = np.cumsum([0, *map(len, words.pieces[:-1])])
         inner = np.add.reduceat(inner, starts) / np.array([len(p) for p in words.pieces], np.float32)[:, None]
-    last = slice(width - HIDDEN, width)  # the last layer stands last
+    last = slice(width - HIDDEN, width)  # the last layer comes last
     return Encoded(words.spans, words.pieces, inner[:, last], _unit(tokens[:, last].mean(0)), inner if layers else None)
 
 

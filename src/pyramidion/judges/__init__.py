@@ -89,7 +89,7 @@ def make_judge(spec: str, options: Mapping[str, Any] | None = None) -> PresenceJ
     return judge
 
 
-class Part(NamedTuple):
+class Block(NamedTuple):
     """Some of the units of a topic and some of its summaries."""
 
     units: range
@@ -102,12 +102,12 @@ PAIRS_OF_WORDS = 4_000_000
 WORDS_OF_SUMMARIES = 4_000
 
 
-def cut(units: Sequence[str], summaries: Sequence[str]) -> Iterator[Part]:
-    """Cut a topic into parts that a judge can answer at once. Most topics are one part; texts are never cut."""
+def cut(units: Sequence[str], summaries: Sequence[str]) -> Iterator[Block]:
+    """Cut a topic into blocks that a judge can answer at once. Most topics are one block; texts are never cut."""
     for columns in _stretches(summaries, WORDS_OF_SUMMARIES):
         asked = summaries[columns.start : columns.stop]
         for rows in _stretches(units, PAIRS_OF_WORDS // max(1, sum(map(_size, asked)))):
-            yield Part(rows, columns, Questions(units[rows.start : rows.stop], asked))
+            yield Block(rows, columns, Questions(units[rows.start : rows.stop], asked))
 
 
 def _stretches(texts: Sequence[str], most: int) -> Iterator[range]:
@@ -128,12 +128,12 @@ def _size(text: str) -> int:
     return max(1, len(text) // 6 if text.isascii() else len(text) // 2)
 
 
-def answers(parts: Iterable[tuple[T, Part]], judge: PresenceJudge) -> Iterator[tuple[T, Part, Verdicts]]:
-    """Each part with its verdicts; the judge reads ahead as far as it likes."""
-    waiting: deque[tuple[T, Part]] = deque()
+def answers(blocks: Iterable[tuple[T, Block]], judge: PresenceJudge) -> Iterator[tuple[T, Block, Verdicts]]:
+    """Each block with its verdicts; the judge reads ahead as far as it likes."""
+    waiting: deque[tuple[T, Block]] = deque()
 
     def ask() -> Iterator[Questions]:
-        for each in parts:
+        for each in blocks:
             waiting.append(each)
             yield each[1].questions
 
@@ -171,18 +171,18 @@ class LabelJudge:
     def judge_all(self, asked: Iterable[Asked]) -> Iterator[Judgments]:
         """Topic by topic as they come, so that neither topics nor judgments need fit into memory."""
         rows: list[Judgment] = []
-        for (pyramid, texts), part, verdicts in answers(_parts(asked), self.presence):
-            rows += self._judgments(pyramid, list(texts), part, verdicts)
-            if part.units.stop == len(pyramid.sampled) and part.summaries.stop == len(texts):
+        for (pyramid, texts), block, verdicts in answers(_blocks(asked), self.presence):
+            rows += self._judgments(pyramid, list(texts), block, verdicts)
+            if block.units.stop == len(pyramid.sampled) and block.summaries.stop == len(texts):
                 yield Judgments(rows)
                 rows = []
 
     def _judgments(
-        self, pyramid: Pyramid, systems: Sequence[str], part: Part, verdicts: Verdicts
+        self, pyramid: Pyramid, systems: Sequence[str], block: Block, verdicts: Verdicts
     ) -> Iterator[Judgment]:
         least = self.presence.threshold if self.threshold is None else self.threshold
-        units = pyramid.sampled[part.units.start : part.units.stop]
-        for column, system in enumerate(systems[part.summaries.start : part.summaries.stop]):
+        units = pyramid.sampled[block.units.start : block.units.stop]
+        for column, system in enumerate(systems[block.summaries.start : block.summaries.stop]):
             for row, unit in enumerate(units):
                 probability = float(verdicts.probability[row, column])
                 present = probability >= least
@@ -194,13 +194,13 @@ class LabelJudge:
 
 def questions(asked: Iterable[Asked]) -> Iterator[Questions]:
     """Everything that a `LabelJudge` would ask, for an estimate."""
-    return (part.questions for _, part in _parts(asked))
+    return (block.questions for _, block in _blocks(asked))
 
 
-def _parts(asked: Iterable[Asked]) -> Iterator[tuple[Asked, Part]]:
+def _blocks(asked: Iterable[Asked]) -> Iterator[tuple[Asked, Block]]:
     for pyramid, texts in asked:
-        for part in cut([unit.label for unit in pyramid.sampled], list(texts.values())):
-            yield (pyramid, texts), part
+        for block in cut([unit.label for unit in pyramid.sampled], list(texts.values())):
+            yield (pyramid, texts), block
 
 
 # -- studies -----------------------------------------------------------------------------------------------------
@@ -288,9 +288,9 @@ def judge(
     least = asked.threshold if threshold is None else threshold
     probability = np.zeros((len(units), len(summaries)))
     mentions: dict[tuple[int, int], Mention] = {}
-    for _, part, verdicts in answers(((None, part) for part in cut(units, summaries)), asked):
-        first, left = part.units.start, part.summaries.start
-        probability[first : part.units.stop, left : part.summaries.stop] = verdicts.probability
+    for _, block, verdicts in answers(((None, block) for block in cut(units, summaries)), asked):
+        first, left = block.units.start, block.summaries.start
+        probability[first : block.units.stop, left : block.summaries.stop] = verdicts.probability
         if evidence:
             for row, column in np.argwhere(verdicts.probability >= least).tolist():
                 mentions[first + row, left + column] = verdicts.evidence(row, column)

@@ -2,7 +2,7 @@
 
 Every text marked as evidence for a unit in the other annotated summaries of the topic is searched for in the summary,
 whatever its case and spaces; a hit marks the unit as present there. Scored, this is the autoPyramid. Ideally it is at
-most the manual score: the annotator found all of it here too, and perhaps more that stands nowhere else.
+most the manual score: the annotator found all of it here too, and perhaps more that is nowhere else.
 
 Two choices are ours, since the paper does not describe them: a hit must begin and end at a word's edge ("art" is not in
 "part"), and evidence in several pieces is found only where every piece is.
@@ -44,7 +44,7 @@ class Normal:
         return cls("".join(characters), tuple(origin))
 
     def find(self, piece: str) -> Span | None:
-        """The first place where a normalised piece stands, at word's edges."""
+        """The first place of a normalised piece, at word's edges."""
         start = self.text.find(piece)
         while start >= 0:
             end = start + len(piece)
@@ -55,7 +55,7 @@ class Normal:
 
 
 def _joined(text: str, place: int) -> bool:
-    """Whether a place lies inside a word."""
+    """Whether a place is inside a word."""
     return 0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum()
 
 
@@ -142,9 +142,9 @@ def autoannotate(study: Study, judgments: Judgments) -> Judgments:
         if unit and summary is not None:
             units[topic].add(unit)
             annotated[topic, system] = summary
-    found = Evidence.of(study, judgments)
+    evidence = Evidence.of(study, judgments)
     return Judgments(
         judgment
         for _, summary in sorted(annotated.items())
-        for judgment in found.annotate(summary, sorted(units[summary.topic]))
+        for judgment in evidence.annotate(summary, sorted(units[summary.topic]))
     )

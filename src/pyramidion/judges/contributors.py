@@ -115,8 +115,8 @@ class ContributorJudge:
 
     def compare(self, prepared: PreparedPyramid, peers: Sequence[SegmentedText]) -> Comparison:
         if self._match is not None:
-            found = self._similarity.between(self._similarity.prepare(peers), prepared.contributors)
-            return Comparison(found, lambda _contributor, _peer: ())
+            similarity = self._similarity.between(self._similarity.prepare(peers), prepared.contributors)
+            return Comparison(similarity, lambda _contributor, _peer: ())
         clauses = [clause for text in prepared.contributors for clause in text.clauses]
         whole = self._similarity.prepare([SegmentedText(peer.text) for peer in peers])  # their clauses do not matter
         alignment = self._similarity.expressed(clauses, whole)
@@ -170,18 +170,18 @@ def _matched(
     first = 0
     for peer in peers:
         clauses = peer.clauses()
-        found = match(units, peer, similarity[first : first + len(clauses)])
+        matched = match(units, peer, similarity[first : first + len(clauses)])
         first += len(clauses)
         degrees = [0.0] * len(units.weights)
-        for each in found.matches:
+        for each in matched.matches:
             degrees[each.unit] = 1.0
-        used = {each.segment for each in found.matches}
-        free = (clauses[segment].spans for segment in _segments(peer, found.segmentations) if segment not in used)
+        used = {each.segment for each in matched.matches}
+        free = (clauses[segment].spans for segment in _segments(peer, matched.segmentations) if segment not in used)
         yield PeerContent(
             degrees,
-            {each.unit: clauses[each.segment].spans for each in found.matches},
+            {each.unit: clauses[each.segment].spans for each in matched.matches},
             tuple(free),
-            {each.unit: each.similarity for each in found.matches},
+            {each.unit: each.similarity for each in matched.matches},
         )
 
 

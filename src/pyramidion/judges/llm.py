@@ -70,10 +70,10 @@ class Reply:
 def parse(text: str, count: int) -> list[Reply]:
     """The answers, one for each unit; ValueError says what is wrong with them."""
     try:
-        found = json.loads(_unfenced(text))
+        content = json.loads(_unfenced(text))
     except json.JSONDecodeError as error:
         raise ValueError(f"it does not parse ({error.msg} in line {error.lineno})") from None
-    answers = found.get("answers") if isinstance(found, dict) else None
+    answers = content.get("answers") if isinstance(content, dict) else None
     if not isinstance(answers, list):
         raise ValueError('it has no list of "answers"')
     if len(answers) != count:
@@ -172,8 +172,8 @@ class LlmJudge:
     def _verdicts(self, asked: Questions, client: Any, pool: ThreadPoolExecutor) -> Verdicts:
         probability = np.zeros((len(asked.units), len(asked.summaries)))
         replies: dict[tuple[int, int], Reply] = {}
-        for request, found in self._answered(list(_requests(asked)), client, pool):
-            for row, reply in zip(request.rows, found, strict=True):
+        for request, given in self._answered(list(_requests(asked)), client, pool):
+            for row, reply in zip(request.rows, given, strict=True):
                 probability[row, request.column] = reply.probability
                 replies[row, request.column] = reply
 

@@ -1,7 +1,7 @@
 """From references to a pyramid like a person's.
 
 A unit's label is its most central contributor, the one most similar to the others on average, of those that can be read
-without what stands before them. Units are numbered from the heaviest and most attractive down, and nothing depends on
+without what comes before them. Units are numbered from the heaviest and most attractive down, and nothing depends on
 the order of references, so ids are stable.
 """
 
@@ -80,14 +80,14 @@ def build(
         raise InputError(Problem(where, f"{what}, so there is nothing to build a pyramid from"))
     segments = tuple(segment for id, text in said.items() for segment in text.segments(id))
     joined = graph(segments, similarity(list(said.values())))
-    found = partition(joined)
+    partitioned = partition(joined)
     labels = _Labels(joined)
     units = tuple(
         ContentUnit(unit_id(name, number), labels.label(unit), _contributors(unit, segments))
-        for number, unit in enumerate(found.units, 1)
+        for number, unit in enumerate(partitioned.units, 1)
     )
     notes = [Problem(f"{where}, reference {id}", "is empty and left out", "warning") for id in references.keys() - said]
-    notes += [Problem(where, note, "warning") for note in found.notes]
+    notes += [Problem(where, note, "warning") for note in partitioned.notes]
     return BuiltPyramid(Pyramid(topic, tuple(said), units, name), joined.threshold, tuple(sorted(notes, key=str)))
 
 
@@ -115,7 +115,7 @@ class _Labels:
 
 
 def reads_alone(segment: Segment) -> bool:
-    """Whether it is a whole sentence, or at least does not lean on what stands before it."""
+    """Whether it is a whole sentence, or at least does not lean on what comes before it."""
     return segment.id.segmentation == 0 or not LEANING.match(segment.text)
 
 

@@ -118,8 +118,8 @@ def _parts(texts: Sequence[str]) -> Iterator[list[str]]:
 
 def _unit(rows: Any) -> Doubles:
     """Rows of unit length; a row of zeros stays one."""
-    found = np.asarray(rows, np.float64)
-    if not found.size:
+    vectors = np.asarray(rows, np.float64)
+    if not vectors.size:
         return np.zeros((0, 1))
-    length = np.linalg.norm(found, axis=1, keepdims=True)
-    return np.asarray(np.divide(found, length, out=np.zeros_like(found), where=length > 0))
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0))

@@ -243,7 +243,7 @@ def scores_by(
     for j in said(choice.on_units):
         if j.value is not None:
             where = f"topic {j.topic}, system {j.system}"
-            count = j.value if 0 < j.value < 1 else _whole(j.value, where, ", and no degree")
+            count = j.value if 0 < j.value < 1 else _whole(j.value, where, "is neither a count nor a degree")
             counts.setdefault((j.topic, j.system), {})[j.unit] = count
     for key, expressed in counts.items():
         own, unmatched = choice.left_out(*key), outside.get(key)
@@ -253,9 +253,9 @@ def scores_by(
         yield key, PeerScore(choice.pyramid_for(*key), counted, unmatched, rounding, clip)
 
 
-def _whole(value: float, where: str, more: str = "") -> int:
+def _whole(value: float, where: str, what: str = "is not a count") -> int:
     if not value.is_integer():
-        raise InputError(Problem(where, f"value {value:g} is no count{more}"))
+        raise InputError(Problem(where, f"value {value:g} {what}"))
     return int(value)
 
 

@@ -106,9 +106,9 @@ def _parts(given: dict[str, list[str] | None]) -> tuple[dict[str, Any], dict[str
 def _numbers(name: str, text: str) -> tuple[float, ...]:
     """ "1,1.5,2" as numbers."""
     try:
-        found = tuple(float(part) for part in text.split(",") if part.strip())
+        numbers = tuple(float(part) for part in text.split(",") if part.strip())
     except ValueError:
-        found = ()
-    if not found:
-        raise UsageError(f"--{name.replace('_', '-')}: {text!r} is no list of numbers such as 1,1.5,2")
-    return found
+        numbers = ()
+    if not numbers:
+        raise UsageError(f"--{name.replace('_', '-')}: {text!r} is not a list of numbers such as 1,1.5,2")
+    return numbers

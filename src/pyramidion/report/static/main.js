@@ -20,7 +20,10 @@ const fragment = (...parts) => `#${parts.map(encodeURIComponent).join("/")}`;
 /** @param {number | null | undefined} value */
 const shown = (value) => value?.toFixed(3) ?? "–";
 
-/** The colour of a weight: the top tier has the first, whatever the number of tiers. @param {number | null} weight @param {number} tiers */
+/**
+ * The colour of a weight: the top tier has the first, whatever the number of tiers.
+ * @param {number | null} weight @param {number} tiers
+ */
 const tier = (weight, tiers) => `t${Math.min(Math.max(tiers - Number(weight), 0) + 1, 5)}`;
 
 /** @param {[number, number][]} pairs @param {number} key */

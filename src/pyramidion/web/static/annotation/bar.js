@@ -121,7 +121,10 @@ function offer(button, what, verb) {
  * @typedef {{ title: string, keys: [key: string, text: string][] }} KeyGroup
  */
 
-/** Actions under one heading of the help. @param {string} title @param {Omit<Action, "group">[]} actions @returns {Action[]} */
+/**
+ * Actions under one heading of the help.
+ * @param {string} title @param {Omit<Action, "group">[]} actions @returns {Action[]}
+ */
 export const group = (title, actions) => actions.map((each) => ({ ...each, group: title }));
 
 /** Keys that belong to the texts and the list; they are listed in the help only. @type {KeyGroup[]} */

@@ -1,5 +1,5 @@
 // @ts-check
-// What a command does to a state, as the server does it (pyramidion.methods.annotate), so that the page need not wait
+// What a command does to a state, as the server does it (pyramidion.annotation), so that the page need not wait
 // for the server. A command that it would refuse is refused here at once; what it answers replaces what is made here.
 // tests/js/test_parity.py proves that both sides agree.
 
@@ -21,7 +21,8 @@ import { difference, pointCount, sameSpans, union } from "./spans.js";
  * @property {{ name: string, references: string[], units: Unit[] }} pyramid
  * @property {Peer | null} peer null in the annotation of a pyramid
  *
- * @typedef {Content & { annotation: any, version: number, pyramid_version: number | null, may_edit: boolean, score: any,
+ * @typedef {Content & { annotation: any, version: number, pyramid_version: number | null, may_edit: boolean,
+ *   score: any,
  *   undo: string | null, redo: string | null }} State an annotation as the server sends it
  */
 
@@ -186,7 +187,7 @@ const EDITS = {
     checkNew(units, id);
     const moved = [...new Set(references)].map((reference) => contributor(old, String(reference)));
     if (!moved.length || moved.length === old.contributors.length) {
-      throw new Refused("A split takes some of the unit’s contributors and leaves some.");
+      throw new Refused("To split a unit, take some of its contributors but not all.");
     }
     const rest = { ...old, ...without(old, references) };
     const made = { id, label, comment: "", contributors: moved };
@@ -251,7 +252,10 @@ const ANNOTATIONS = {
 const MAKES = { add_unit: "unit", split_unit: "new", match_unit: "id", mark_unmatched: "id" };
 let serial = 0;
 
-/** A command that makes something gets a name for it that the server never sees: it gives the real one. @param {Command} command */
+/**
+ * A command that makes something gets a name for it that the server never sees: it gives the real one.
+ * @param {Command} command
+ */
 export function named(command) {
   const field = MAKES[command.type];
   return field && !command[field] ? { ...command, [field]: `new:${Date.now()}-${++serial}` } : command;
@@ -282,7 +286,10 @@ export function renamed({ type, ...fields }, from, to) {
   return { type, ...Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, swap(value)])) };
 }
 
-/** The units that a command names; null for undo and redo, which may be about any. @param {Command} command @returns {string[] | null} */
+/**
+ * The units that a command names; null for undo and redo, which may be about any.
+ * @param {Command} command @returns {string[] | null}
+ */
 export function unitsOf(command) {
   if (command.type === "undo" || command.type === "redo" || command.type.startsWith("import")) return null;
   return [command.unit, command.to, command.new, command.before, ...(command.units ?? [])].filter(Boolean);
@@ -293,7 +300,8 @@ export function unitsOf(command) {
 /**
  * @typedef {{ first: Unit | null, second: Unit | null }} UnitRow what two annotations say about a unit
  * @typedef {{ unit: string, first: Mark[], second: Mark[] }} MatchRow
- * @typedef {{ start: "first" | "second", known: Set<string | undefined> }} Origin the side that the third began with, and its units
+ * @typedef {{ start: "first" | "second", known: Set<string | undefined> }}
+ *   Origin the side that the third began with, and its units
  */
 
 /**

@@ -14,7 +14,8 @@ import { Work } from "./work.js";
 /** @import { Span } from "./spans.js" */
 /**
  * @typedef {"first" | "second"} Side
- * @typedef {{ unit: string, first: any, second: any, same: boolean, differing: string[] }} Row what both say: units, or mentions
+ * @typedef {{ unit: string, first: any, second: any, same: boolean, differing: string[] }}
+ *   Row what both say: units, or mentions
  * @typedef {{ id: number, name: string, owner: string, url: string }} About one of the two annotations
  *
  * @typedef {{ kind: "pyramid" | "peer", topic: string, system: string, first: About, second: About,

@@ -12,7 +12,8 @@ import { column, DataTable } from "../shared/table.js";
 /** @import { Column } from "../shared/table.js" */
 /**
  * @typedef {{ name: string, may_edit: boolean }} Me
- * @typedef {{ id: string, title: string, references: string[], systems: string[], pyramids: string[], judges?: string[] }} Topic
+ * @typedef {{ id: string, title: string, references: string[], systems: string[], pyramids: string[],
+ *   judges?: string[] }} Topic
  * @typedef {{ me: Me, annotations: Row[], topics: Topic[] }} Desk what /api/annotate says
  *
  * @typedef {{ id: number, name: string, kind: string, topic: string, system: string, owner: string, shared: boolean,
@@ -56,7 +57,7 @@ function showBegun({ annotations, me }) {
     sort: { by: "Last change", direction: "descending" },
     filter: (row) => `${row.name} ${row.topic} ${row.system} ${row.owner}`,
     columns: columns(me, update),
-    empty: [el("p", el("strong", "Nothing begun yet.")), el("p", "Begin with the pyramid of a topic, below.")],
+    empty: [el("p", el("strong", "No annotations yet.")), el("p", "Begin with the pyramid of a topic, below.")],
   });
   table.update(annotations);
   put(byId("begun"), table.node, annotations.length > 1 && el("div.actions.a-compare-line", compare, help));

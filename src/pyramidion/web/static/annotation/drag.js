@@ -5,7 +5,10 @@ import { el } from "../shared/dom.js";
 
 const EDGE = 36;
 
-/** @typedef {{ node: Element, mark: string, drop: () => void }} Target mark: the class that shows it; drop: what happens */
+/**
+ * @typedef {{ node: Element, mark: string, drop: () => void }}
+ *   Target mark: the class that shows it; drop: what happens
+ */
 
 /**
  * Drag from a pointer event on. `target` says what the thing under the pointer would take. Escape gives up.
@@ -58,7 +61,10 @@ export function drag(start, { shown, target }) {
   follow(start);
 }
 
-/** Wait whether a pressed pointer moves: then it drags. A click stays a click. @param {PointerEvent} press @param {(move: PointerEvent) => void} begin */
+/**
+ * Wait whether a pressed pointer moves: then it drags. A click stays a click.
+ * @param {PointerEvent} press @param {(move: PointerEvent) => void} begin
+ */
 export function dragFrom(press, begin) {
   const over = new AbortController();
   const options = { signal: over.signal };

@@ -19,7 +19,10 @@ import { Work } from "./work.js";
 /** @import { Span } from "./spans.js" */
 /** @import { Text } from "./text.js" */
 /** @import { Card, Filter } from "./tiers.js" */
-/** @typedef {{ id?: string, unit: string | null, text: string, spans: Span[] }} Mention where words of a text are used */
+/**
+ * @typedef {{ id?: string, unit: string | null, text: string, spans: Span[] }}
+ *   Mention where words of a text are used
+ */
 
 const FLASH = 2600;
 const REST = 250;
@@ -415,7 +418,9 @@ function follows(text, span, previous, start) {
 /** @param {Command} command */
 const describe = ({ type, label }) => (label ? `${type.replaceAll("_", " ")}: “${label}”` : type.replaceAll("_", " "));
 
-/** The strip below the texts: what is picked and what can be done with it; which units use the words under the cursor. */
+/**
+ * The strip below the texts: what is picked and what can be done with it; which units use the words under the cursor.
+ */
 class Here {
   #shown = "";
 

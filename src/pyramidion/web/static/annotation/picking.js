@@ -8,7 +8,10 @@ import { paint } from "./text.js";
 /** @import { Span } from "./spans.js" */
 /** @import { Text, Texts } from "./text.js" */
 /** @typedef {{ text: Text, word: number }} Cursor */
-/** @typedef {{ text: Text, anchor: number } | { text: Text, on: number, x: number, y: number }} Press a new pick, or on one */
+/**
+ * @typedef {{ text: Text, anchor: number } | { text: Text, on: number, x: number, y: number }}
+ *   Press a new pick, or on one
+ */
 /**
  * @typedef {object} Hooks
  * @property {(text: Text, place: number | null) => void} onHover
@@ -86,7 +89,10 @@ export class Selecting {
     this.pick.begin(text, span, { beside: adds(event) });
   }
 
-  /** A point between words, close to one: the space before a word or the full stop after it. @param {Text} text @param {number} word @param {PointerEvent} event */
+  /**
+   * A point between words, close to one: the space before a word or the full stop after it.
+   * @param {Text} text @param {number} word @param {PointerEvent} event
+   */
   #beside(text, word, { clientX: x, clientY: y }) {
     const reach = 12;
     return text
@@ -194,7 +200,10 @@ export class Selecting {
     return true;
   }
 
-  /** The word a line further up or down, below where one was. @param {Text} text @param {number} from @param {number} by */
+  /**
+   * The word a line further up or down, below where one was.
+   * @param {Text} text @param {number} from @param {number} by
+   */
   #line(text, from, by) {
     const { spans } = text.words;
     const [here] = text.boxes(spans[from]);
@@ -222,7 +231,10 @@ export class Selecting {
     else this.pick.grow(span);
   }
 
-  /** Move the end of the growing piece by one character: for what words do not reach. @param {Text} text @param {number} word @param {string} key */
+  /**
+   * Move the end of the growing piece by one character: for what words do not reach.
+   * @param {Text} text @param {number} word @param {string} key
+   */
   #trim(text, word, key) {
     const growing = this.pick.growing;
     const span = growing?.text === text ? growing.span : text.words.spans[word];

@@ -80,7 +80,10 @@ export class PyramidEditor extends Editor {
     put(card.marks, this.state.pyramid.references.map(mark));
   }
 
-  /** Onto another card to merge, to an edge of it to go before or after. @param {string} id @param {PointerEvent} move */
+  /**
+   * Onto another card to merge, to an edge of it to go before or after.
+   * @param {string} id @param {PointerEvent} move
+   */
   dragCard(id, move) {
     /** @param {string} before */
     const place = (before) => this.work.do({ type: "reorder_unit", unit: id, before });

@@ -64,7 +64,10 @@ export class Queue {
     return last.command;
   }
 
-  /** Leave out those of the unsent that a test finds, and return them. @param {(command: Command) => boolean} test @param {number} version */
+  /**
+   * Leave out those of the unsent that a test finds, and return them.
+   * @param {(command: Command) => boolean} test @param {number} version
+   */
   drop(test, version) {
     const dropped = this.#items.filter((item) => !item.sending && test(item.command));
     this.#items = this.#items.filter((item) => !dropped.includes(item));
@@ -81,7 +84,10 @@ export class Queue {
   /** What an earlier visit left. @returns {{ version: number, commands: Command[] } | null} */
   left = () => device.read(this.#name);
 
-  /** Where the device keeps nothing, only this page holds the commands, and it warns before it is left. @param {number} version */
+  /**
+   * Where the device keeps nothing, only this page holds the commands, and it warns before it is left.
+   * @param {number} version
+   */
   #keep(version) {
     if (!this.#items.length) device.remove(this.#name);
     else device.write(this.#name, { version, commands: this.commands });
@@ -105,7 +111,10 @@ export class Past {
     this.#after = [];
   }
 
-  /** A command of one's own was taken by the server; this was the state until then. @param {string} type @param {Content} state */
+  /**
+   * A command of one's own was taken by the server; this was the state until then.
+   * @param {string} type @param {Content} state
+   */
   taken(type, { pyramid, peer }) {
     const side = type === "undo" ? this.#after : this.#before;
     side.push({ pyramid, peer });

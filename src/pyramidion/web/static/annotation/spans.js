@@ -147,7 +147,10 @@ export class Words {
     return high;
   }
 
-  /** From one word to another, whichever comes first, with all between. @param {number} one @param {number} other @returns {Span} */
+  /**
+   * From one word to another, whichever comes first, with all between.
+   * @param {number} one @param {number} other @returns {Span}
+   */
   between(one, other) {
     return [this.spans[Math.min(one, other)][0], this.spans[Math.max(one, other)][1]];
   }
@@ -158,7 +161,10 @@ export class Words {
     return touched.length ? [touched[0][0], touched[touched.length - 1][1]] : null;
   }
 
-  /** One grapheme further or back from a place: for what words do not reach, like a full stop. @param {number} place @param {number} by */
+  /**
+   * One grapheme further or back from a place: for what words do not reach, like a full stop.
+   * @param {number} place @param {number} by
+   */
   step(place, by) {
     this.#graphemes ??= [...GRAPHEMES.segment(this.text)].map(({ index }) => index).concat(this.text.length);
     const at = this.#graphemes.findIndex((start) => start >= place);

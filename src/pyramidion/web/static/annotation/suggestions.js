@@ -113,7 +113,10 @@ export class UnitSuggestions extends Suggesting {
     super(editor, { title: "Suggestions", label: "Suggest", noun: "suggestion" });
   }
 
-  /** The unit that is current now; another one is asked about only after a moment's rest. @param {Unit | null} unit @param {boolean} changed */
+  /**
+   * The unit that is current now; another one is asked about only after a moment's rest.
+   * @param {Unit | null} unit @param {boolean} changed
+   */
   about(unit, changed) {
     this.#unit = unit;
     if (changed) this.clear();
@@ -177,7 +180,10 @@ export class UnitSuggestions extends Suggesting {
   }
 }
 
-/** Proposals for a summary: units whose words occur in it too (as found in other annotated summaries), and similar ones. */
+/**
+ * Proposals for a summary: units whose words occur in it too (as found in other annotated summaries), and similar
+ * ones.
+ */
 export class Proposals extends Suggesting {
   /** @type {{ proposals: Proposal[], likely: Proposal[] } | null} */
   #offered = null;
@@ -210,7 +216,7 @@ export class Proposals extends Suggesting {
     const { proposals, likely } = this.#offered;
     this.show(
       [
-        ["Proposal: marked so in other summaries", open(proposals).map((each) => this.#itemOf(each))],
+        ["Proposal: matched in other summaries", open(proposals).map((each) => this.#itemOf(each))],
         ["Proposal: similar words", open(likely).map((each) => this.#itemOf(each))],
       ],
       "No proposals.",

@@ -150,7 +150,10 @@ export class Texts {
   /** @param {Node | null} node */
   of = (node) => this.all.find((text) => text.body.contains(node));
 
-  /** The words of a text, given spans in code points; "" where there is no such text. @param {string} name @param {Span[]} spans */
+  /**
+   * The words of a text, given spans in code points; "" where there is no such text.
+   * @param {string} name @param {Span[]} spans
+   */
   quote(name, spans) {
     const text = this.byName.get(name);
     return text ? text.quote(text.places.toUnits(spans)) : "";

@@ -261,7 +261,10 @@ function tier(weight) {
   return { node, list, count };
 }
 
-/** Bring the nodes of a list into this order with few moves: usually one, of the card that has changed. @param {HTMLElement} list @param {Element[]} wanted */
+/**
+ * Bring the nodes of a list into this order with few moves: usually one, of the card that has changed.
+ * @param {HTMLElement} list @param {Element[]} wanted
+ */
 function arrange(list, wanted) {
   const staying = new Set(wanted);
   /** @param {Element | null} node */
@@ -298,7 +301,10 @@ function move(list, node, before) {
 
 const ROW = 7;
 
-/** The pyramid in small: a bar for each tier, as wide as it has units. @param {HTMLElement} place @param {Unit[]} units @param {number} top */
+/**
+ * The pyramid in small: a bar for each tier, as wide as it has units.
+ * @param {HTMLElement} place @param {Unit[]} units @param {number} top
+ */
 export function drawShape(place, units, top) {
   const counts = Array.from({ length: top }, (_, i) => units.filter((unit) => unit.weight === top - i).length);
   const key = counts.join(" ");

@@ -78,7 +78,10 @@ export class Work extends EventTarget {
     this.#schedule();
   }
 
-  /** Make a change here and now; the server hears of it next. The name of what it makes, or false where refused. @param {Command} command */
+  /**
+   * Make a change here and now; the server hears of it next. The name of what it makes, or false where refused.
+   * @param {Command} command
+   */
   do(command) {
     if (!this.mayEdit) return this.#refuse(command, "You can read this annotation but not change it.");
     const complete = named(command);
@@ -248,7 +251,10 @@ export class Work extends EventTarget {
     if (!this.#draining) this.#schedule();
   }
 
-  /** A newer state and the events of others in it; commands that wait for the same units are not sent over them. @param {State} state @param {Change[]} events */
+  /**
+   * A newer state and the events of others in it; commands that wait for the same units are not sent over them.
+   * @param {State} state @param {Change[]} events
+   */
   #take(state, events) {
     this.#server = state;
     if (events.length) this.#forget();
@@ -342,7 +348,10 @@ function withItem(state, { command, preview }) {
   }
 }
 
-/** Whether an event is of this command: the server leaves out what is empty and fills in names. @param {Command} sent @param {Command} taken */
+/**
+ * Whether an event is of this command: the server leaves out what is empty and fills in names.
+ * @param {Command} sent @param {Command} taken
+ */
 function sameCommand(sent, taken) {
   return Object.entries(sent).every(([field, value]) => {
     const empty = value === "" || (Array.isArray(value) && !value.length);

@@ -111,7 +111,7 @@ function stateButtons({ state, campaign }, address, refresh) {
     return {
       title: `Close ${campaign} for good?`,
       intro: [
-        el("p", "Nobody gets tasks any more, and it cannot be opened again. Everything collected stays."),
+        el("p", "Nobody gets tasks any more, and the campaign cannot be opened again. Everything collected is kept."),
         Number(open) > 0 &&
           el("p.notice.warn", `${plural(Number(open), "answer")} still missing, ${leased} in work now.`),
       ],
@@ -224,7 +224,7 @@ function shareTable(caption, title) {
         cell: (row) => progress(row.submitted, row.wanted),
       }),
     ],
-    empty: el("p", "Nothing is asked here."),
+    empty: el("p", "There are no tasks here."),
   });
 }
 
@@ -347,7 +347,7 @@ function range(seconds) {
   const sorted = [...seconds].sort((a, b) => a - b);
   /** @param {number} part */
   const at = (part) => sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))];
-  return `Four in five between ${duration(at(0.1))} and ${duration(at(0.9))}.`;
+  return `Four in five answers took between ${duration(at(0.1))} and ${duration(at(0.9))}.`;
 }
 
 start();

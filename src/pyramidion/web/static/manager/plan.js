@@ -279,7 +279,7 @@ export class PlanForm {
     try {
       await post("/api/manage/plan", { ...request, start: true });
     } catch (error) {
-      return void put(problem, errorBox(error, "It was not started"));
+      return void put(problem, errorBox(error, "The campaign was not started"));
     }
     this.#preview = null;
     this.#named = false;

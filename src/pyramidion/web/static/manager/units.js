@@ -11,7 +11,10 @@ import { column, DataTable } from "../shared/table.js";
 /** @import { CampaignData } from "./campaign.js" */
 /** @import { Problem } from "../shared/api.js" */
 /** @typedef {{ id: string, label: string, author: string, group: string, topic: string }} Unit */
-/** @typedef {{ kept: number, pyramids: { topic: string, units: Unit[] }[], notes: Problem[] }} Made what was or would be made */
+/**
+ * @typedef {{ kept: number, pyramids: { topic: string, units: Unit[] }[], notes: Problem[] }}
+ *   Made what was or would be made
+ */
 
 export class Units {
   /** @param {HTMLElement} place @param {{ campaign: string }} page */

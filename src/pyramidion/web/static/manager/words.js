@@ -5,7 +5,8 @@ import { el, name } from "../shared/dom.js";
 import { capital } from "../shared/format.js";
 
 /**
- * @typedef {{ submitted: number, wanted: number, leased: number, surplus: number, tasks: number, tasks_full: number }} Progress
+ * @typedef {{ submitted: number, wanted: number, leased: number, surplus: number, tasks: number,
+ *   tasks_full: number }} Progress
  * @typedef {{ name: string, kind: string, state: string, progress: Progress }} Campaign
  * @typedef {{ name: string, type: string, help?: string, choices?: string[], default_by_kind: unknown }} Setting
  * @typedef {Record<string, number>} Counts
@@ -64,13 +65,13 @@ const LABELS = {
   fee: "Platform fee",
   lease_minutes: "Time for a task (minutes)",
   min_seconds: "Too fast below (seconds)",
-  min_agreement: "Least agreement",
+  min_agreement: "Minimum agreement",
   gold_rate: "Known-answer tasks (share)",
   check: "Comprehension check",
   show_progress: "Show progress",
   separate_writers: "Keep writers apart",
   deviation_notice: "Comparison notice",
-  most_per_worker: "Most tasks per worker",
+  most_per_worker: "Maximum tasks per worker",
   completion_url: "Address when done",
   platform_study: "Platform’s study id",
   seed: "Random seed",
@@ -212,27 +213,27 @@ export const WORKER_ACTIONS = {
   include: { title: "Include in scores again", help: "Their answers count again.", confirm: "Include worker" },
   block: {
     title: "Block",
-    help: "They get no more tasks and lose the one in work. What they submitted stays as it is.",
+    help: "They get no more tasks and lose the one they are working on. Their submitted answers stay as they are.",
     confirm: "Block worker",
     danger: true,
   },
   "block-remove": {
     title: "Block and remove their answers",
-    help: "They get no more tasks. All their answers to this campaign are rejected, and other workers get the places.",
+    help: "They get no more tasks. All their answers to this campaign are rejected, and other workers get the tasks.",
     confirm: "Block and remove",
     danger: true,
   },
   unblock: { title: "Unblock", help: "They can take tasks again.", confirm: "Unblock worker" },
   approve: {
     title: "Approve all work",
-    help: "Every answer of theirs to this campaign that is not decided yet is to be paid.",
+    help: "All their answers to this campaign that are not decided yet will be paid.",
     confirm: "Approve all",
   },
   reject: {
     title: "Reject all work",
     help:
-      "Every answer of theirs to this campaign that is not decided yet: not paid, in no score, and other workers get " +
-      "the places. Answers are kept.",
+      "All their answers to this campaign that are not decided yet are rejected: they are not paid and count in no " +
+      "score, and other workers get the tasks. The answers are kept.",
     confirm: "Reject all",
     danger: true,
   },
@@ -241,20 +242,23 @@ export const WORKER_ACTIONS = {
 
 /** @type {Record<string, Action>} */
 export const ANSWER_ACTIONS = {
-  approve: { title: "Approve", help: "This answer is to be paid. If it was rejected, it counts again if it can." },
+  approve: {
+    title: "Approve",
+    help: "This answer will be paid. If it was rejected, it counts again unless somebody else has taken its place.",
+  },
   reject: {
     title: "Reject",
-    help: "This answer is not paid and is in no score, and somebody else gets the task. The answer is kept.",
+    help: "This answer is not paid and counts in no score, and somebody else gets the task. The answer is kept.",
     danger: true,
   },
   reopen: {
     title: "Re-open",
-    help: "This answer is in no score any more, and somebody else gets the task. It can still be paid.",
+    help: "This answer no longer counts in any score, and somebody else gets the task. It can still be paid.",
     danger: true,
   },
   restore: {
     title: "Restore",
-    help: "This answer counts again, unless somebody else has the place by now: then it is kept as surplus.",
+    help: "This answer counts again, unless somebody else has taken its place: then it is kept as surplus.",
   },
 };
 

@@ -179,7 +179,10 @@ function searchText({ worker, flags, excluded, blocked }) {
   return [worker, ...flags.flatMap((flag) => [flag.reason, flag.detail]), ...out].filter(Boolean).join(" ");
 }
 
-/** A button in a row, which says to screen readers what it is about. @param {string} label @param {string} row @param {() => void} act */
+/**
+ * A button in a row, which says to screen readers what it is about.
+ * @param {string} label @param {string} row @param {() => void} act
+ */
 const about = (label, row, act) => button([label, el("span.visually-hidden", ` ${row}`)], act, "small");
 
 // -- what one worker has answered, in a dialog; each answer can be approved, rejected or asked of somebody else --

@@ -8,7 +8,8 @@ import { errorBox } from "./messages.js";
 /**
  * A field of a form: its node, its value, and `check`, which shows what is wrong with it and says whether anything is.
  * @typedef {{ node: HTMLElement | null, value: () => any, focus?: () => void, check?: () => boolean }} Field
- * @typedef {{ value: string, title: string, help: string, confirm?: string, danger?: boolean, amount?: boolean }} Choice
+ * @typedef {{ value: string, title: string, help: string, confirm?: string, danger?: boolean, amount?: boolean }}
+ *   Choice
  * @typedef {{ action: string | null, reason: string | null, amount: number | null }} Decision
  */
 

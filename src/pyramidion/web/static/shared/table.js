@@ -9,7 +9,7 @@ import { count, NONE, plural } from "./format.js";
 
 /** @import { Child } from "./dom.js" */
 /** @typedef {"ascending" | "descending"} Direction */
-/** @typedef {string | number | null | undefined | unknown[]} Value what is sorted by; null comes last in both directions */
+/** What is sorted by; null comes last in both directions. @typedef {string | number | null | undefined | unknown[]} Value */
 /**
  * @typedef {object} Column
  * @property {string} title

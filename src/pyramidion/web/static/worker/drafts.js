@@ -7,7 +7,8 @@ import { device } from "../shared/device.js";
 /** @import { CallOptions } from "../shared/api.js" */
 /**
  * @typedef {{ at: number, answer: any }} SavedDraft
- * @typedef {{ campaign: string, assignment: string, task: string, key: string, opened: number, submitting?: boolean } & SavedDraft} DraftRecord
+ * @typedef {{ campaign: string, assignment: string, task: string, key: string, opened: number,
+ *   submitting?: boolean } & SavedDraft} DraftRecord
  * @typedef {{ state: string, error?: any, expires?: number | null, finished?: boolean }} SaveState
  */
 
@@ -80,7 +81,10 @@ export class Draft extends EventTarget {
     this.#schedule();
   }
 
-  /** From now on this is a submission: should the page be closed, it is sent when it is opened again. @param {any} answer */
+  /**
+   * From now on this is a submission: should the page be closed, it is sent when it is opened again.
+   * @param {any} answer
+   */
   submitting(answer) {
     this.#record.answer = answer;
     this.#record.submitting = true;
@@ -157,7 +161,10 @@ export class Draft extends EventTarget {
   }
 }
 
-/** Send what was submitted on this device but never confirmed; returns how many answers arrived. @param {string} campaign */
+/**
+ * Send what was submitted on this device but never confirmed; returns how many answers arrived.
+ * @param {string} campaign
+ */
 export async function sendUnconfirmed(campaign) {
   let sent = 0;
   for (const name of device.names(PREFIX)) {

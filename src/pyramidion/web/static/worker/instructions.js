@@ -12,7 +12,8 @@ import { announce } from "../shared/messages.js";
  * @typedef {{ text: string, answer: unknown, why?: string }} ExampleItem
  * @typedef {{ summary?: string, reference?: string, items?: ExampleItem[] }} Example
  * @typedef {{ id: string, text: string, options: { value: string, label: string }[] }} Question
- * @typedef {{ title: string, intro?: string[], steps?: string[], example?: Example, questions?: Question[] }} Instructions
+ * @typedef {{ title: string, intro?: string[], steps?: string[], example?: Example, questions?: Question[] }}
+ *   Instructions
  */
 
 /**

@@ -39,7 +39,10 @@ export function readingPanel(title, texts, { sticky = true, extra = null } = {})
   return node;
 }
 
-/** On phones the panel sticks to the top; nothing may scroll behind it when it is jumped to. @param {HTMLElement | null} panel */
+/**
+ * On phones the panel sticks to the top; nothing may scroll behind it when it is jumped to.
+ * @param {HTMLElement | null} panel
+ */
 export function followPanel(panel) {
   if (!panel) return () => {};
   const root = document.documentElement;

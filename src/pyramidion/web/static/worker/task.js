@@ -38,7 +38,8 @@ import { writeView } from "./write.js";
  *   references: string[], candidates: string[], units: { id: string, label: string }[], aspects: Aspect[],
  *   statements: number, notice?: boolean }} Page what the server asks: each kind of task has some of these
  *
- * @typedef {{ page: Page, answer: any, changed: () => void }} Work what a view is made from: the page, the answer so far
+ * @typedef {{ page: Page, answer: any, changed: () => void }} Work what a view is made from: the page,
+ *   the answer so far
  */
 
 /** @type {Record<string, (work: Work) => View>} */

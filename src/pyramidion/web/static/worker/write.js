@@ -41,7 +41,7 @@ export function writeView({ page, answer, changed }) {
     const input = el("textarea", { ...about, "aria-describedby": `${id}-problems` });
     input.value = typeof before === "string" ? before : "";
     const problems = el("ul.problems.small", { id: `${id}-problems` });
-    const note = "This came from elsewhere, which is noted. Please use only what the text says.";
+    const note = "This came from somewhere else, which we have noted. Please use only what the text says.";
     const foreign = el("p.problems.small", { hidden: true }, note);
     const node = el("li.field", el("label", { for: id }, `Statement ${index + 1}`), input, problems, foreign);
     input.addEventListener("focus", () => {
@@ -229,7 +229,10 @@ export function contentWords(text) {
 /** @param {string} text */
 const squeeze = (text) => text.replace(/\s+/g, " ").trim();
 
-/** A text as one span per sentence, character by character as it was, and a bar of its sentences. @param {string} text */
+/**
+ * A text as one span per sentence, character by character as it was, and a bar of its sentences.
+ * @param {string} text
+ */
 function referenceText(text) {
   const sentences = segments(text, "sentence").map(({ segment }) => ({
     words: contentWords(segment),
