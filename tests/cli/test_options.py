@@ -55,7 +55,7 @@ import pyramidion as pyr
 from pyramidion import engines
 from pyramidion.analysis import grid_runs as grids
 from pyramidion.annotation.desk import AnnotationDesk
-from pyramidion.campaigns import reviewing as platforms
+from pyramidion.campaigns import sync as platforms
 from pyramidion.campaigns.platforms.prolific import Client
 from pyramidion.cli import demo
 from pyramidion.cli.main import app
