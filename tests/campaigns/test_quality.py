@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyramidion.campaigns.quality import Flag, Reason, WorkRecord, flag_workers
+from pyramidion.campaigns.monitor import Flag, Reason, WorkRecord, flag_workers
 from pyramidion.errors import InputError
 
 VARIED = (1.0, 0.0, 1.0, 1.0)
