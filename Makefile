@@ -27,7 +27,7 @@ lint: $(VENV)/.test-installed lint-js
 	$(BIN)/lint-imports
 
 library: $(VENV)/.test-installed
-	$(PYTEST) -m 'not browser and not server and not load and not slow'
+	$(PYTEST) --hypothesis-profile quick -m 'not browser and not server and not load and not slow'
 
 unit: $(VENV)/.test-installed unit-js
 	$(PYTEST)

@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 
 import pyramidion as pyr
 from pyramidion.encoder.sentences import tokens
-from pyramidion.evaluation.automatic import evaluate_study
-from pyramidion.evaluation.choices import Choices
-from pyramidion.evaluation.evaluator import Evaluator
+from pyramidion.evaluation import Evaluator, evaluate_study
+from pyramidion.pyramids.choices import Choices
 from pyramidion.study import ScoreTable, Study
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -164,14 +163,14 @@ def throughput(study: Study) -> Iterator[str]:
         return " ".join(words)
 
     evaluator = Evaluator()
-    prepared = evaluator.prepare(evaluator.build(topic, references).pyramid, references)
+    pyramid = evaluator.builder.build(topic, references).pyramid
     yield "## Throughput: peers of about 100 words, all sentences distinct, against a prepared pyramid\n"
     yield "| peers | seconds | peers a second | processor seconds | peak memory, MB |"
     yield "|---|---|---|---|---|"
     for count in (100, 200, 400, 800):
         texts = [(str(i), peer(i)) for i in range(count)]
         start, used = time.perf_counter(), time.process_time()
-        for _ in evaluator.score(prepared, texts):
+        for _ in evaluator.score(pyramid, references, texts):
             pass
         seconds, used = time.perf_counter() - start, time.process_time() - used
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -20,8 +20,8 @@ import numpy as np
 
 import pyramidion as pyr
 from pyramidion.analysis.grid_runs import paper_levels, score_grid
-from pyramidion.evaluation.automatic import evaluate_study
-from pyramidion.evaluation.choices import Choices
+from pyramidion.evaluation import evaluate_study
+from pyramidion.pyramids.choices import Choices
 
 TARGET = Path(__file__).parent / "results" / "grid.md"
 BASE = Choices(partitioner="edua-g")

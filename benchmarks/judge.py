@@ -30,8 +30,8 @@ from pyramidion.campaigns.platforms.simulated import answer, crowd
 from pyramidion.encoder.alignment import Alignment, Texts
 from pyramidion.encoder.minilm import Encoded, Encoder
 from pyramidion.encoder.words import Bag, bags
-from pyramidion.evaluation.judging import jobs, judge_study
-from pyramidion.judges import Questions, lexical, make_judge
+from pyramidion.evaluation import judge_study
+from pyramidion.judges import Questions, judged_topics, lexical, make_judge, questions
 from pyramidion.study import Judge, Judgment, Judgments, Study
 
 TARGET = Path(__file__).parent / "results" / "judge.md"
@@ -136,11 +136,12 @@ def truth_of(study: Study) -> Truth:
 
 
 def accuracy(study: Study) -> list[str]:
-    asked = [Questions(list(job.units.values()), list(job.peers.values())) for job in jobs(study, "expert")]
+    topics = judged_topics(study, "expert")
+    asked = list(questions(topics))
     truth = truth_of(study)
     people = [
-        np.array([[truth[job.topic, system, unit] for system in job.peers] for unit in job.units])
-        for job in jobs(study, "expert")
+        np.array([[truth[pyramid.topic, system, unit.id] for system in peers] for unit in pyramid.sampled])
+        for pyramid, peers in topics
     ]
     lines = []
     for name in ("align", "lexical"):
@@ -213,18 +214,19 @@ def simulated(
 ) -> SimulatedCrowd:
     """Every worker does some tasks, a summary with all its units; ``each`` workers share a task."""
     workers = crowd(people, rng)
-    tasks = [(job, system) for job in jobs(study, pyramid) for system in job.peers]
+    tasks = [(held, system, text) for held, peers in judged_topics(study, pyramid) for system, text in peers.items()]
     chosen = rng.permutation(len(tasks))[: max(1, people * TASKS_A_WORKER // each)]
     judgments = [j for j in study.judgments if j.judge == "align"]
     for number, place in enumerate(chosen.tolist()):
-        job, system = tasks[place]
-        units = [{"id": unit, "label": label} for unit, label in job.units.items()]
-        page = {"kind": "judge", "summary": job.peers[system], "units": units}
-        right = {unit: truth[job.topic, system, unit] for unit in job.units if (job.topic, system, unit) in truth}
+        held, system, text = tasks[place]
+        units = [{"id": unit.id, "label": unit.label} for unit in held.sampled]
+        page = {"kind": "judge", "summary": text, "units": units}
+        known = ((unit.id, (held.topic, system, unit.id)) for unit in held.sampled)
+        right = {unit: truth[key] for unit, key in known if key in truth}
         for turn in range(each):
             worker = workers[(number * each + turn) % people]
             said = answer(worker, page, right, rng)["units"]
-            judgments += [Judgment(job.topic, system, worker.name, float(v), unit=u) for u, v in said.items()]
+            judgments += [Judgment(held.topic, system, worker.name, float(v), unit=u) for u, v in said.items()]
     who = tuple(Judge(worker.name) for worker in workers)
     bad = {worker.name: worker.accuracy < 0.8 for worker in workers}
     return SimulatedCrowd(bad, replace(study, judges=(*who, Judge("align", "model")), judgments=Judgments(judgments)))

@@ -194,7 +194,7 @@ def largest_inputs(weights: dict[str, Array], texts: list[str]) -> Largest:
 
 def example_texts() -> list[str]:
     sys.path.insert(0, str(ROOT / "src"))
-    from pyramidion.formats.studies import example
+    from pyramidion.formats import example
 
     study = example()
     return [s.text for s in study.summaries] + [d.text for topic in study.topics for d in topic.documents]

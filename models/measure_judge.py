@@ -20,8 +20,7 @@ import pyramidion as pyr
 from pyramidion.encoder import alignment as presence
 from pyramidion.encoder.minilm import Encoder
 from pyramidion.encoder.words import bags
-from pyramidion.evaluation.judging import judge
-from pyramidion.judges import make_judge
+from pyramidion.judges import judge, make_judge
 
 MIXED_SYSTEMS, PAIRS_A_SOURCE = 20, 1500
 

@@ -18,6 +18,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # Timing never decides a test: shared machines are slow now and then.
 settings.register_profile("steady", deadline=None, max_examples=60, derandomize=True)
+settings.register_profile("quick", settings.get_profile("steady"), max_examples=15)  # for make check
 settings.load_profile("steady")
 
 # What a password costs to guess it also costs each log-in of a test. test_store.py looks at the real cost.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import os
+import pkgutil
 import re
 import subprocess
 import sys
@@ -25,6 +26,7 @@ def read(name: str) -> str:
     return (DOCS / name).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_generated_reference_is_up_to_date() -> None:
     script = ROOT / "scripts" / "reference.py"
     done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)
@@ -54,6 +56,7 @@ def test_no_link_is_broken(page: Path) -> None:
     assert not [link for link in links if "://" not in link and not (page.parent / link).exists()]
 
 
+@pytest.mark.slow
 def test_the_site_builds_without_a_warning_and_can_be_searched(tmp_path: Path) -> None:
     """A broken link or anchor, and a page that no menu leads to, are warnings."""
     build = [sys.executable, ROOT / "scripts" / "site.py", tmp_path / "site"]
@@ -108,6 +111,7 @@ def test_what_counts_as_the_same_output() -> None:
 TUTORIALS = sorted((DOCS / "tutorials").glob("*.md"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
 def test_tutorials_print_what_they_show(page: Path, tmp_path: Path) -> None:
     """Every page starts in an empty folder, at somebody's whose home is empty too."""
@@ -138,3 +142,26 @@ def test_python_examples_give_what_they_show(page: str) -> None:
     examples = doctest.DocTestParser().get_doctest(source, {}, page, page, 0)
     assert examples.examples
     assert doctest.DocTestRunner().run(examples).failed == 0
+
+
+def test_the_map_names_what_exists() -> None:
+    """Every dotted name on the page about the architecture can be imported."""
+    rooms = {path.stem for path in (ROOT / "src" / "pyramidion").iterdir()}
+    names = re.findall(r"`([a-z_]+(?:\.\w+)+)`", read("explanation/architecture.md"))
+    known = [name for name in names if name.split(".")[0] in rooms]
+    assert len(known) > 30
+    assert not [name for name in known if not _importable(f"pyramidion.{name}")]
+
+
+def _importable(name: str) -> bool:
+    try:
+        pkgutil.resolve_name(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
+
+
+def test_the_picture_of_the_rooms_is_up_to_date() -> None:
+    script = ROOT / "scripts" / "rooms.py"
+    done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -16,10 +16,10 @@ from pyramidion.errors import InputError, Problem, PyramidionError, UsageError
 
 if TYPE_CHECKING:
     from pyramidion.analysis.systems import compare_systems
-    from pyramidion.evaluation.automatic import evaluate
-    from pyramidion.evaluation.judging import judge
+    from pyramidion.evaluation import evaluate
     from pyramidion.formats import example, load, save
     from pyramidion.formats.score_tables import read_scores, write_scores
+    from pyramidion.judges import judge
     from pyramidion.scoring.methods import score
     from pyramidion.scoring.unit_vectors import compare_units
     from pyramidion.study import (
@@ -48,9 +48,9 @@ except PackageNotFoundError:  # a source tree that was never installed
 _LAZY = {
     "compare_systems": "pyramidion.analysis.systems",
     "compare_units": "pyramidion.scoring.unit_vectors",
-    "evaluate": "pyramidion.evaluation.automatic",
+    "evaluate": "pyramidion.evaluation",
     "example": "pyramidion.formats",
-    "judge": "pyramidion.evaluation.judging",
+    "judge": "pyramidion.judges",
     "load": "pyramidion.formats",
     "read_scores": "pyramidion.formats.score_tables",
     "save": "pyramidion.formats",

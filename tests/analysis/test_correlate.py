@@ -108,6 +108,7 @@ def test_intervals_over_systems_and_topics_are_wider() -> None:
     assert found.over_both.high - found.over_both.low > found.over_topics.high - found.over_topics.low
 
 
+@pytest.mark.slow
 def test_an_interval_covers_the_summary_level_truth() -> None:
     # Within a topic both measures are truth plus independent noise of the same size, so r tends to 1/2.
     covered = 0
@@ -125,6 +126,7 @@ def test_an_interval_covers_the_summary_level_truth() -> None:
     assert covered / 200 == pytest.approx(0.93, abs=0.05)
 
 
+@pytest.mark.slow
 def test_the_permutation_test_holds_its_level() -> None:
     false = []
     for seed in range(200):

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.evaluation.test_automatic import small_study
+from tests.test_evaluation import small_study
 
 import pyramidion as pyr
+from pyramidion.analysis.grid_explorer import GridExplorer
 from pyramidion.analysis.grid_runs import grid_jobs, grid_settings, human_gold, paper_levels, score_grid
-from pyramidion.evaluation.automatic import evaluate_study
-from pyramidion.evaluation.choices import Choices
-from pyramidion.evaluation.grid import GridEvaluator
-from pyramidion.evaluation.wtmf import train_wtmf
+from pyramidion.evaluation import TopicJob, evaluate_study
+from pyramidion.pyramids.choices import Choices
+from pyramidion.pyramids.wtmf import train
 
 GREEDY = Choices(partitioner="edua-g")
 LEVELS = {"beta": (3, 1), "percentile": (60, 83)}
@@ -26,15 +26,13 @@ LEVELS = {"beta": (3, 1), "percentile": (60, 83)}
 def explored(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """What was really computed: topics and numbers of settings."""
     seen: list[tuple[str, int]] = []
-    explore = GridEvaluator.explore
+    explore = GridExplorer.explore
 
-    def counted(
-        self: GridEvaluator, topic: str, references: Any, peers: Any, settings: Any, **own: Any
-    ) -> Iterator[Any]:
-        seen.append((topic, len(settings)))
-        return explore(self, topic, references, peers, settings, **own)
+    def counted(self: GridExplorer, job: TopicJob, settings: Any) -> Iterator[Any]:
+        seen.append((job.topic, len(settings)))
+        return explore(self, job, settings)
 
-    monkeypatch.setattr(GridEvaluator, "explore", counted)
+    monkeypatch.setattr(GridExplorer, "explore", counted)
     return seen
 
 
@@ -96,15 +94,15 @@ def test_what_was_finished_before_an_interruption_is_kept(
     tmp_path: Path, explored: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = small_study("x", "y")
-    counted = GridEvaluator.explore
+    counted = GridExplorer.explore
 
-    def interrupted(self: GridEvaluator, topic: str, *rest: Any, **own: Any) -> Iterator[Any]:
-        if topic == "y":
+    def interrupted(self: GridExplorer, job: TopicJob, settings: Any) -> Iterator[Any]:
+        if job.topic == "y":
             raise KeyboardInterrupt
-        return counted(self, topic, *rest, **own)
+        return counted(self, job, settings)
 
     with monkeypatch.context() as patch:
-        patch.setattr(GridEvaluator, "explore", interrupted)
+        patch.setattr(GridExplorer, "explore", interrupted)
         with pytest.raises(KeyboardInterrupt):
             score_grid(study, GREEDY, LEVELS, folder=tmp_path)
     score_grid(study, GREEDY, LEVELS, folder=tmp_path)
@@ -118,6 +116,7 @@ def test_the_order_of_peers_does_not_mix_up_what_is_kept(tmp_path: Path) -> None
     assert np.array_equal(score_grid(turned, GREEDY, LEVELS, folder=tmp_path).scores, first.scores)
 
 
+@pytest.mark.slow
 def test_processes_give_the_same() -> None:
     study = small_study("x", "y")
     alone = score_grid(study, GREEDY, LEVELS)
@@ -151,9 +150,8 @@ def test_parts_are_compared_as_numbers_are(explored: list[tuple[str, int]]) -> N
 
 
 def test_an_embedder_counts_only_where_vectors_are_compared(tmp_path: Path) -> None:
-    corpus = tmp_path / "corpus.txt"
-    corpus.write_text("\n".join(s.text for s in small_study("x").summaries) * 3, encoding="utf-8")
-    train_wtmf(corpus, tmp_path / "m.npz", dimensions=5, rounds=2)
+    corpus = [s.text for s in small_study("x").summaries] * 3
+    train(corpus, rng=np.random.default_rng(0), dimensions=5, rounds=2).save(tmp_path / "m.npz")
     wtmf = f"wtmf:{tmp_path / 'm.npz'}"
     levels = {"similarity": ["cosine", "align"], "embedder": [wtmf, "minilm"]}
     found = score_grid(small_study("x"), Choices(matcher="exact"), levels, measure="raw")

@@ -101,6 +101,7 @@ def brute_force(scores: np.ndarray, gold: np.ndarray, by: str) -> float:
     return float(np.mean([stats.pearsonr(rows[t], gold[t]).statistic for t in topics]))
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 1000), topics=st.integers(2, 6), by=st.sampled_from(["summary", "system"]))
 def test_equals_brute_force(seed: int, topics: int, by: str) -> None:
     rng = np.random.default_rng(seed)
@@ -126,6 +127,7 @@ def test_the_honest_figure_is_never_better_than_the_best(seed: int, topics: int)
     assert found.result.honest.summary <= found.result.best.r.summary + 1e-9  # type: ignore[operator]
 
 
+@pytest.mark.slow
 def test_on_noise_the_best_looks_good_and_the_honest_figure_does_not() -> None:
     best, honest = [], []
     for seed in range(200):

@@ -102,6 +102,7 @@ def test_all_systems_and_the_pair_alone_are_the_same_simulation() -> None:
     assert together == pytest.approx(alone, abs=0.035)
 
 
+@pytest.mark.slow
 def test_the_default_finds_a_design() -> None:
     answer = plan()
     best = answer.result.recommended

@@ -12,8 +12,7 @@ import pyramidion as pyr
 from pyramidion.analysis import correlate, metric_accuracy
 from pyramidion.analysis.inputs import LINEAR, SAME, SHARED, shares_judgments, why_dependent
 from pyramidion.analysis.sources import scored_by_all, scored_by_models
-from pyramidion.evaluation.automatic import evaluate_study
-from pyramidion.evaluation.judging import judge_study
+from pyramidion.evaluation import evaluate_study, judge_study
 from pyramidion.formats.score_tables import read_scores, write_scores
 from pyramidion.report.collect import findings
 from pyramidion.study import Judge, Judgment, Judgments, Score, ScoreTable, Signature
@@ -172,6 +171,7 @@ def test_the_report_correlates_models_with_people() -> None:
     assert not metrics & {"original", "comprehensive", "precision", "recall"}
 
 
+@pytest.mark.slow
 def test_a_model_alone_is_no_metric_beside_itself() -> None:
     study = pyr.example()
     bare = replace(study, judgments=Judgments(), tasks=(), assignments=(), judges=(), aspects=())

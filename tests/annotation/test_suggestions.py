@@ -40,6 +40,7 @@ def put(pyramid: Pyramid, *units: ContentUnit, at: str) -> Pyramid:
     return replace(pyramid, units=tuple(made for old in pyramid.units for made in (units if old.id == at else (old,))))
 
 
+@pytest.mark.slow
 def test_hidden_contributors_are_found(suggester: Suggester, example: Study) -> None:
     """Of 255 contributors of units with two or more, 92% come first and 95% among the first three; here a part."""
     ranks = []
@@ -56,6 +57,7 @@ def test_hidden_contributors_are_found(suggester: Suggester, example: Study) -> 
     assert sum(rank < 3 for rank in ranks) / len(ranks) > 0.9
 
 
+@pytest.mark.slow
 def test_the_halves_of_a_split_unit_may_be_the_same(suggester: Suggester, example: Study) -> None:
     """Of 90 units split in two, 96% find their other half first, which has no label."""
     first = []

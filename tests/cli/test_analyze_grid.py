@@ -64,6 +64,7 @@ def test_the_grid_answers_in_words_tables_and_files(study: Path, kept: Path, tmp
     assert len(list(kept.glob("*.grid.json"))) == 4
 
 
+@pytest.mark.slow
 def test_the_grid_agrees_with_correlate(study: Path, kept: Path, tmp_path: Path) -> None:
     done = run("analyze", "grid", study, *TINY, "--keep", kept, "--kind", "kendall", "--by", "system", "--json")
     assert done.returncode == 0, done.stderr
@@ -82,6 +83,7 @@ def test_the_grid_agrees_with_correlate(study: Path, kept: Path, tmp_path: Path)
     assert (mine["summary"], mine["system"]) == pytest.approx((theirs["summary"], theirs["system"]))
 
 
+@pytest.mark.slow
 def test_gold_may_be_a_method_or_a_table(study: Path, kept: Path, tmp_path: Path) -> None:
     assert run("score", study, "-m", "lite", "-q", "-o", tmp_path / "people.csv").returncode == 0
     found = [
@@ -96,6 +98,7 @@ def test_gold_may_be_a_method_or_a_table(study: Path, kept: Path, tmp_path: Path
     assert "agrees best with content" in rated.stdout
 
 
+@pytest.mark.slow
 def test_embedders_are_compared(two_topics: Path, tmp_path: Path) -> None:
     (tmp_path / "corpus.txt").write_text("\n".join(s.text.replace("\n", " ") for s in pyr.example().summaries))
     train = ["auto", "train-wtmf", "corpus.txt", "-o", "m.npz", "--dimensions", "20", "--rounds", "3"]
@@ -121,6 +124,7 @@ def test_embedders_are_compared(two_topics: Path, tmp_path: Path) -> None:
     refused(run("analyze", "grid", two_topics, *lost, cwd=tmp_path), 2, "gone.npz does not exist")
 
 
+@pytest.mark.slow
 def test_partitioners_are_compared_and_one_part_given_twice_is_one(two_topics: Path) -> None:
     options = ["--partitioner", "edua-c", "--partitioner", "edua-c-maximal", "--matcher", "align", "--matcher", "align"]
     done = run("analyze", "grid", two_topics, *options, "--resamples", "0", "--json")
@@ -157,7 +161,7 @@ def test_one_topic_is_answered_with_a_warning(study: Path, tmp_path: Path) -> No
 
 
 def test_mistakes_are_explained(study: Path, tmp_path: Path) -> None:
-    refused(run("analyze", "grid", study, "--beta", "few"), 2, "--beta: 'few' is no list of numbers such as 1,1.5,2")
+    refused(run("analyze", "grid", study, "--beta", "few"), 2, "--beta: 'few' is not a list of numbers such as 1,1.5,2")
     refused(run("analyze", "grid", study, "--threshold", "0.4,0.5"), 2, "matcher align has no threshold")
     refused(run("analyze", "grid", study, "--partitioner", "edua-x", "--beta", "1,2"), 2, "edua-x has no beta")
     refused(run("analyze", "grid", study, "--measure", "beauty"), 2, "auto measure 'beauty' is unknown")

@@ -123,8 +123,8 @@ def test_wrong_options_are_explained(study: Path, arguments: list[str], message:
 def test_missing_and_unrecognised_paths(tmp_path: Path) -> None:
     refused(run("score", tmp_path / "nowhere"), 2, "does not exist")
     (tmp_path / "x.doc").write_text("hello")
-    refused(run("validate", tmp_path / "x.doc"), 2, "is in no format I recognise", "--from")
-    refused(run("validate", tmp_path), 2, "texts belong into topics/<topic>/references/<author>.txt", "--from")
+    refused(run("validate", tmp_path / "x.doc"), 2, "is in no known format", "--from")
+    refused(run("validate", tmp_path), 2, "texts belong in topics/<topic>/references/<author>.txt", "--from")
 
 
 def test_the_folder_around_a_study_leads_to_it(study: Path) -> None:

@@ -52,6 +52,7 @@ from tests.cli.running import run
 from typer.main import get_command
 
 import pyramidion as pyr
+from pyramidion import engines
 from pyramidion.analysis import grid_runs as grids
 from pyramidion.annotation.desk import AnnotationDesk
 from pyramidion.campaigns import reviewing as platforms
@@ -59,7 +60,6 @@ from pyramidion.campaigns.platforms.prolific import Client
 from pyramidion.cli import demo
 from pyramidion.cli.main import app
 from pyramidion.errors import UsageError
-from pyramidion.evaluation import automatic
 from pyramidion.store.database import Database
 from pyramidion.store.studies import Studies
 from pyramidion.study import Aspect, ContentUnit, Contributor, Judge, Judgment, Score
@@ -212,7 +212,7 @@ def make_databases(folder: Path, small: pyr.Study, tiny: pyr.Study) -> None:
     database.close()
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="module")
 def outside(place: Path) -> Iterator[None]:
     """What is outside of a command: a server and processes that say how they would be started, Prolific that is here.
 
@@ -229,7 +229,7 @@ def outside(place: Path) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch, fake_prolific() as prolific:
         patch.setattr(uvicorn, "run", started)
-        patch.setattr(automatic, "ProcessPoolExecutor", processes)
+        patch.setattr(engines, "ProcessPoolExecutor", processes)
         patch.setattr(grids, "ProcessPoolExecutor", processes)
         patch.setattr(platforms, "Client", partial(Client, base_url=prolific.url))
         patch.setattr(demo, "example", lambda: pyr.load(place / SMALL))
@@ -255,8 +255,11 @@ def masked(text: str) -> str:
 
 
 def seen(place: Path, folder: Path, command: str, words: Words) -> Seen:
-    """The exit code, what was printed, and what was written."""
-    shutil.copytree(place, folder)
+    """The exit code, what was printed, and what was written. Only what the call names is there."""
+    folder.mkdir()
+    for path in place.iterdir():
+        if any(path.name in word for word in words):
+            (shutil.copytree if path.is_dir() else shutil.copy)(path, folder / path.name)
     names = json.loads((place / "names.json").read_text())
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     found = run(*command.split(), *(names.get(word, word) for word in words), cwd=folder)
@@ -323,10 +326,17 @@ def named(part: object) -> str:
 CASES = [(command, option) for command, held in ALL.items() for option in held]
 
 
+def test_every_option_has_a_probe() -> None:
+    without_probe = [f"{command} {option}" for command, option in CASES if probe(command, option) is None]
+    assert without_probe == [], "add one that shows what it changes"
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("outside")
 @pytest.mark.parametrize(("command", "option"), CASES, ids=named)
 def test_every_option_changes_something_or_is_refused(command: str, option: str, place: Path, tmp_path: Path) -> None:
     found = probe(command, option)
-    assert found is not None, f"{command} {option} has no probe: add one that shows what it changes"
+    assert found is not None, "has no probe"
     call, added = found
     plain = without(place, tmp_path.parent / "without", command, tuple(call))
     assert seen(place, tmp_path / "with", command, [*call, *added]) != plain
@@ -340,6 +350,8 @@ def test_there_is_no_probe_of_an_option_that_is_gone() -> None:
 USELESS = [(command, call, option) for command, held in REFUSED.items() for call, option in held]
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("outside")
 @pytest.mark.parametrize(("command", "call", "option"), USELESS, ids=named)
 def test_an_option_of_no_use_beside_others_is_refused(
     command: str, call: Words, option: str, place: Path, tmp_path: Path

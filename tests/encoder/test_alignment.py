@@ -11,8 +11,8 @@ from pyramidion.encoder.alignment import Alignment, Model, Texts, default_model
 from pyramidion.encoder.minilm import HIDDEN, Encoder
 from pyramidion.encoder.words import Bag, bags
 from pyramidion.pyramids.clauses import ClauseSegmenter
-from pyramidion.pyramids.similarity import Alignment as Similar
-from pyramidion.pyramids.similarity import Cosine
+from pyramidion.pyramids.similarity import AlignSimilarity as Similar
+from pyramidion.pyramids.similarity import CosineSimilarity as Cosine
 from pyramidion.study import Span
 
 PLAIN = Model(1.0, 4.0, 8.0, 2.0, 0.5, -5.0, 4.0, 3.0, -2.0, -1.0, -4.0)

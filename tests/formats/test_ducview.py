@@ -401,7 +401,7 @@ def test_without_a_header_the_text_is_one_reference(files: Files) -> None:
     files.put("t.pyr", pyramid_xml("one two", scu(1, "x", contributor(("one", 0, 3)), contributor(("two", 4, 7)))))
     files.read()
     assert files.warnings == [
-        "t.pyr: no header is found: the text is read as one reference, and X_a is that of a single one"
+        "t.pyr: no header was found: the whole text is read as one reference, and X_a is that of a single reference"
     ]
 
 
@@ -514,8 +514,8 @@ def test_the_label_decides_where_uids_differ(files: Files) -> None:
     files.put("t.s.pan", pan_xml(TWO_UNITS, "cat dog", *swapped, NONE_UNMATCHED))
     assert counts(files.read()) == {"1": 2, "2": 1, UNMATCHED: 0}
     assert files.warnings == [
-        "t.s.pan, peerscu 2: its label is that of scu 1, so it is read as about that one",
-        "t.s.pan, peerscu 70: its label is that of scu 2, so it is read as about that one",
+        "t.s.pan, peerscu 2: its label is that of scu 1, so it counts for that scu",
+        "t.s.pan, peerscu 70: its label is that of scu 2, so it counts for that scu",
     ]
 
 

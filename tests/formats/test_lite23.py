@@ -136,9 +136,9 @@ def test_labels_without_summaries_and_summaries_without_labels(make: Callable[[d
     [
         ("labels/a.label", "1\n0\n", "labels/a.label, line 1: has 1 labels, but SCUs.txt has 2 units there"),
         ("labels/a.label", "1\t1\n\n", "labels/a.label, line 2: has 0 labels, but SCUs.txt has 1 units there"),
-        ("labels/a.label", "1\tyes\n0", "labels/a.label, line 1: label 2 is 'yes', which is not a number from 0 up"),
-        ("labels/a.label", "1\t1\nnan", "labels/a.label, line 2: label 1 is 'nan', which is not a number from 0 up"),
-        ("labels/a.label", "1\t-1\n0", "labels/a.label, line 1: label 2 is '-1', which is not a number from 0 up"),
+        ("labels/a.label", "1\tyes\n0", "labels/a.label, line 1: label 2 is 'yes', which is not a number of 0 or more"),
+        ("labels/a.label", "1\t1\nnan", "labels/a.label, line 2: label 1 is 'nan', which is not a number of 0 or more"),
+        ("labels/a.label", "1\t-1\n0", "labels/a.label, line 1: label 2 is '-1', which is not a number of 0 or more"),
         ("labels/a.label", "1\t1\n0\n0\n", "labels/a.label: has 3 lines, but SCUs.txt has 2"),
         ("summaries/a.summary", "one\n", "summaries/a.summary: has 1 lines, but SCUs.txt has 2"),
         ("references.txt", "one\n", "references.txt: has 1 lines, but SCUs.txt has 2"),
@@ -300,7 +300,7 @@ def test_the_example_keeps_texts_and_labels_and_says_what_is_lost(tmp_path: Path
     by_expert = [j.value for j in example.judgments if j.judge == "annotator" and j.unit]
     assert sorted(j.value for j in study.judgments) == sorted(by_expert)
     assert warnings == [
-        "pyramid crowd: is left out: SCUs.txt holds one pyramid a topic",
+        "pyramid crowd: is left out: SCUs.txt holds one pyramid per topic",
         "lite23: cannot hold names of references: 16 are numbered instead",
         "lite23: cannot hold names of documents: 4 are numbered instead",
         "lite23: cannot hold names of units: 135 are numbered instead",

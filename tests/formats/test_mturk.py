@@ -306,12 +306,12 @@ def test_columns_nobody_knows_are_named(tmp_path: Path) -> None:
         (
             ',9,0 1,It rained.,"Rain, much of it, fell.",Wind blew.,p',
             ',9,0;1;2,It rained.,"Rain, much of it, fell.",Wind blew.,p',
-            ", line 2: column 'Input.qIdList' is '0;1;2': not 2 ids, one a statement",
+            ", line 2: column 'Input.qIdList' is '0;1;2': not 2 ids, one per statement",
         ),
         (
             '9,0 1,It rained.,"Rain, much of it, fell.",Wind blew.,p',
             '9,0 0,It rained.,"Rain, much of it, fell.",Wind blew.,p',
-            ", line 2: column 'Input.qIdList' is '0 0': an id stands there twice",
+            ", line 2: column 'Input.qIdList' is '0 0': an id appears twice",
         ),
         (
             "Wind blew.,Not",
@@ -425,7 +425,7 @@ def test_other_files_are_ignored_with_a_warning(tmp_path: Path) -> None:
         f"{path}/scores.csv: is ignored: its columns are not those of an MTurk or LitePyramids file"
     ]
     kinds = "units, writing input, judging input, judging results, writing results"
-    assert read(path / "scores.csv")[1] == [f"{path}/scores.csv: has none of: {kinds} (told apart by their columns)"]
+    assert read(path / "scores.csv")[1] == [f"{path}/scores.csv: has none of: {kinds} (recognised by their columns)"]
     assert not mturk.recognises(path / "scores.csv")
     assert not mturk.recognises(path / "nowhere")
     assert not mturk.recognises(EXAMPLE)
@@ -478,7 +478,7 @@ def test_the_example_keeps_its_crowd_part(tmp_path: Path) -> None:
     example = jsonl.read(EXAMPLE, Problems())
     warnings = write(example, tmp_path / "out")
     assert warnings == [
-        "pyramid expert: is left out: these files hold one pyramid a topic",
+        "pyramid expert: is left out: these files hold one pyramid per topic",
         "mturk: judgments left out, not by crowd judges on units and tasks that are written: 810",
     ]
     names = ["judging_input.csv", "judging_results.csv", "units-1.csv", "units-2.csv", "writing_input.csv"]

@@ -219,7 +219,7 @@ def test_a_topic_without_peers_is_lost_with_a_warning(tmp_path: Path) -> None:
         topics=(Topic("d"), Topic("e")), summaries=(Summary("d", "A", "r", "reference"), Summary("e", "s", "p"))
     )
     assert write(study, tmp_path / "out.jsonl") == [
-        "topic d: has no peer summary, and so no line to stand in: it is left out"
+        "topic d: is left out: every line holds a peer summary, and it has none"
     ]
     assert [topic.id for topic in read(tmp_path / "out.jsonl")[0].topics] == ["e"]
 

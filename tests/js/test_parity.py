@@ -75,7 +75,7 @@ class Server:
     def apply(self, command: dict[str, Any], *, author: str = "me", base: int | None = None) -> dict[str, Any]:
         base = self.annotation.version if base is None else base
         event = self.annotation.accept(read_command(command), author=author, base=base)
-        self.annotation = self.annotation.extended(event)
+        self.annotation = self.annotation.extend_with(event)
         return shown_event(event)
 
     def refuses(self, command: dict[str, Any]) -> bool:

@@ -10,7 +10,8 @@ import pytest
 
 from pyramidion import ContentUnit, Contributor, InputError, Pyramid, Span, Study, Summary, Topic
 from pyramidion.encoder.segments import Clause, SegmentedText, Sentence
-from pyramidion.pyramids.build import BuiltPyramid, build, contributors_of
+from pyramidion.judges.contributors import contributors_of
+from pyramidion.pyramids.build import BuiltPyramid, build
 from pyramidion.pyramids.graph import SimilarityGraph
 from pyramidion.pyramids.partition.edua_x import partition
 

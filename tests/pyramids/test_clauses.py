@@ -210,6 +210,7 @@ def test_short_clauses_go_to_the_neighbour_at_the_least_sure_boundary():
     assert _long_enough(spans, [MIN_WORDS, 2 * MIN_WORDS], surety) == [MIN_WORDS, 2 * MIN_WORDS]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not GUM.exists(), reason="needs ../shared/data/gum-clauses")
 def test_boundaries_on_development_sentences():
     """F of boundaries inside sentences is at least .80 (rules over a small parser reach .718)."""

@@ -24,7 +24,7 @@ def is_maximal(graph: SimilarityGraph, units: list[tuple[int, ...]]) -> bool:
 
 
 @given(small_graphs)
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_no_pyramid_has_a_greater_ap(graph: SimilarityGraph) -> None:
     found = partition(graph)
     assert found.proven
@@ -33,7 +33,7 @@ def test_no_pyramid_has_a_greater_ap(graph: SimilarityGraph) -> None:
 
 
 @given(small_graphs)
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_no_maximal_pyramid_has_a_greater_ap(graph: SimilarityGraph) -> None:
     found = partition(graph, maximal=True)
     assert found.proven

@@ -21,7 +21,7 @@ def worth(graph: SimilarityGraph, nodes: tuple[int, ...]) -> float:
 
 
 @given(small_graphs)
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_no_pyramid_is_worth_more(graph: SimilarityGraph) -> None:
     found = partition(graph)
     assert found.proven

@@ -66,7 +66,7 @@ def test_a_busy_server_is_asked_again_after_a_while(monkeypatch: pytest.MonkeyPa
         (Answer(401, "bad key"), 1, "HTTP 401: bad key"),
         (Answer(500, ""), ATTEMPTS, "HTTP 500"),
         (Answer(200, '{"data": []}'), 1, "0 vectors for 1 texts"),
-        (Answer(200, "hello"), 1, "no list of vectors"),
+        (Answer(200, "hello"), 1, "not a list of vectors"),
     ],
 )
 def test_what_a_server_says_instead_of_vectors_is_reported(

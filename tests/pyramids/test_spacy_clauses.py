@@ -10,7 +10,7 @@ import pytest
 
 from pyramidion.encoder.segments import SegmentedText
 from pyramidion.errors import MissingExtraError, UsageError
-from pyramidion.evaluation.choices import Choices
+from pyramidion.pyramids.choices import Choices
 from pyramidion.pyramids.spacy_clauses import SpacySegmenter
 
 

@@ -11,7 +11,7 @@ import pyramidion as pyr
 from pyramidion import plugins
 from pyramidion.analysis import sources as analyses
 from pyramidion.analysis.ranking import ranking
-from pyramidion.evaluation.automatic import evaluate_study
+from pyramidion.evaluation import evaluate_study
 from pyramidion.report import collect as reporting
 from pyramidion.report.collect import findings
 from pyramidion.study import ScoreTable, Signature

@@ -33,6 +33,7 @@ def right(judgments: Iterable[Judgment]) -> float:
     return sum((j.value == 1) == TRUTH[j.unit] for j in judgments) / len(TRUTH)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["dawid-skene", "mace", "glad"])
 def test_models_of_crowd_kit_see_through_liars(name: str) -> None:
     aggregate = plugins.load("aggregators", name)

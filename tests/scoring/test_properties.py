@@ -38,14 +38,14 @@ def shuffled(study: Study, seed: int) -> Study:
     )
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(study=crowds(), seed=st.integers(0, 99))
 def test_order_never_matters_to_a_crowd(study: Study, seed: int) -> None:
     for choices in ({}, {"aggregate": "mean"}, {"tie": "present"}, {"rounds": 2}, {"agreement": "sequence"}):
         assert scores(lite.score(shuffled(study, seed), **choices)) == scores(lite.score(study, **choices))  # type: ignore[arg-type]
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(study=crowds())
 def test_renaming_judges_never_matters(study: Study) -> None:
     names = {judge.id: f"judge {len(study.judges) - i}" for i, judge in enumerate(study.judges)}

@@ -70,7 +70,7 @@ def test_unjudged_units_and_summaries_are_reported() -> None:
 
 
 def test_a_value_above_one_is_a_count() -> None:
-    with pytest.raises(pyr.InputError, match=r"topic t, system x: value 1\.5 is no count, and no degree"):
+    with pytest.raises(pyr.InputError, match=r"topic t, system x: value 1\.5 is neither a count nor a degree"):
         pyr.score(small(unit("ann", "u1", 1.5)), "pyramid")
 
 

@@ -13,7 +13,7 @@ from pyramidion.scoring.rouge import MEASURES, Overlap, _Text, over_references, 
 
 
 def su4(reference: str, peer: str) -> Overlap:
-    return _Text(reference.split()).compared(_Text(peer.split()), "rouge-su4")
+    return _Text(reference.split()).overlap(_Text(peer.split()), "rouge-su4")
 
 
 def test_skip_bigrams_by_hand() -> None:

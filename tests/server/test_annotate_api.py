@@ -273,7 +273,7 @@ REFUSED: list[tuple[JSON, str]] = [
     ({"type": "explode"}, "command 'explode' is unknown"),
     ({}, "command None is unknown"),
     ({"type": "rename_unit", "unit": "u01"}, "field 'label' is missing"),
-    ({"type": "rename_unit", "unit": "u01", "label": 7}, "must be a text"),
+    ({"type": "rename_unit", "unit": "u01", "label": 7}, "must be text"),
     ({"type": "rename_unit", "unit": "u99", "label": ""}, "there is no unit 'u99'"),
     ({"type": "rename_unit", "unit": "u01", "label": "\ud800"}, "half a character"),
     ({"type": "add_contributor", "unit": "u01", "reference": "A", "spans": [[0, 10**9]]}, "not inside the text"),

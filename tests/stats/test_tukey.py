@@ -98,6 +98,7 @@ def test_an_exact_fit_leaves_no_doubt(others: tuple[list[int], ...]) -> None:
     assert found.effects == pytest.approx([1 / 6, 0.7, 0.7])
 
 
+@pytest.mark.slow
 def test_it_holds_its_familywise_level() -> None:
     rng = np.random.default_rng(9)
     system = rng.integers(0, 5, 80)

@@ -400,10 +400,12 @@ class Deciding(RuleBasedStateMachine):
 STEPS = {"stateful_step_count": 25, "deadline": None, "suppress_health_check": list(HealthCheck), "derandomize": True}
 
 
+@pytest.mark.slow
 def test_every_task_has_its_answers_whatever_is_decided() -> None:
     run_state_machine_as_test(Deciding, settings=settings(max_examples=20, **STEPS))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_every_task_has_its_answers_on_postgresql(server: Postgres) -> None:
     class OnPostgres(Deciding):
         place = server.new_database()

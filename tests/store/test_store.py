@@ -371,9 +371,9 @@ def test_reviews_are_appended_and_the_last_word_holds(database: Database) -> Non
     a = worker(database, "a")
     reviews = WorkerDecisions(database)
     reviews.add("exclude", actor="m", reason="agrees with nobody", worker=a)
-    assert reviews.excluded() == {a: "agrees with nobody"}
+    assert reviews.exclusions() == {a: "agrees with nobody"}
     reviews.add("include", actor="m", reason="was right after all", worker=a)
-    assert reviews.excluded() == {}
+    assert reviews.exclusions() == {}
     assert [review.action for review in reviews.all()] == ["exclude", "include"]
     with pytest.raises(pyr.UsageError, match="no worker"):
         reviews.add("exclude", actor="m", reason="", worker="w0")

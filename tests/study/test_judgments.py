@@ -44,7 +44,7 @@ def test_a_sequence_like_any_other(items: list[Judgment]) -> None:
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_only_none_is_missing(value: float) -> None:
-    with pytest.raises(ValueError, match="is not a judgment"):
+    with pytest.raises(ValueError, match="is not a number; use None"):
         Judgments([Judgment("t", "s", "j", value, unit="u")])
 
 

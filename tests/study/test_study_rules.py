@@ -40,7 +40,7 @@ def contributor(reference: str, *spans: tuple[int, int]) -> pyr.Contributor:
 
 CASES = {
     "topic t: appears 2 times": {"topics": (pyr.Topic("t"), pyr.Topic("t"))},
-    "topic ' t': an id is not empty": {"topics": (pyr.Topic("t"), pyr.Topic(" t"))},
+    "topic ' t': an id must not be empty": {"topics": (pyr.Topic("t"), pyr.Topic(" t"))},
     "topic 'a\\nb': an id": {"topics": (pyr.Topic("t"), pyr.Topic("a\nb"))},
     "topic t, document d: appears 2 times": {"topics": (pyr.Topic("t", documents=(Document("d", ""),) * 2),)},
     "topic t, peer x: appears 2 times": {"summaries": (*SOUND.summaries, SOUND.summaries[1])},
@@ -71,7 +71,7 @@ CASES = {
         "pyramids": (replace(SOUND.pyramids[0], references=("A", "A")),)
     },
     "judge ann: has judgments but is not declared": {"judges": ()},
-    "aspect overall: scale 5 to 1 is not a scale": {"aspects": (Aspect("overall", 5, 1),)},
+    "aspect overall: its scale runs from 5 to 1; low must be below high": {"aspects": (Aspect("overall", 5, 1),)},
     "task k: no peer 'y' in topic 't'": {"tasks": (Task("k", "t", "y"),)},
     "task k: no reference 'B' in topic 't'": {"tasks": (Task("k", "t", references=("A", "B")),)},
     "task k: topic 't' has no unit 'v'": {"tasks": (Task("k", "t", "x", ("v",)),)},

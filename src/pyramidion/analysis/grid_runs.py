@@ -7,31 +7,27 @@ continues where it stopped, and a larger grid computes only its new settings.
 
 from __future__ import annotations
 
-import json
-import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from pyramidion.analysis.grid_explorer import PARTS, VARIED, GridExplorer, Scores, shared_choices
 from pyramidion.analysis.inputs import Floats
 from pyramidion.analysis.settings import ScoredSettings, Setting, Value
+from pyramidion.engines import Advance, Parts, Work, engine, ignore
 from pyramidion.errors import InputError, Problem, UsageError, check_choice
-from pyramidion.evaluation.automatic import Advance
-from pyramidion.evaluation.choices import Choices
-from pyramidion.evaluation.grid import PARTS, VARIED, GridEvaluator, shared_choices
-from pyramidion.evaluation.jobs import TopicJob, foreign, human_peers, topic_jobs, without_references
-from pyramidion.evaluation.run import fingerprint
-from pyramidion.evaluation.scores import MEASURES
-from pyramidion.formats.files import new_file, to_file_name
-from pyramidion.pyramids.build import NAME
+from pyramidion.evaluation import TopicJob, human_peers, job_key, topic_jobs
+from pyramidion.formats.files import to_file_name
+from pyramidion.pyramids.build import NAME, foreign_texts
+from pyramidion.pyramids.choices import Choices
+from pyramidion.scoring.auto import MEASURES
 from pyramidion.scoring.methods import score
+from pyramidion.scoring.missing import without_references
 from pyramidion.study import ScoreTable, Study
 
 PERCENTILES = (60.0, 62.0, 65.0, 67.0, 70.0, 72.0, 75.0, 77.0, 80.0, 83.0, 85.0, 87.0)
@@ -73,7 +69,7 @@ def score_grid(
     measure: str = "coverage",
     folder: Path | None = None,
     processes: int = 1,
-    advance: Advance = lambda _: None,
+    advance: Advance = ignore,
 ) -> ScoredSettings:
     """Score the peers under all combinations of the levels; ``choices`` says what they have in common.
 
@@ -83,15 +79,10 @@ def score_grid(
     choices = choices or Choices(partitioner="edua-g")
     grid = _Grid.of(choices, paper_levels(choices) if levels is None else levels)
     jobs = grid_jobs(study)
-    found = _all_topics(jobs, grid, folder, processes, advance)
+    by_topic = _all_topics(jobs, grid, folder, processes, advance)
     systems = tuple(sorted({system for job in jobs for system in job.peers}))
-    left_out = [*without_references(study, jobs), *human_peers(jobs)]
-    notes = [
-        *foreign(study),
-        *left_out,
-        *_few_references(jobs),
-        *_joint_notes(made for topic in found for made in topic),
-    ]
+    notes = [*foreign_texts(study), *without_references(study, [job.topic for job in jobs]), *human_peers(jobs)]
+    notes += [*_few_references(jobs), *_joint_notes(made for topic in by_topic for made in topic)]
     default = _default(grid)
     return ScoredSettings(
         measure,
@@ -99,7 +90,7 @@ def score_grid(
         grid.settings,
         tuple(job.topic for job in jobs),
         systems,
-        _cells(found, systems, MEASURES.index(measure)),
+        _cells(by_topic, systems, MEASURES.index(measure)),
         default if default in grid.settings else None,
         _fixed(choices, grid.parameters),
         tuple(notes),
@@ -210,14 +201,22 @@ def _fixed(choices: Choices, parameters: Sequence[str]) -> dict[str, str]:
 
 
 class _Made(NamedTuple):
-    """What one setting gave to the peers of a topic: by system the values of `MEASURES`; and (where, what) of notes."""
+    """What one setting gave to the peers of a topic; and (where, what) of notes."""
 
-    scores: dict[str, list[float | None]]
+    scores: Scores
     notes: list[list[str]]
 
 
-Todo = tuple[TopicJob, Choices, list[Choices]]
-"""A topic, what some settings share, and the settings."""
+class _Todo(NamedTuple):
+    """A topic, what some settings share, and the settings."""
+
+    job: TopicJob
+    common: Choices
+    settings: list[Choices]
+
+    @property
+    def size(self) -> int:
+        return len(self.settings)
 
 
 def _all_topics(
@@ -228,118 +227,71 @@ def _all_topics(
     for choices in grid.choices:
         shared.setdefault(shared_choices(choices), []).append(choices)
     kept = {job.topic: _Kept(folder, job, shared) for job in jobs}
-    known = {topic: held.read() for topic, held in kept.items()}
-    todo: list[Todo] = []
+    todo = []
     for common, settings in shared.items():
         for job in jobs:
-            new = [choices for choices in settings if _name(choices) not in known[job.topic][common]]
+            new = [choices for choices in settings if _name(choices) not in kept[job.topic].known[common]]
             advance(len(settings) - len(new))
             if new:
-                todo.append((job, common, new))
-    for (job, common, _), made in _run(todo, processes, advance):
-        known[job.topic][common] |= made
-        kept[job.topic].write(known[job.topic])
-    return [[known[job.topic][shared_choices(choices)][_name(choices)] for choices in grid.choices] for job in jobs]
+                todo.append(_Todo(job, common, new))
+    for each, made in zip(todo, engine(processes, len(todo)).map(_make_explore, todo, advance), strict=True):
+        kept[each.job.topic].add(each.common, made)
+    return [[kept[job.topic].known[shared_choices(each)][_name(each)] for each in grid.choices] for job in jobs]
 
 
 def _name(choices: Choices) -> str:
     return str(choices.signature(pyramid=NAME))
 
 
-def _cells(found: Sequence[Sequence[_Made]], systems: Sequence[str], measure: int) -> Floats:
+def _cells(by_topic: Sequence[Sequence[_Made]], systems: Sequence[str], measure: int) -> Floats:
     """Settings x topics x systems."""
     missing = [None] * len(MEASURES)
-    rows = [[[made.scores.get(system, missing)[measure] for system in systems] for made in topic] for topic in found]
+    rows = [[[made.scores.get(system, missing)[measure] for system in systems] for made in topic] for topic in by_topic]
     return np.array(rows, dtype=np.float64).swapaxes(0, 1)
 
 
-def _joint_notes(found: Iterable[_Made]) -> list[Problem]:
+def _joint_notes(results: Iterable[_Made]) -> list[Problem]:
     """Every note once, with the number of settings it came up in."""
-    counted = Counter((where, what) for made in found for where, what in made.notes)
+    counted = Counter((where, what) for made in results for where, what in made.notes)
     return [
         Problem(where, f"{what} (in {many} settings)", "warning") for (where, what), many in sorted(counted.items())
     ]
 
 
-def _run(todo: Sequence[Todo], processes: int, advance: Advance) -> Iterator[tuple[Todo, dict[str, _Made]]]:
-    """In order; more than one process helps where partitioning takes long."""
-    if processes <= 1 or len(todo) < 2:
-        explorer = _Explorer()
-        for each in todo:
-            yield each, explorer.explore(each, advance)
-        return
-    threads = max(1, (os.cpu_count() or 1) // processes)
-    with ProcessPoolExecutor(processes, get_context("spawn"), _start, (threads,)) as pool:
-        for each, made in zip(todo, pool.map(_explore_here, todo), strict=True):
-            advance(len(each[2]))
-            yield each, made
+def _make_explore(threads: int | None) -> Work[_Todo, dict[str, _Made]]:
+    """Explores topics one after the other; the explorer is made anew only where what settings share changes."""
+    last: list[GridExplorer] = []
 
-
-class _Explorer:
-    """Explores topics one after the other; the evaluator is made anew only where its choices change."""
-
-    def __init__(self, threads: int | None = None) -> None:
-        self._threads = threads
-        self._evaluator: GridEvaluator | None = None
-
-    def explore(self, todo: Todo, advance: Advance) -> dict[str, _Made]:
-        job, common, settings = todo
-        if self._evaluator is None or self._evaluator.choices != common:
-            self._evaluator = GridEvaluator(common, threads=self._threads)
+    def explore(todo: _Todo, advance: Advance) -> dict[str, _Made]:
+        if not last or last[0].choices != todo.common:
+            last[:] = [GridExplorer(todo.common, threads=threads)]
         made = {}
-        own = {number: job.own[system] for number, system in enumerate(job.peers) if system in job.own}
-        peers = list(job.peers.values())
-        for choices, scores, notes in self._evaluator.explore(job.topic, job.references, peers, settings, own=own):
-            by_system = {system: list(peer) for system, peer in zip(job.peers, scores, strict=True)}
-            made[_name(choices)] = _Made(by_system, [[note.where, note.what] for note in notes])
+        for choices, scores, notes in last[0].explore(todo.job, todo.settings):
+            made[_name(choices)] = _Made(scores, [[note.where, note.what] for note in notes])
             advance(1)
         return made
 
-
-_here: list[_Explorer] = []
-"""A process of a pool keeps its explorer here."""
-
-
-def _start(threads: int) -> None:
-    _here[:] = [_Explorer(threads)]
-
-
-def _explore_here(todo: Todo) -> dict[str, _Made]:
-    return _here[0].explore(todo, lambda _: None)
-
-
-Known = dict[Choices, dict[str, _Made]]
-"""Results of one topic by what their settings share, and by name."""
+    return explore
 
 
 class _Kept:
-    """A topic's settings in a file of their own, if there is a folder. A result counts only for the same texts,
-    choices, models and version; those of other parts are left where they are."""
+    """The results of one topic by what their settings share, and by name; in a file, if there is a folder. A result
+    counts only for the same texts, choices, models and version; those of other parts are left where they are."""
 
     def __init__(self, folder: Path | None, job: TopicJob, shared: Iterable[Choices]) -> None:
-        self._path = None if folder is None else folder / f"{to_file_name(job.topic)}.grid.json"
-        self._texts = "" if folder is None else fingerprint(job, Choices())
-        self._keys = {common: "" if folder is None else fingerprint(job, common) for common in shared}
-        self._others: dict[str, Any] = {}
-
-    def read(self) -> Known:
-        """What an earlier search has found; a file that cannot be read holds nothing."""
-        known: Known = {common: {} for common in self._keys}
-        if self._path is None:
-            return known
+        self._parts, self._name = Parts(folder, ".grid.json"), to_file_name(job.topic)
+        self._texts = job_key(job, Choices()) if folder else ""
+        self._keys = {common: job_key(job, common) if folder else "" for common in shared}
+        self.known: dict[Choices, dict[str, _Made]] = {common: {} for common in self._keys}
+        self._held: dict[str, Any] = {}
         try:
-            file = json.loads(self._path.read_bytes())
-            held = file["shared"] if file["texts"] == self._texts else {}
+            self._held = self._parts.read(self._name, self._texts).get("shared", {})
             for common, key in self._keys.items():
-                known[common] = {name: _Made(*made) for name, made in held.pop(key, {}).items()}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return {common: {} for common in self._keys}
-        self._others = held
-        return known
+                self.known[common] = {name: _Made(*made) for name, made in self._held.get(key, {}).items()}
+        except (TypeError, AttributeError):  # something else was written to the file
+            self.known, self._held = {common: {} for common in self._keys}, {}
 
-    def write(self, known: Known) -> None:
-        if self._path is None:
-            return
-        held = {self._keys[common]: settings for common, settings in known.items()}
-        with new_file(self._path) as file:
-            json.dump({"texts": self._texts, "shared": {**self._others, **held}}, file)
+    def add(self, common: Choices, made: dict[str, _Made]) -> None:
+        self.known[common] |= made
+        self._held[self._keys[common]] = self.known[common]
+        self._parts.write(self._name, self._texts, {"shared": self._held})

@@ -11,7 +11,7 @@ from pyramidion.analysis.inputs import restricted
 from pyramidion.analysis.significance import Significance
 from pyramidion.errors import InputError, UsageError, check_choice
 from pyramidion.scoring.explain import KINDS
-from pyramidion.scoring.methods import AUTO, auto_pyramid, fitting_methods, score
+from pyramidion.scoring.methods import fitting_methods, score
 from pyramidion.study import ScoreTable, Study
 
 Test = Literal["permutation", "bootstrap", "wilcoxon", "mcnemar", "tukey"]
@@ -105,8 +105,6 @@ def _on_units(
         _refuse(f"the {test} test", resamples=options["resamples"])
     given = _given(judges=judges, pyramid=pyramid)
     method = method or next((m for m in fitting_methods(study, pyramid) if m in KINDS), "pyramid")
-    if method == AUTO:
-        given = {"judges": AUTO, "pyramid": auto_pyramid(study) or AUTO} | given
     return analysis.unit_significance(study, kind=KINDS[method], test=test, **given, **options)  # type: ignore[arg-type]
 
 

@@ -238,7 +238,7 @@ class PeerAnnotation:
     matches: tuple[Match, ...] = ()
     marks: tuple[Mark, ...] = ()
 
-    def expressed(self) -> dict[str, int]:
+    def count_mentions(self) -> dict[str, int]:
         """How often each matched unit is expressed."""
         counts: dict[str, int] = {}
         for match in self.matches:

@@ -47,7 +47,7 @@ def may_change(stored: StoredAnnotation, author: str) -> bool:
 
 def peer_score(peer: PeerAnnotation, pyramid: Pyramid) -> PeerScore:
     """Every score of a peer as annotated so far, with its parts."""
-    return PeerScore(pyramid, peer.expressed(), unmatched=len(peer.marks))
+    return PeerScore(pyramid, peer.count_mentions(), unmatched=len(peer.marks))
 
 
 def is_on(units: Collection[str], unit: str, aspect: str) -> bool:
@@ -90,7 +90,7 @@ class AnnotationDesk:
     """Everything that can be done with the annotations of a study, for pages and scripts alike.
 
     The last state of every annotation is kept, so that a command reads only the events that are new. The study may grow
-    meanwhile: whoever makes a desk says where to find it as it is now.
+    meanwhile, so the desk is given a function that returns it as it is now.
     """
 
     def __init__(self, database: Database, study: Callable[[], Study]) -> None:
@@ -173,7 +173,7 @@ class AnnotationDesk:
         else:
             if known.subject != subject:
                 known = replace(known, subject=subject)
-            known = reduce(Annotation.extended, new, known)
+            known = reduce(Annotation.extend_with, new, known)
         with self._turn:  # another thread may have read on further
             if (kept := self._known.get(id)) is None or kept.version <= known.version:
                 self._known[id] = known
@@ -207,7 +207,7 @@ class AnnotationDesk:
     def pyramid_of(self, id: int) -> Pyramid:
         """The pyramid being annotated, or the one a peer is matched to."""
         annotation = self.open(id)
-        return annotation.state if isinstance(annotation.state, Pyramid) else _given(annotation.subject.pyramid)
+        return annotation.state if isinstance(annotation.state, Pyramid) else _required(annotation.subject.pyramid)
 
     def peer_of(self, id: int) -> PeerAnnotation:
         state = self.open(id).state
@@ -261,7 +261,7 @@ class AnnotationDesk:
         known = [j for j in known if j.unit in units and j.system != stored.system]
         asked = [replace(j, value=0, evidence=()) for j in peer.judgments(pyramid, stored.name) if j.unit]
         topic = replace(self.study, judgments=Judgments())
-        matched = peer.expressed()
+        matched = peer.count_mentions()
         return [
             Proposal(j.unit, j.evidence[0])
             for j in autoannotate(topic, Judgments([*known, *asked]))
@@ -292,7 +292,7 @@ class AnnotationDesk:
             name=name,
             owner=owner,
             shared=shared,
-            pyramid=stored.pyramid or _given(stored.pyramid_id),
+            pyramid=stored.pyramid or _required(stored.pyramid_id),
             start=state,
         )
 
@@ -301,7 +301,7 @@ class AnnotationDesk:
     def _subject(self, stored: StoredAnnotation) -> Subject:
         if stored.kind == "pyramid":
             return Subject.of_pyramid(stored.topic, self._references(stored.topic, stored.sources), stored.name)
-        pyramid = self._pyramid(stored.topic, stored.pyramid or _given(stored.pyramid_id))
+        pyramid = self._pyramid(stored.topic, stored.pyramid or _required(stored.pyramid_id))
         return Subject.of_peer(stored.topic, stored.system, self._peer_text(stored.topic, stored.system), pyramid)
 
     def _references(self, topic: str, names: Iterable[str]) -> dict[str, str]:
@@ -356,6 +356,6 @@ def _check_name(name: str) -> None:
         raise RefusedError(f"{name[:40]!r} cannot name an annotation: a name is on one line, without spaces around it")
 
 
-def _given(value: T | None) -> T:
+def _required(value: T | None) -> T:
     assert value is not None
     return value

@@ -177,7 +177,7 @@ def _annotate(peer: PeerAnnotation, command: do.PeerCommand) -> PeerAnnotation:
             if peer.matches or peer.marks:
                 raise RefusedError("an annotation is imported into an empty one; this one is begun")
             ids = [match.id for match in matches] + [mark.id for mark in marks]
-            if len(set(ids)) < len(ids) or not all(map(_can_be_named, ids)):
+            if len(set(ids)) < len(ids) or not all(map(_is_name, ids)):
                 raise RefusedError("imported matches and marks need short names of their own")
             return replace(peer, matches=matches, marks=marks)
         case do.MatchUnit(unit, spans, id):
@@ -210,11 +210,11 @@ def _remove_mark(peer: PeerAnnotation, command: do.RemoveMark) -> PeerAnnotation
 
 def _check_new_name(peer: PeerAnnotation, id: str) -> None:
     taken = {match.id for match in peer.matches} | {mark.id for mark in peer.marks}
-    if not _can_be_named(id) or id in taken:
+    if not _is_name(id) or id in taken:
         raise RefusedError(f"a match or mark needs a short name of its own, not {id[:40]!r}")
 
 
-def _can_be_named(id: str) -> bool:
+def _is_name(id: str) -> bool:
     return 0 < len(id) <= LONGEST_ID and id.isprintable()
 
 

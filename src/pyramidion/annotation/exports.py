@@ -35,7 +35,7 @@ def study_for(desk: AnnotationDesk, ids: Sequence[int], format: str) -> Study:
     study = desk.study_of(ids)
     if errors := [problem for problem in study.problems() if problem.severity == "error"]:
         raise InputError(errors)
-    if format == "ducview":  # has one pyramid a topic, called 'expert' when it is read
+    if format == "ducview":  # has one pyramid per topic, called 'expert' when it is read
         return replace(study, pyramids=tuple(replace(pyramid, name="expert") for pyramid in study.pyramids))
     return study
 
@@ -122,7 +122,7 @@ class _Placement:
         )
 
     def replaces(self, record: Mapping[str, Any]) -> bool:
-        """Whether a record of the study, a pyramid or judgment of this topic, is what the annotation stands for."""
+        """Whether a record of the study, a pyramid or judgment of this topic, is replaced by the annotation."""
         if record["type"] == "pyramid":
             return self.pyramid is not None and record.get("name", "expert") == self.pyramid.name
         return any(

@@ -88,11 +88,11 @@ class Annotation:
             raise ConflictError("this was changed meanwhile", since)
         if not isinstance(event.command, do.Undo | do.Redo):
             self.subject.check(event.command)
-            if self.extended(event).state == self.state:
+            if self.extend_with(event).state == self.state:
                 raise RefusedError("this changes nothing")
         return event
 
-    def extended(self, event: Event) -> Annotation:
+    def extend_with(self, event: Event) -> Annotation:
         """The annotation with one more event, which it has accepted."""
         command = event.command
         events = (*self.events, event)

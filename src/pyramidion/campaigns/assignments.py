@@ -2,7 +2,7 @@
 
 A task's places are taken by counted submissions and by leases that have not expired. A place is given out only while
 the task's row is locked (PostgreSQL) or the database's write lock is held (SQLite), so no two processes give out the
-same one. An expired lease frees its place by itself; whoever held it may still submit, and is counted only if a place
+same one. An expired lease frees its place by itself; its worker may still submit, and is counted only if a place
 is free - otherwise the work is kept as surplus. Submitted work is never touched by expiry; only a decision removes it
 and frees its place (pyramidion.campaigns.decisions).
 """
@@ -139,20 +139,20 @@ class Assignments:
             if task is None:
                 break
             # On PostgreSQL the count was taken before the row was locked: look again, now that nobody can add to it.
-            if self._database.sqlite or self._taken(connection, task.id, now) < task.wanted:
+            if self._database.sqlite or self._count_taken(connection, task.id, now) < task.wanted:
                 return task
         unlocked = tables.ANY_FREE_TASK_APART if apart else tables.ANY_FREE_TASK
         if not self._database.sqlite and connection.execute(unlocked, asked).first() is not None:
             raise _LockedError
         return None
 
-    def _taken(self, connection: Connection, task: int, now: float) -> int:
+    def _count_taken(self, connection: Connection, task: int, now: float) -> int:
         return int(connection.execute(tables.PLACES_TAKEN, {"task": task, "now": now}).scalar_one())
 
     def save_draft(self, assignment: int, worker: str, draft: dict[str, Any]) -> float | None:
         """Keep a draft and renew the lease; returns when it expires now, or None where its place is gone."""
         with self._database.write() as connection:
-            row = self._locked(connection, assignment, worker)
+            row = self._lock_assignment(connection, assignment, worker)
             if row.state != "leased":
                 return None
             now = self.clock()
@@ -176,7 +176,7 @@ class Assignments:
         """Take an answer in, once. The same key and answer again give the same receipt; anything else conflicts."""
         body = to_object(answer)
         with self._database.write() as connection:
-            row = self._locked(connection, assignment, worker)
+            row = self._lock_assignment(connection, assignment, worker)
             if row.state == "submitted":
                 if row.key == key and row.answer == body:
                     return Receipt(assignment, not row.surplus and row.removed is None, replayed=True)
@@ -193,7 +193,7 @@ class Assignments:
     def give_back(self, assignment: int, worker: str) -> None:
         """The worker does not want this task: its place is free at once."""
         with self._database.write() as connection:
-            row = self._locked(connection, assignment, worker)
+            row = self._lock_assignment(connection, assignment, worker)
             if row.state == "leased":
                 connection.execute(tables.RETURN, {"assignment": assignment})
 
@@ -206,7 +206,7 @@ class Assignments:
                 held = held.where(schema.assignments.c.task_id.in_(theirs))
             return connection.execute(held).rowcount
 
-    def _locked(self, connection: Connection, assignment: int, worker: str) -> Row[Any]:
+    def _lock_assignment(self, connection: Connection, assignment: int, worker: str) -> Row[Any]:
         """An assignment with its task's row locked, so that places cannot be given out meanwhile."""
         if not self._database.sqlite:
             connection.execute(tables.LOCK_TASK_OF, {"assignment": assignment})
@@ -221,4 +221,4 @@ class Assignments:
 
     def _has_place(self, connection: Connection, row: Row[Any], now: float) -> bool:
         """Whether the task has a place left for somebody whose own lease has run out."""
-        return bool(self._taken(connection, row.task_id, now) < row.wanted)
+        return bool(self._count_taken(connection, row.task_id, now) < row.wanted)

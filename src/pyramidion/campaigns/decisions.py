@@ -117,7 +117,7 @@ class AnswerDecisions:
         effects: list[Effect] = []
         try:
             with self._database.write() as connection:
-                rows = self._locked(connection, campaign, ids)
+                rows = self._lock_answers(connection, campaign, ids)
                 standings: dict[int, Standing] = {}
                 for batch in _batches(ids):
                     standings |= _standings(connection.execute(_LOG.where(_r.assignment_id.in_(batch))))
@@ -140,7 +140,7 @@ class AnswerDecisions:
                 for row in connection.execute(select(a.id, a.worker_id).where(a.id.in_(batch))).all():
                     self._append(connection, row, action, actor, reason)
 
-    def _locked(self, connection: Connection, campaign: str, ids: Sequence[int]) -> list[Row[Any]]:
+    def _lock_answers(self, connection: Connection, campaign: str, ids: Sequence[int]) -> list[Row[Any]]:
         """The answers with their tasks locked, so that no place is given out meanwhile."""
         queries = [tables.ANSWERS.where(schema.assignments.c.id.in_(batch)) for batch in _batches(ids)]
         if not self._database.sqlite:

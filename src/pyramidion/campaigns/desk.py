@@ -83,7 +83,7 @@ class CampaignDesk:
         held = self.studies.load()
         renamed = with_pseudonyms(study, lambda id: self.workers.pseudonym("imported", id))
         new = without_known(renamed, held)
-        problems = [p for p in joined(held, new).problems() if p.severity == "error"]
+        problems = [p for p in join_studies(held, new).problems() if p.severity == "error"]
         if problems:
             raise InputError(problems)
         return self.studies.add(new)
@@ -99,7 +99,7 @@ class CampaignDesk:
         writing = self.campaigns.get(campaign)
         if writing.kind != "write":
             raise UsageError(f"campaign {campaign} is of kind {writing.kind}; units come from writing")
-        written = self._counted(campaign)
+        written = self._counted_answers(campaign)
         if not written:
             raise UsageError(f"nobody has written anything for campaign {campaign} yet")
         kept, left_out = self._without_excluded(written)
@@ -122,7 +122,7 @@ class CampaignDesk:
 
     def _material(self, answers: Sequence[StoredAnswer]) -> Study:
         study = self.studies.load()
-        removed = removed_writing(answers)
+        removed = find_removed_writing(answers)
         return without_units_of(study, removed, self.asked_units()) if removed else study
 
     def asked_units(self) -> frozenset[UnitKey]:
@@ -149,32 +149,32 @@ class CampaignDesk:
             words = [f"{gone[why]} {why}" for why in REMOVED if gone[why]]
             if words:
                 yield Problem(f"campaign {campaign}", f"answers left out: {', '.join(words)}", "warning")
-        if removed := removed_writing(answers):
+        if removed := find_removed_writing(answers):
             yield from (use.note() for use in units_in_use(study, removed, self.asked_units()))
 
     def study_of(self, campaign: str) -> Study:
         """The study with the answers to one campaign, whoever gave them."""
-        return with_answers(self.material(), self._counted(campaign))
+        return with_answers(self.material(), self._counted_answers(campaign))
 
     def answers_table(self, campaign: str) -> str:
         """The answers to one campaign as CSV, which can be read again as a table of judgments."""
         file = io.StringIO()
-        write_judgments(with_answers(Study(), self._counted(campaign)), file, campaign=campaign)
+        write_judgments(with_answers(Study(), self._counted_answers(campaign)), file, campaign=campaign)
         return file.getvalue()
 
-    def _counted(self, campaign: str) -> list[StoredAnswer]:
+    def _counted_answers(self, campaign: str) -> list[StoredAnswer]:
         self.campaigns.get(campaign)  # or UnknownError
         return [answer for answer in self.campaigns.answers(campaign) if answer.counted]
 
     def _without_excluded(self, answers: list[StoredAnswer]) -> tuple[list[StoredAnswer], tuple[Problem, ...]]:
         """The answers that managers want to count, and a note for each worker whose answers are not among them."""
-        excluded = self.worker_decisions.excluded()
+        excluded = self.worker_decisions.exclusions()
         kept = [answer for answer in answers if answer.worker not in excluded]
         out = sorted({answer.worker for answer in answers} & set(excluded))
         return kept, tuple(Problem(f"worker {worker}", f"left out: {excluded[worker]}", "warning") for worker in out)
 
 
-def removed_writing(answers: Iterable[StoredAnswer]) -> list[StoredAnswer]:
+def find_removed_writing(answers: Iterable[StoredAnswer]) -> list[StoredAnswer]:
     return [answer for answer in answers if answer.removed and answer.statements]
 
 
@@ -189,7 +189,7 @@ def without_known(study: Study, held: Study) -> Study:
     return Study(**parts)
 
 
-def joined(first: Study, second: Study) -> Study:
+def join_studies(first: Study, second: Study) -> Study:
     """Two studies as one; whether they fit together is for ``problems()`` to say."""
     return Study(
         topics=first.topics + second.topics,
@@ -234,11 +234,11 @@ def _assignment(answer: StoredAnswer) -> Assignment:
         task=answer.task.id,
         judge=answer.worker,
         id=str(answer.id),
-        accepted=_when(answer.leased),
-        submitted=_when(answer.submitted),
+        accepted=_timestamp(answer.leased),
+        submitted=_timestamp(answer.submitted),
         seconds=None if answer.seconds is None else round(answer.seconds, 3),
     )
 
 
-def _when(seconds: float | None) -> str:
+def _timestamp(seconds: float | None) -> str:
     return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

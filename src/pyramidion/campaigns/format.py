@@ -1,4 +1,4 @@
-"""A study database as a format: every command that reads a study reads a running campaign's file as it stands."""
+"""A study database as a format: every command that reads a study can read the file of a running campaign."""
 
 from __future__ import annotations
 

@@ -65,20 +65,20 @@ def decide_answers(
     """Decide about some answers to a campaign, or about those of a worker there that are not decided yet."""
     if bool(answers) == bool(worker):
         raise UsageError("say which answers: give their ids, or a worker")
-    given = _submitted(desk, campaign)
+    given = _submitted_answers(desk, campaign)
     notes: list[Problem] = []
     if worker:
-        answers, notes = _undecided(desk, campaign, worker, given, action)
+        answers, notes = _undecided_answers(desk, campaign, worker, given, action)
     decided = desk.decisions.decide(campaign, answers, action, actor=actor, reason=reason, dry_run=dry_run)
     return Effects(campaign, tuple(decided), (*notes, *_consequences(desk, campaign, given, decided)))
 
 
-def _submitted(desk: CampaignDesk, campaign: str) -> dict[int, StoredAnswer]:
+def _submitted_answers(desk: CampaignDesk, campaign: str) -> dict[int, StoredAnswer]:
     desk.campaigns.get(campaign)  # or UnknownError
     return {answer.id: answer for answer in desk.campaigns.answers(campaign) if answer.state == "submitted"}
 
 
-def _undecided(
+def _undecided_answers(
     desk: CampaignDesk, campaign: str, worker: str, given: dict[int, StoredAnswer], action: AnswerChoice
 ) -> tuple[list[int], list[Problem]]:
     mine = _of_worker(desk, campaign, worker, given)
@@ -90,7 +90,7 @@ def _undecided(
     other = sorted(id for id, decision in decided.items() if decision not in {action, "withdraw"})
     what = {"approve": "rejected", "reject": "approved"}[action]
     note = Problem(
-        f"answers {_listed(other)}", f"left as they are: {what} before; name them to {action} them", "warning"
+        f"answers {_list_ids(other)}", f"left as they are: {what} before; name them to {action} them", "warning"
     )
     return [id for id in mine if id not in decided], [note] if other else []
 
@@ -115,13 +115,13 @@ def _consequences(
         notes.append(Problem(f"campaign {campaign}", f"it is {about.state}, so nobody is given the open places"))
     if late:
         taken = "somebody else has the place, so they are kept as surplus and are in no score"
-        notes.append(Problem(f"answers {_listed(late)}", taken))
+        notes.append(Problem(f"answers {_list_ids(late)}", taken))
     if about.kind == "write" and gone:
         notes += [use.note() for use in units_in_use(desk.study(), gone, desk.asked_units())]
     return [replace(note, severity="warning") for note in notes]
 
 
-def _listed(ids: Sequence[int], most: int = 10) -> str:
+def _list_ids(ids: Sequence[int], most: int = 10) -> str:
     return ", ".join(map(str, ids[:most])) + (f" and {len(ids) - most} more" if len(ids) > most else "")
 
 
@@ -145,7 +145,7 @@ def _stop(desk: CampaignDesk, worker: str, reason: str) -> None:
     desk.assignments.release_worker(worker)
 
 
-class Blocked(NamedTuple):
+class BlockEffects(NamedTuple):
     """What became of the answers of a blocked worker: those rejected, and those re-opened because they are paid."""
 
     rejected: Effects
@@ -154,12 +154,12 @@ class Blocked(NamedTuple):
 
 def block_and_remove(
     desk: CampaignDesk, worker: str, campaign: str, *, actor: str, reason: str, dry_run: bool = False
-) -> Blocked:
+) -> BlockEffects:
     """Block a worker and remove everything they submitted to a campaign (Gillick and Liu 2010, section 3).
 
     Answers are rejected; those that the platform was told are approved cannot be, so they are only re-opened.
     """
-    given = _submitted(desk, campaign)
+    given = _submitted_answers(desk, campaign)
     mine = [
         id for id in _of_worker(desk, campaign, worker, given) if given[id].removed not in {"rejected", "withdrawn"}
     ]
@@ -173,10 +173,10 @@ def block_and_remove(
         rejected = desk.decisions.decide(campaign, [id for id in mine if id not in paid], "reject", **how)
         reopened = desk.decisions.decide(campaign, paid, "reopen", **how)
     notes = _consequences(desk, campaign, given, [*rejected, *reopened])
-    return Blocked(Effects(campaign, tuple(rejected), tuple(notes)), Effects(campaign, tuple(reopened)))
+    return BlockEffects(Effects(campaign, tuple(rejected), tuple(notes)), Effects(campaign, tuple(reopened)))
 
 
-class Approved(NamedTuple):
+class Approval(NamedTuple):
     """Whose submissions were approved, how many, and the workers who were left out."""
 
     workers: tuple[str, ...]
@@ -184,7 +184,7 @@ class Approved(NamedTuple):
     left: tuple[str, ...]
 
 
-def approve_unflagged(desk: CampaignDesk, campaign: str, *, actor: str, reason: str, dry_run: bool = False) -> Approved:
+def approve_unflagged(desk: CampaignDesk, campaign: str, *, actor: str, reason: str, dry_run: bool = False) -> Approval:
     """Approve what everybody submitted to a campaign who has no flag there and is not excluded."""
     reports = overview(desk, campaign).workers
     good = tuple(report.worker for report in reports if not report.flags and not report.excluded)
@@ -195,14 +195,14 @@ def approve_unflagged(desk: CampaignDesk, campaign: str, *, actor: str, reason: 
         if answer.state == "submitted" and answer.worker in good and not standings.get(answer.id, Standing()).decision
     ]
     effects = desk.decisions.decide(campaign, undecided, "approve", actor=actor, reason=reason, dry_run=dry_run)
-    return Approved(good, len(effects), tuple(report.worker for report in reports if report.worker not in good))
+    return Approval(good, len(effects), tuple(report.worker for report in reports if report.worker not in good))
 
 
 # ----------------------------------------------------------------------
 # Invitation links to a campaign: for anybody, or for people by name.
 
 
-class Invited(NamedTuple):
+class InvitationLink(NamedTuple):
     """``name`` and ``worker`` are empty where the link is for anybody."""
 
     name: str
@@ -210,7 +210,7 @@ class Invited(NamedTuple):
     link: str
 
 
-def invite_people(desk: CampaignDesk, campaign: str, names: Iterable[str], base_url: str) -> list[Invited]:
+def invite_people(desk: CampaignDesk, campaign: str, names: Iterable[str], base_url: str) -> list[InvitationLink]:
     """A link for each name; an empty name is for a person about whom nothing is known.
 
     A named person gets the same link whenever they are invited, and is one worker in all campaigns of the study, so
@@ -223,7 +223,7 @@ def invite_people(desk: CampaignDesk, campaign: str, names: Iterable[str], base_
     for name in names:
         person = person_of(secret, name) if name else ""
         worker = desk.workers.pseudonym(Local.name, person) if name else ""
-        invited.append(Invited(name, worker, f"{base_url.rstrip('/')}/join/{invite(secret, campaign, person)}"))
+        invited.append(InvitationLink(name, worker, f"{base_url.rstrip('/')}/join/{invite(secret, campaign, person)}"))
     return invited
 
 

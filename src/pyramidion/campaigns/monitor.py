@@ -111,7 +111,7 @@ def overview(desk: CampaignDesk, name: str) -> Overview:
         progress=desk.campaigns.progress(name),
         by_topic=_tally([(t.task.topic, t.wanted) for t in tasks], [a.task.topic for a in counted]),
         by_system=_tally([(t.task.system or "-", t.wanted) for t in tasks], [a.task.system or "-" for a in counted]),
-        workers=_workers(submitted, agreement, least, flags, desk.worker_decisions.excluded(), blocked),
+        workers=_workers(submitted, agreement, least, flags, desk.worker_decisions.exclusions(), blocked),
         alpha=_alpha(judgments) if campaign.kind in {"judge", "rate"} else None,
         seconds=[answer.seconds for answer in kept if answer.seconds is not None],
         cost=_cost(campaign, sum(answer.paid_for for answer in submitted)),

@@ -4,7 +4,7 @@ A statement is one short sentence. Those of more than one sentence, of more than
 dropped, and so is the longer of two near-duplicates written from the same reference. Every drop has its reason.
 
 Near-duplicates have a cosine of at least 0.95 between their bags of lemmas. Where we deviate, and why:
-- stems stand for lemmas: Porter's stemmer needs no download, and it merges at least the forms of a lemma that differ
+- stems are used for lemmas: Porter's stemmer needs no download, and it merges at least the forms of a lemma that differ
   by a regular ending. Words without any letter a-z are taken as they are;
 - only content words count, and the paper does not say which those are: words of negation, possibility, direction and
   amount stay in, since "prices may rise after the vote" and "prices did not rise before the vote" are not the same;
@@ -22,7 +22,7 @@ from typing import Literal
 import numpy as np
 
 from pyramidion.campaigns.tables import StoredAnswer
-from pyramidion.encoder.sentences import Bag, content_stems, count_sentences, tokens
+from pyramidion.encoder.sentences import StemCounts, content_stems, count_sentences, tokens
 from pyramidion.errors import InputError, Problem, UsageError, check_choice
 from pyramidion.study import ContentUnit, Contributor, Pyramid, Settings, Study
 
@@ -68,7 +68,7 @@ def filter_statements(
     dropped: list[Dropped] = []
     for written in by_reference(units).values():
         shortest_first = sorted(written, key=lambda unit: (len(tokens(unit.label)), unit.id))
-        bags: dict[str, Bag] = {}
+        bags: dict[str, StemCounts] = {}
         for unit in shortest_first:
             bag = content_stems(unit.label)
             if faults := "; ".join(_faults(unit.label, min_tokens, max_tokens)):
@@ -83,22 +83,13 @@ def filter_statements(
     )
 
 
-def check_statement(
-    text: str,
-    earlier: Sequence[str] = (),
-    *,
-    min_tokens: int = MIN_TOKENS,
-    max_tokens: int = MAX_TOKENS,
-    threshold: float = SAME,
-    similarity: Similarity = "cosine",
-) -> list[str]:
-    """What the writer should change about a statement, given the writer's other ones. Nothing: it is fine."""
-    likeness = _likeness(similarity, threshold)
+def check_statement(text: str, earlier: Sequence[str] = ()) -> list[str]:
+    """What the writer should change about a statement, given the writer's other ones; empty where it is fine."""
     if not text.strip():
         return ["This is empty."]
-    problems = [f"This has {fault}." for fault in _faults(text, min_tokens, max_tokens)]
+    problems = [f"This has {fault}." for fault in _faults(text, MIN_TOKENS, MAX_TOKENS)]
     bags = {str(number): content_stems(other) for number, other in enumerate(earlier, 1)}
-    if twin := _twin(content_stems(text), bags, likeness, threshold):
+    if twin := _twin(content_stems(text), bags, cosine, SAME):
         problems.append(f"This says nearly the same as your statement {twin}.")
     return problems
 
@@ -143,7 +134,12 @@ def _faults(text: str, min_tokens: int, max_tokens: int) -> Iterator[str]:
         yield f"{words}, fewer than {min_tokens}"
 
 
-def _twin(bag: Bag, others: dict[str, Bag], likeness: Callable[[Bag, Bag], float], threshold: float) -> str:
+def _twin(
+    bag: StemCounts,
+    others: dict[str, StemCounts],
+    likeness: Callable[[StemCounts, StemCounts], float],
+    threshold: float,
+) -> str:
     """The most similar of those that are similar enough, the first of equals; empty where there is none."""
     best, name = max(((likeness(bag, other), id) for id, other in others.items()), key=lambda x: x[0], default=(0, ""))
     return name if best >= threshold else ""
@@ -152,26 +148,26 @@ def _twin(bag: Bag, others: dict[str, Bag], likeness: Callable[[Bag, Bag], float
 # Similarity of two statements
 
 
-def cosine(a: Bag, b: Bag) -> float:
+def cosine(a: StemCounts, b: StemCounts) -> float:
     dot = sum(count * b[stem] for stem, count in a.items())
     # One root of the product, not a product of roots: equal bags then give exactly 1.
     return dot / math.sqrt(_square(a) * _square(b)) if dot else 0.0
 
 
-def _square(bag: Bag) -> int:
+def _square(bag: StemCounts) -> int:
     return sum(count * count for count in bag.values())
 
 
-def overlap(a: Bag, b: Bag) -> float:
+def overlap(a: StemCounts, b: StemCounts) -> float:
     """How much of the smaller set of stems the larger one contains."""
     shared = len(a.keys() & b.keys())
     return shared / min(len(a), len(b)) if shared else 0.0
 
 
-_SIMILARITIES: dict[str, Callable[[Bag, Bag], float]] = {"cosine": cosine, "overlap": overlap}
+_SIMILARITIES: dict[str, Callable[[StemCounts, StemCounts], float]] = {"cosine": cosine, "overlap": overlap}
 
 
-def _likeness(similarity: str, threshold: float) -> Callable[[Bag, Bag], float]:
+def _likeness(similarity: str, threshold: float) -> Callable[[StemCounts, StemCounts], float]:
     check_choice("similarity", similarity, _SIMILARITIES)
     if not 0 < threshold <= 1:
         raise UsageError(f"a similarity threshold is above 0 and at most 1, not {threshold}")
@@ -215,7 +211,7 @@ def sample_units(
         raise UsageError(f"a sample has at least 1 unit, not {size}")
     written = by_reference(units)
     names = sorted(set(written if references is None else references))
-    supply = _shuffled({name: written.get(name, []) for name in names}, rng)
+    supply = _shuffle({name: written.get(name, []) for name in names}, rng)
     drawn = list(_in_turn(supply))[:size]
     chosen = sorted((replace(unit, group="") for unit in drawn), key=lambda unit: unit.id)
     return Sample(tuple(chosen), tuple(_shortfalls({name: len(supply[name]) for name in names}, size)))
@@ -231,7 +227,7 @@ def split_into_groups(
     if group_size < 1:
         raise UsageError(f"a group has at least 1 unit, not {group_size}")
     # Reference after reference: whatever takes units at even steps takes evenly from each of them.
-    queue = [unit for written in _shuffled(by_reference(units), rng).values() for unit in written]
+    queue = [unit for written in _shuffle(by_reference(units), rng).values() for unit in written]
     full, rest = divmod(len(queue), group_size)
     in_last = {(2 * i + 1) * len(queue) // (2 * rest) for i in range(rest)}
     dealt = [i for i in range(len(queue)) if i not in in_last]
@@ -240,7 +236,7 @@ def split_into_groups(
     return tuple(replace(queue[i], group=str(number[i])) for i in order)
 
 
-def _shuffled(written: ByReference, rng: np.random.Generator) -> dict[str, list[ContentUnit]]:
+def _shuffle(written: ByReference, rng: np.random.Generator) -> dict[str, list[ContentUnit]]:
     """The same units, references and units of each in random order."""
     names = list(written)
     return {

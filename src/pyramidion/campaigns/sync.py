@@ -26,7 +26,7 @@ from pyramidion.study import Campaign
 # re-open the rejected ones, which are then paid but still in no score.
 
 PAYING = frozenset({"prolific", "simulated"})
-"""Platforms that take decisions; with the others, whoever invited people pays them."""
+"""Platforms that take decisions; with the others, people are paid by whoever invited them."""
 SOME_REJECTED = (
     "some answers are rejected and others approved, but the platform takes one decision for all: reject the others "
     "too, or restore and re-open the rejected ones"
@@ -218,7 +218,7 @@ def _tell(desk: CampaignDesk, platform: Platform, notice: Notice, session: str, 
 
 
 def _pay_bonus(desk: CampaignDesk, platform: Platform, worker: str, external: str, report: Report) -> None:
-    owed = _owed(desk, worker)
+    owed = _bonus_owed(desk, worker)
     if owed <= 0:
         return
     try:
@@ -230,7 +230,7 @@ def _pay_bonus(desk: CampaignDesk, platform: Platform, worker: str, external: st
     report.done.append(f"paid {worker} a bonus of {owed}")
 
 
-def _owed(desk: CampaignDesk, worker: str) -> Decimal:
+def _bonus_owed(desk: CampaignDesk, worker: str) -> Decimal:
     amounts = {"bonus": Decimal(0), "paid": Decimal(0)}
     for entry in desk.worker_decisions.all():
         if entry.worker == worker and entry.action in amounts and entry.amount:

@@ -32,7 +32,7 @@ from pyramidion.errors import UnknownError, UsageError, check_choice
 from pyramidion.store import schema
 from pyramidion.store.database import Database
 from pyramidion.study import Campaign, Judgment, Settings, Study, Task
-from pyramidion.study.records import Collector, to_records
+from pyramidion.study.records import CODEC, to_records
 from pyramidion.study.tasks import CampaignState
 
 # ----------------------------------------------------------------------
@@ -226,9 +226,7 @@ class StoredAnswer:
 
 
 def task_of(body: dict[str, Any]) -> Task:
-    collector = Collector()
-    collector.add(body)
-    return collector.study().tasks[0]
+    return CODEC.decode(Task, body)
 
 
 class Campaigns:

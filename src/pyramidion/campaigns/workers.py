@@ -113,7 +113,7 @@ class Workers:
         return (0, False) if row is None else (row.tries, bool(row.passed))
 
     def record_check(self, campaign: str, worker: str, passed: bool) -> tuple[int, bool]:
-        """Count one try; after the last one, or once passed, nothing changes any more."""
+        """Count one try; after the last one, or once it was passed, nothing changes."""
         with self._database.write() as connection:
             key = {"campaign_id": find_campaign(connection, campaign).id, "worker_id": worker}
             insert_if_new(connection, schema.qualifications, **key, tries=0, passed=False)
@@ -168,7 +168,7 @@ class WorkerDecisions:
             rows = connection.execute(select(schema.reviews).order_by(schema.reviews.c.id)).all()
         return [Decision(r.at, r.actor, r.action, r.worker_id, r.assignment_id, r.amount, r.reason) for r in rows]
 
-    def excluded(self) -> dict[str, str]:
+    def exclusions(self) -> dict[str, str]:
         """Workers left out of scoring, each with the reason: the last exclude or include holds."""
         last = {entry.worker: entry for entry in self.all() if entry.action in {"exclude", "include"} and entry.worker}
         return {worker: entry.reason for worker, entry in last.items() if entry.action == "exclude"}

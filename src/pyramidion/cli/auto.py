@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -77,7 +78,7 @@ class Running:
 
 
 def _choices(context: typer.Context, building: Building, matching: Matching | None = None) -> Any:
-    from pyramidion.evaluation.choices import Choices
+    from pyramidion.pyramids.choices import Choices
 
     if building.similarity != "cosine":
         refuse_unused(context, "without --similarity cosine", "embedder")
@@ -89,7 +90,7 @@ def _refuse_building(
     context: typer.Context, study: Any, pyramid: str | None, matching: Matching, rebuild: bool = False
 ) -> None:
     """Where every topic has its pyramid already, how one would be built is nothing to choose."""
-    from pyramidion.evaluation.jobs import topic_jobs
+    from pyramidion.evaluation import topic_jobs
 
     if any(job.pyramid is None for job in topic_jobs(study, pyramid=pyramid, rebuild=rebuild)):
         return
@@ -116,9 +117,9 @@ def build(
     output, choices = running.output, _choices(context, building)
     study = running.study(path)
     from pyramidion.cli.inputs import open_desk
-    from pyramidion.evaluation.automatic import build_pyramids
-    from pyramidion.evaluation.run import write_pyramids
+    from pyramidion.evaluation import build_pyramids
     from pyramidion.formats import is_database
+    from pyramidion.formats.auto_run import write_pyramids
 
     with output.progress(len(study.topics), "Building pyramids") as advance:
         made = build_pyramids(study, choices, name=name, processes=running.jobs, advance=advance)
@@ -174,16 +175,16 @@ def score(
     check_targets(targets, by)
     study = running.study(path)
     _refuse_building(context, study, pyramid, matching)
-    from pyramidion.evaluation.automatic import evaluate_study
+    from pyramidion.evaluation import evaluate_study
     from pyramidion.formats import save as save_study
 
     with output.progress(len(study.peers) + len(study.topics), "Scoring") as advance:
-        found = evaluate_study(
+        made = evaluate_study(
             study, choices, pyramid=pyramid, explain=save is not None, processes=running.jobs, advance=advance
         )
     if save:
-        save_study(found.study, save)
-    show_table(found.table, targets, by, output)
+        save_study(made.study, save)
+    show_table(made.table, targets, by, output)
     if save:
         output.show(f"Wrote {plain(str(save))}.")
 
@@ -208,7 +209,7 @@ def run(
     output, choices = running.output, _choices(context, building, matching)
     study = running.study(path)
     _refuse_building(context, study, pyramid, matching, rebuild=pyramid is None)
-    from pyramidion.evaluation.run import run as run_all
+    from pyramidion.evaluation import run as run_all
 
     with output.progress(len(study.peers) + len(study.topics), "Building and scoring") as advance:
         done = run_all(study, folder, choices, pyramid=pyramid, processes=running.jobs, advance=advance)
@@ -240,22 +241,42 @@ def train_wtmf_(
     quiet: Quiet = False,
 ) -> None:
     """Train WTMF vectors, for `--similarity cosine --embedder wtmf:MODEL.npz`."""
-    from pyramidion.evaluation.wtmf import train_wtmf
+    import numpy as np
+
+    from pyramidion.pyramids.wtmf import train
 
     if target.suffix.lower() != ".npz":
         raise UsageError(f"{target}: a model is written to a .npz file")
+    if not corpus.exists():
+        raise UsageError(f"{corpus} does not exist")
     output = Output(json, quiet)
     with output.progress(rounds, "Training") as advance:
-        model = train_wtmf(
-            corpus,
-            target,
+        model = train(
+            _corpus_texts(corpus),
+            rng=np.random.default_rng(seed),
             dimensions=dimensions,
             rounds=rounds,
             absent_weight=absent_weight,
             regularisation=regularisation,
             min_count=min_count,
-            seed=seed,
             progress=lambda _round, _loss: advance(1),
         )
+    target.parent.mkdir(parents=True, exist_ok=True)
+    model.save(target)
     output.result({"written": str(target), "words": len(model.words), "losses": list(model.losses)})
     output.show(f"Wrote vectors of {len(model.words)} words to {plain(str(target))}.")
+
+
+def _corpus_texts(corpus: Path) -> Iterator[str]:
+    """The lines of a file, or the sentences of a folder's .txt files; what is not UTF-8 is left out."""
+    from pyramidion.encoder.sentences import sentence_spans
+    from pyramidion.errors import Problems
+    from pyramidion.formats.files import read_lines, read_text
+
+    problems = Problems()
+    if corpus.is_file():
+        yield from (line for _, line in read_lines(corpus, problems) if line.strip())
+        return
+    for file in sorted(corpus.rglob("*.txt")):
+        text = read_text(file, problems) or ""
+        yield from (span.of(text) for span in sentence_spans(text))

@@ -43,7 +43,7 @@ def autoannotate(
     Every text marked for a unit in the other summaries of the topic is searched for, whatever its case and spaces.
     It works for systems that copy sentences; a paraphrase is not found.
     """
-    from pyramidion.evaluation.autoannotating import autoannotate_study
+    from pyramidion.annotation.autoannotation import autoannotate_study
     from pyramidion.formats import guess_format, save
 
     output = Output(json, quiet)

@@ -56,7 +56,7 @@ def run(folder: Path, output: Output) -> None:
     output.show(_ranking(tables))
     for note in tables["lite"].notes:
         output.show(f"  {plain(str(note))}")
-    # After `make demo` the command lies in .venv, which few have on their path.
+    # After `make demo` the command is in .venv, which few people have on their path.
     command = "pyramidion" if shutil.which("pyramidion") else sys.argv[0]
     output.show(
         f"\n{_moral(tables)}\n"

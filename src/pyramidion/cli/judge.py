@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,11 +13,11 @@ from rich.table import Table
 from pyramidion.cli.inputs import load_study, refuse_same
 from pyramidion.cli.options import From, Json, Lenient, Quiet, refuse_unused
 from pyramidion.cli.output import Output, as_json, cell, counted, plain
-from pyramidion.errors import UsageError
+from pyramidion.errors import InputError, Problems, UsageError
 
 if TYPE_CHECKING:
     from pyramidion.analysis.calibrate import WorkerCheck
-    from pyramidion.evaluation.judging import JudgedStudy
+    from pyramidion.evaluation import Evaluation
     from pyramidion.judges import PresenceJudge
     from pyramidion.judges.llm import Estimate
     from pyramidion.study import Study
@@ -67,7 +69,7 @@ def judge(
     goes on where it was.
     """
     from pyramidion.cli.score import check_targets, show_table
-    from pyramidion.evaluation.judging import judge_study
+    from pyramidion.evaluation import judge_study
     from pyramidion.judges import make_judge
     from pyramidion.scoring.choice import TO_BE_JUDGED, named_pyramid
 
@@ -106,29 +108,83 @@ def judge(
         show_table(judged.table, target or [], by, output, shown=study.notes)
 
 
+JsonLine = dict[str, Any]
+"""An object with ``units`` and a ``summary``; whatever else it holds is kept. Its answer is the same object with
+``judge``, ``threshold`` (null for probabilities), ``presence`` (a value for each unit) and ``score``, their mean."""
+DIGITS = 6
+
+
 def _judge_lines(
     source: Path, targets: list[Path], judge: PresenceJudge, threshold: float | None, output: Output
 ) -> None:
+    """However long the file is: memory holds a few hundred lines, and a run that stopped goes on."""
     from json import dumps
 
-    from pyramidion.evaluation.judging_lines import judge_file, judge_lines, read
+    from pyramidion.engines import append_lines
 
     if not source.is_file():
         raise UsageError(f"{source}: no such file")
     if not targets:
-        for answer in judge_lines(read(source), judge, threshold=threshold):
+        for answer in _answers(_read(source), judge, threshold):
             print(dumps(answer, ensure_ascii=False))
         return
     if len(targets) > 1 or targets[0].suffix != ".jsonl":
         raise UsageError("--lines writes one .jsonl file; give one -o")
-    answers = judge_file(source, targets[0], judge, threshold=threshold)
-    written = sum(1 for _ in output.track(answers, f"Judging by {judge.name}", total=_count(source)))
+    ours = {"judge": judge.name, "threshold": threshold}
+
+    def continues(done: int, answer: JsonLine) -> bool:
+        """Whether an answer is ours to the line with this number; a judged file may be judged again."""
+        line = next(_read(source, skip=done - 1), None)
+        if line is None:
+            return False
+        expected = {name: line[name] for name in line.keys() - {"presence", "score"}} | ours
+        return all(answer.get(name) == value for name, value in expected.items())
+
+    answers = append_lines(targets[0], lambda done: _answers(_read(source, skip=done), judge, threshold), continues)
+    with source.open("rb") as file:
+        total = sum(1 for _ in file)
+    written = sum(1 for _ in output.track(answers, f"Judging by {judge.name}", total=total))
     output.say(f"Wrote {counted(written, 'answers')} to {targets[0]}.")
 
 
-def _count(path: Path) -> int:
-    with path.open("rb") as file:
-        return sum(1 for _ in file)
+def _answers(lines: Iterable[JsonLine], judge: PresenceJudge, threshold: float | None) -> Iterator[JsonLine]:
+    """In order; by probabilities, or by yes and no from a threshold on."""
+    from pyramidion.judges import answers, cut
+
+    blocks = ((line, block) for line in lines for block in cut(line["units"], [line["summary"]]))
+    values: list[float] = []
+    for line, block, verdicts in answers(blocks, judge):
+        probabilities = verdicts.probability[:, 0].tolist()
+        values += probabilities if threshold is None else [float(value >= threshold) for value in probabilities]
+        if block.units.stop == len(line["units"]):
+            presence, values = [round(value, DIGITS) for value in values], []
+            score = round(sum(presence) / len(presence), DIGITS)
+            yield {**line, "judge": judge.name, "threshold": threshold, "presence": presence, "score": score}
+
+
+def _read(path: Path, *, skip: int = 0) -> Iterator[JsonLine]:
+    """The lines of a file after the first so many; InputError names the line that is not as it should be."""
+    from pyramidion.formats.files import BadLineError, parse_object, read_lines
+
+    problems = Problems()
+    lines = ((number, text) for number, text in read_lines(path, problems) if text.strip())
+    for number, text in islice(lines, skip, None):
+        where = f"{path}, line {number}"
+        try:
+            content = parse_object(text)
+        except BadLineError as error:
+            problems.error(where, str(error))
+            break
+        units = content.get("units")
+        if not isinstance(units, list) or not units or not all(isinstance(unit, str) for unit in units):
+            problems.error(where, '"units" must be a list of texts, at least one')
+        if not isinstance(content.get("summary"), str):
+            problems.error(where, '"summary" must be a text')
+        if problems.errors:
+            break
+        yield content
+    if problems.errors:
+        raise InputError(problems)
 
 
 def _prices(text: str | None) -> tuple[float, float] | None:
@@ -154,12 +210,12 @@ def _agreed(
     study: Study, pyramid: str, judge: PresenceJudge, prices: tuple[float, float] | None, yes: bool, output: Output
 ) -> bool:
     """Whoever pays hears first what it is going to cost."""
-    from pyramidion.evaluation.judging import jobs, questions
+    from pyramidion.judges import judged_topics, questions
     from pyramidion.judges.llm import LlmJudge
 
     if not isinstance(judge, LlmJudge):
         return True
-    estimate = judge.estimate(questions(jobs(study, pyramid)))
+    estimate = judge.estimate(questions(judged_topics(study, pyramid)))
     output.say(_told(estimate, judge.name, prices))
     return yes or not estimate.requests or typer.confirm("Send them?", err=True)
 
@@ -171,14 +227,14 @@ def _told(estimate: Estimate, name: str, prices: tuple[float, float] | None) -> 
     return f"{name}: {estimate.requests} requests{known}, roughly {tokens}{cost}."
 
 
-def _save(judged: JudgedStudy, target: Path, output: Output) -> None:
+def _save(judged: Evaluation, target: Path, output: Output) -> None:
     from pyramidion.formats import save
 
     output.warn(save(judged.study, target))
     output.say(f"Wrote the study with the judgments to {target}.")
 
 
-def _show_workers(judged: JudgedStudy, name: str, pyramid: str, output: Output) -> None:
+def _show_workers(judged: Evaluation, name: str, pyramid: str, output: Output) -> None:
     from pyramidion.analysis.calibrate import SUSPECT, check_workers
     from pyramidion.stats.rounding import rounded_beside
 

@@ -68,9 +68,9 @@ def report(
     study = load_study(path, format, lenient, out)
     cost = _spent(path) if pay is None else _cost(study, pay, fee, currency)
     choices = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}
-    found = _findings(study, out, method, choices, seed, scores, cost)
-    written = _write(found, page, figures, latex, out)
-    main = found.main
+    findings = _findings(study, out, method, choices, seed, scores, cost)
+    written = _write(findings, page, figures, latex, out)
+    main = findings.main
     out.result(
         {
             "written": [str(each) for each in written],
@@ -127,21 +127,21 @@ def _findings(
         return findings(study, method=method, **choices, metrics=metrics, cost=cost, seed=seed)
 
 
-def _write(found: Any, page: Path | None, figures: Path | None, latex: Path | None, out: Output) -> list[Path]:
+def _write(findings: Any, page: Path | None, figures: Path | None, latex: Path | None, out: Output) -> list[Path]:
     from pyramidion import report as rendering
     from pyramidion.formats.files import new_file
 
     written: list[Path] = []
     if page is not None:
         with out.busy("Writing the page"), new_file(page) as file:
-            file.write(rendering.report_page(found))
+            file.write(rendering.report_page(findings))
         written.append(page)
     if figures is not None:
         with out.busy("Drawing figures"):
-            written += rendering.write_figures(found, figures)
+            written += rendering.write_figures(findings, figures)
     if latex is not None:
         with new_file(latex) as file:
-            file.write("\n".join(rendering.latex(answer) for answer in found.answers()))
+            file.write("\n".join(rendering.latex(answer) for answer in findings.answers()))
         written.append(latex)
     return written
 
@@ -170,9 +170,9 @@ def feedback(
     if unknown := [name for name in system or () if name not in study.systems]:
         raise UsageError(f"no system is called {unknown[0]!r}; there are: {', '.join(study.systems)}")
     choices = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}
-    found = _findings(study, out, method, choices)
+    findings = _findings(study, out, method, choices)
     with out.busy("Writing pages"):
-        written = rendering.write_feedback(found, folder, systems=system)
+        written = rendering.write_feedback(findings, folder, systems=system)
     out.result({"folder": str(folder), "written": [str(each) for each in written]})
     pages = sum(each.parent.parent.name == "writers" for each in written)
     noun = "page for its writer" if pages == 1 else "pages, one for the writer of each summary"

@@ -13,14 +13,16 @@ from pyramidion.cli.options import From, Json, Lenient, Place, Quiet
 from pyramidion.cli.output import Output, cell, held, plain
 from pyramidion.errors import MissingExtraError
 
+Password = Annotated[
+    str, typer.Option(envvar="PYRAMIDION_PASSWORD", help="Their password; made up and shown once by default.")
+]
+
 
 def init(
     place: Place,
     title: Annotated[str, typer.Option(help="What the study is about.")] = "",
     manager: Annotated[str, typer.Option(help="The first manager's name.")] = "manager",
-    password: Annotated[
-        str, typer.Option(envvar="PYRAMIDION_PASSWORD", help="Their password; made up and shown once by default.")
-    ] = "",
+    password: Password = "",
     quiet: Quiet = False,
 ) -> None:
     """Make a new study database, with a manager who can log in."""
@@ -46,9 +48,7 @@ def account(
     place: Place,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Who logs in.")],
     role: Annotated[str, typer.Option(help="manager, expert or viewer.")] = "viewer",
-    password: Annotated[
-        str, typer.Option(envvar="PYRAMIDION_PASSWORD", help="Their password; made up and shown once by default.")
-    ] = "",
+    password: Password = "",
 ) -> None:
     """Let somebody log in to the manager's pages, or give them a new password or role."""
     import secrets

@@ -5,7 +5,7 @@ in context or by its stem; the weakest word counts beside the mean, because a un
 number that the summary does not have speaks against it, and so does a negation.
 
 Texts are encoded once, sentence by sentence; a judgment is a small matrix product after that. The dozen learned numbers
-lie in data/judge.json; `models/train_judge.py` fits them and says how well they do.
+are in data/judge.json; `models/train_judge.py` fits them and says how well they do.
 """
 
 from __future__ import annotations
@@ -162,11 +162,11 @@ def _shared_stems(units: Texts, summaries: Texts) -> NDArray[np.bool_]:
 
 def _sums(values: NDArray[np.generic], starts: NDArray[np.intp]) -> Doubles:
     """Sums of stretches along the first axis; an empty stretch sums to 0."""
-    found = np.zeros((len(starts) - 1, *values.shape[1:]))
+    sums = np.zeros((len(starts) - 1, *values.shape[1:]))
     filled = np.flatnonzero(np.diff(starts))
     if len(filled):
-        found[filled] = np.add.reduceat(values, starts[filled], axis=0, dtype=np.float64)
-    return found
+        sums[filled] = np.add.reduceat(values, starts[filled], axis=0, dtype=np.float64)
+    return sums
 
 
 def _sigmoid(x: Doubles) -> Doubles:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pyramidion.encoder import Recent
 from pyramidion.encoder.wordpiece import WordPiece, Words
 from pyramidion.study.texts import Span
 
@@ -56,24 +57,24 @@ class Encoder:
         self._session = _session()
         self._wordpiece = wordpiece()
         self._threads = ThreadPoolExecutor(threads or os.cpu_count(), "encoder")
-        self._recent: dict[str, Encoded] = {}
+        self._recent: Recent[Encoded] = Recent(KEPT)
 
     def encode(self, texts: Iterable[str], *, layers: bool = False) -> Iterator[Encoded]:
         """Each text's words and vectors, in order; equal texts near each other are encoded once."""
         source = iter(texts)
         while chunk := list(islice(source, CHUNK)):
-            made = {} if layers else {text: self._recent[text] for text in chunk if text in self._recent}
+            known = self._recent.get(chunk)
+            made = {} if layers else dict(known)
             new = [text for text in dict.fromkeys(chunk) if text not in made]
             made.update(zip(new, self._encode(new, layers), strict=True))
-            self._remember(made)
+            # A copy of the vectors: a view would keep the layers alive.
+            copies = {
+                text: replace(each, vectors=each.vectors.copy(), layers=None)
+                for text, each in made.items()
+                if text not in known
+            }
+            self._recent.keep(copies)
             yield from (made[text] for text in chunk)
-
-    def _remember(self, made: dict[str, Encoded]) -> None:
-        for text, encoded in made.items():
-            if text not in self._recent:  # a copy of the vectors: a view would keep the layers alive
-                self._recent[text] = replace(encoded, vectors=encoded.vectors.copy(), layers=None)
-        for text in list(islice(self._recent, max(0, len(self._recent) - KEPT))):
-            del self._recent[text]
 
     def _encode(self, texts: list[str], layers: bool) -> list[Encoded]:
         cut = [self._wordpiece.words(text) for text in texts]
@@ -137,7 +138,7 @@ def _joined(words: Words, parts: list[tuple[int, Floats]], layers: bool) -> Enco
     if words.pieces:
         starts = np.cumsum([0, *map(len, words.pieces[:-1])])
         inner = np.add.reduceat(inner, starts) / np.array([len(p) for p in words.pieces], np.float32)[:, None]
-    last = slice(width - HIDDEN, width)  # the last layer stands last
+    last = slice(width - HIDDEN, width)  # the last layer comes last
     return Encoded(words.spans, words.pieces, inner[:, last], _unit(tokens[:, last].mean(0)), inner if layers else None)
 
 

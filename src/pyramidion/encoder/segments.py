@@ -1,7 +1,7 @@
 """Texts cut into sentences, and sentences into clause-like segments in one or more ways: Gao et al. 2019, section 4.1.
 
 Segmentation 0 of a sentence is the sentence itself; every other segmentation has two or more segments. A pyramid or a
-match uses exactly one segmentation of each sentence. What a segment is called follows from where it stands, so a
+match uses exactly one segmentation of each sentence. What a segment is called follows from where it is, so a
 segmenter knows texts only, and `SegmentedText.segments` gives the names.
 """
 
@@ -44,7 +44,7 @@ class SegmentId(NamedTuple):
 class Clause:
     """Words that say one thing: their characters in the text, and the words as they are to be read.
 
-    ``text`` may repeat a subject that stands elsewhere in the sentence, as in "He came and [he] saw".
+    ``text`` may repeat a subject from elsewhere in the sentence, as in "He came and [he] saw".
     """
 
     spans: tuple[Span, ...]

@@ -29,7 +29,7 @@ _TOKEN = re.compile(
 
 
 def tokens(text: str) -> list[str]:
-    """Words and numbers; punctuation is none. A Chinese or Japanese character counts as a word."""
+    """Words and numbers; punctuation is left out. A Chinese or Japanese character counts as a word."""
     text = unicodedata.normalize("NFC", text)
     shape = "".join(map(_shape, text))
     return [text[match.start() : match.end()] for match in _TOKEN.finditer(shape)]
@@ -43,6 +43,15 @@ def _shape(character: str) -> str:
     if character.isnumeric():
         return "9"
     return "w" if unicodedata.category(character).startswith("M") else character
+
+
+def is_foreign(text: str) -> bool:
+    """Whether most letters are not Latin."""
+    if text.isascii():
+        return False
+    letters = [character for character in text if character.isalpha()]
+    latin = sum(character < "\u0250" or "\u1e00" <= character < "\u1f00" for character in letters)
+    return latin * 2 < len(letters)
 
 
 # Sentences
@@ -104,16 +113,16 @@ def _stripped(text: str, start: int, end: int) -> Span:
 
 
 def _with_words(text: str, spans: list[Span]) -> list[Span]:
-    """Signs that stand alone ("...", a row of dashes) belong to the sentence before them."""
-    found: list[Span] = []
+    """Signs by themselves ("...", a row of dashes) belong to the sentence before them."""
+    sentences: list[Span] = []
     for span in spans:
-        if found and not tokens(span.of(text)):
-            found[-1] = Span(found[-1].start, span.end)
+        if sentences and not tokens(span.of(text)):
+            sentences[-1] = Span(sentences[-1].start, span.end)
         else:
-            found.append(span)
-    if len(found) > 1 and not tokens(found[0].of(text)):
-        found[:2] = [Span(found[0].start, found[1].end)]
-    return found
+            sentences.append(span)
+    if len(sentences) > 1 and not tokens(sentences[0].of(text)):
+        sentences[:2] = [Span(sentences[0].start, sentences[1].end)]
+    return sentences
 
 
 def _ends(before: str, mark: str, after: str, capitals: bool) -> bool:
@@ -144,10 +153,10 @@ def _full_stop(before: str, following: str) -> bool:
     return True
 
 
-Bag = Counter[str]
+StemCounts = Counter[str]
 
 
-def content_stems(text: str) -> Bag:
+def content_stems(text: str) -> StemCounts:
     """How often each stem of a content word occurs; of all words where a text has only stop words."""
     words = tokens(text)
     return Counter(stem(_plain(word)) for word in [w for w in words if not _is_stop_word(w)] or words)

@@ -22,7 +22,7 @@ _ASCII_TEXT = re.compile(r"[\t\n\r\x20-\x7e]*")
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words and signs of a text, where each stands, and its pieces' ids."""
+    """The words and signs of a text, where each is, and its pieces' ids."""
 
     spans: Sequence[Span]
     pieces: Sequence[tuple[int, ...]]
@@ -40,14 +40,14 @@ class WordPiece:
         if _ASCII_TEXT.fullmatch(text):
             spans = [Span(*match.span()) for match in _ASCII_WORD.finditer(text)]
             return Words(spans, [self._pieces(text[start:end].lower()) for start, end in spans])
-        found = _words(text)
-        return Words([span for span, _ in found], [self._pieces(word) for _, word in found])
+        words = _words(text)
+        return Words([span for span, _ in words], [self._pieces(word) for _, word in words])
 
     def _cut(self, word: str) -> tuple[int, ...]:
         """Greedy, longest piece first."""
         if len(word) > MAX_LETTERS:
             return (self.unknown,)
-        found, start = [], 0
+        pieces, start = [], 0
         while start < len(word):
             mark = "##" if start else ""
             for end in range(len(word), start, -1):
@@ -55,26 +55,26 @@ class WordPiece:
                     break
             else:
                 return (self.unknown,)
-            found.append(id)
+            pieces.append(id)
             start = end
-        return tuple(found)
+        return tuple(pieces)
 
 
 def _words(text: str) -> list[tuple[Span, str]]:
     """Words with their lower-case form without accents; signs and ideographs are words of their own."""
-    found: list[tuple[Span, str]] = []
+    words: list[tuple[Span, str]] = []
     start, end, letters = 0, 0, ""
     for place, character in enumerate(text):
         for kind, plain in _plain(character):
             if kind != "letter" and letters:
-                found.append((Span(start, end), letters))
+                words.append((Span(start, end), letters))
                 letters = ""
             if kind == "sign":
-                found.append((Span(place, place + 1), plain))
+                words.append((Span(place, place + 1), plain))
             elif kind == "letter":
                 start = start if letters else place
                 end, letters = place + 1, letters + plain
-    return [*found, (Span(start, end), letters)] if letters else found
+    return [*words, (Span(start, end), letters)] if letters else words
 
 
 @lru_cache(maxsize=50_000)

@@ -23,7 +23,7 @@ from pyramidion.study.texts import Span
 FIRST_WORD = 1996
 """The vocabulary's id of "the"; before it come signs and single characters."""
 RARER = 3
-"""How much further down the list a word stands that had to be cut into pieces."""
+"""How much further down the list a word counts that had to be cut into pieces."""
 NEGATIONS = frozenset(["no", "not", "never", "none", "nobody", "nothing", "neither", "nor", "without", "cannot", "t"])
 
 _TO_TEN = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
@@ -36,7 +36,7 @@ NUMBERS = {word: str(number) for word, number in _COUNTED}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bag:
-    """The words of a text (signs left out), one row each; ``sentence`` numbers the sentence each stands in."""
+    """The words of a text (signs left out), one row each; ``sentence`` numbers the sentence each is in."""
 
     vectors: Floats
     stems: NDArray[np.int64]
@@ -67,9 +67,9 @@ def bags(texts: Iterable[str], encoder: Encoder) -> Iterator[Bag]:
     """Each text's words; sentences are encoded one by one, so equal sentences of different texts cost nothing."""
     texts = list(texts)
     spans = [sentence_spans(text) for text in texts]
-    encoded = encoder.encode(span.of(text) for text, found in zip(texts, spans, strict=True) for span in found)
-    for text, found in zip(texts, spans, strict=True):
-        yield bag(text, [(span, next(encoded)) for span in found])
+    encoded = encoder.encode(span.of(text) for text, sentences in zip(texts, spans, strict=True) for span in sentences)
+    for text, sentences in zip(texts, spans, strict=True):
+        yield bag(text, [(span, next(encoded)) for span in sentences])
 
 
 def bag(text: str, sentences: Sequence[tuple[Span, Encoded]]) -> Bag:

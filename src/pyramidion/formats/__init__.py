@@ -91,43 +91,43 @@ def is_database(place: str | Path) -> bool:
 
 
 def get(name: str) -> Format:
-    found = plugins.load("formats", name)
-    assert isinstance(found, Format)
-    return found
+    format = plugins.load("formats", name)
+    assert isinstance(format, Format)
+    return format
 
 
 def all_formats() -> list[Format]:
     """Every format that can be loaded: a broken plugin must not take the others with it."""
-    found = []
+    loaded = []
     for name in plugins.names("formats"):
         with suppress(UsageError):
-            found.append(get(name))
-    return found
+            loaded.append(get(name))
+    return loaded
 
 
 def detect(path: Path) -> Format:
     """The one format that recognises a path; says so where none or several do."""
     if not path.exists():
         raise UsageError(f"{path} does not exist")
-    found = [candidate for candidate in all_formats() if candidate.recognises(path)]
-    if len(found) == 1:
-        return found[0]
+    fitting = [candidate for candidate in all_formats() if candidate.recognises(path)]
+    if len(fitting) == 1:
+        return fitting[0]
     known = ", ".join(plugins.names("formats"))
-    if not found:
-        raise UsageError(f"{path} is in no format I recognise; {_likely(path)}name one of {known} with --from")
-    raise UsageError(f"{path} could be {' or '.join(f.name for f in found)}; say which with --from")
+    if not fitting:
+        raise UsageError(f"{path} is in no known format; {_suggestion(path)}name one of {known} with --from")
+    raise UsageError(f"{path} could be {' or '.join(f.name for f in fitting)}; say which with --from")
 
 
-def _likely(path: Path) -> str:
+def _suggestion(path: Path) -> str:
     """What somebody who gives a folder most likely wants: results of ours, or texts of their own."""
     if not path.is_dir():
         return ""
     if (path / "study.jsonl").is_file():
         return f"did you mean {path / 'study.jsonl'}? Else "
     return (
-        "texts belong into topics/<topic>/references/<author>.txt and topics/<topic>/peers/<system>.txt in it, or into "
-        "references/<topic>.txt and <system>/<topic>.txt, or, one line a topic, into references.txt and <system>.txt; "
-        "for anything else "
+        "texts belong in topics/<topic>/references/<author>.txt and topics/<topic>/peers/<system>.txt, or in "
+        "references/<topic>.txt and <system>/<topic>.txt, or, with one line per topic, in references.txt and "
+        "<system>.txt; for anything else "
     )
 
 

@@ -1,4 +1,4 @@
-"""Plain text by system: a folder of references and a folder for each system, with one file a topic.
+"""Plain text by system: a folder of references and a folder for each system, with one file per topic.
 
 references/<topic>.txt               where each topic has one reference, or
 references/<author>/<topic>.txt      where it has several
@@ -42,7 +42,7 @@ def read(path: Path, problems: Problems) -> Study:
     for system in _systems(path):
         for summary in _read(system, from_file_name(system.name), "peer", problems):
             if summary.topic not in known:
-                problems.warning(str(system), f"has topic {summary.topic}, of which there is no reference")
+                problems.warning(str(system), f"has topic {summary.topic}, which has no reference")
             summaries.append(summary)
     documents = {
         from_file_name(file.stem): text
@@ -61,17 +61,17 @@ def _systems(path: Path) -> list[Path]:
 
 
 def _read(held: Path, system: str, role: Role, problems: Problems) -> Iterator[Summary]:
-    found = files(held, ".txt")
-    if not found:
+    texts = files(held, ".txt")
+    if not texts:
         problems.warning(str(held), "has no .txt file and is ignored")
-    for file in found:
+    for file in texts:
         if (text := read_text(file, problems)) is not None:
             yield Summary(from_file_name(file.stem), system, text, role)
 
 
 FORMAT = Format(
     name="by-system",
-    title="plain text files in references and a folder for each system, one file a topic",
+    title="plain text files in references and a folder for each system, one file per topic",
     recognises=recognises,
     read=read,
     holds=frozenset({"documents", "references", "peers"}),

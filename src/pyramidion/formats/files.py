@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import csv
 import json
+import math
 import os
 import shutil
 import tempfile
@@ -29,7 +30,7 @@ csv.field_size_limit(MAX_LINE)
 def read_text(path: Path, problems: Problems) -> str | None:
     """A whole text file exactly as it is, line ends included: UTF-8, with or without a byte order mark.
 
-    Other bytes are an error that names its place, and the text is missing: what stands in for unreadable characters
+    Other bytes are an error that names its place, and the text is missing: a substitute for unreadable characters
     would be scored as if somebody had written it.
     """
     raw = path.read_bytes().removeprefix(codecs.BOM_UTF8)
@@ -86,13 +87,13 @@ def read_cells(path: Path, problems: Problems, *, strict: bool = False) -> Itera
     """The rows of a CSV, each with its address. A row with a line that cannot be read is reported and left out."""
     unsound: set[int] = set()
 
-    def fed() -> Iterator[str]:
+    def texts() -> Iterator[str]:
         for line in _lines(path, problems):
             if not line.sound:
                 unsound.add(line.number)
             yield line.text + "\n"
 
-    reader = csv.reader(fed(), skipinitialspace=True, strict=strict)
+    reader = csv.reader(texts(), skipinitialspace=True, strict=strict)
     done = 0
     try:
         for row in reader:
@@ -142,18 +143,18 @@ def plain_cell(cell: str) -> str:
 
 def write_rows(file: IO[str], header: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> None:
     """CSV with safe text cells; numbers stay numbers, None is an empty cell."""
-    file.write(",".join(map(_quoted, header)) + "\n")
+    file.write(",".join(map(_quote, header)) + "\n")
     for row in rows:
-        file.write(",".join(_written(cell) for cell in row) + "\n")
+        file.write(",".join(_to_cell(cell) for cell in row) + "\n")
 
 
-def _written(cell: str | float | None) -> str:
+def _to_cell(cell: str | float | None) -> str:
     if cell is None:
         return ""
-    return _quoted(safe_cell(cell)) if isinstance(cell, str) else repr(cell)
+    return _quote(safe_cell(cell)) if isinstance(cell, str) else repr(cell)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """The csv module leaves a bare carriage return or outer spaces unquoted, which read back as something else."""
     needs = text != text.strip() or any(character in text for character in ',"\r\n')
     return '"' + text.replace('"', '""') + '"' if needs else text
@@ -164,7 +165,7 @@ class BadLineError(ValueError):
 
 
 def parse_object(line: str) -> dict[str, Any]:
-    """One JSON object, strictly: no NaN, no half characters, nothing that only JavaScript accepts."""
+    """One JSON object, strictly: no NaN, no lone surrogates, nothing that only JavaScript accepts."""
     try:
         fields = json.loads(line, parse_constant=_no_constant)
         if "\\ud" in line or "\\uD" in line:
@@ -182,6 +183,34 @@ def parse_object(line: str) -> dict[str, Any]:
     if not isinstance(fields, dict):
         raise BadLineError("is not a JSON object")
     return fields
+
+
+def read_objects(path: Path, problems: Problems) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a JSON Lines file, each with its address; lines that hold none are reported."""
+    for number, line in read_lines(path, problems):
+        if line.strip():
+            where = f"{path}, line {number}"
+            try:
+                yield where, parse_object(line)
+            except BadLineError as error:
+                problems.error(where, str(error))
+
+
+def first_fields(path: Path) -> set[str]:
+    """The names of fields in the first line of a JSON Lines file; none where that is not an object."""
+    try:
+        return set(parse_object(next(read_lines(path, Problems()), (1, ""))[1]))
+    except BadLineError:
+        return set()
+
+
+def parse_number(text: str) -> float | None:
+    """A finite number, or None where the text is not one."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
 
 
 def _no_constant(name: str) -> float:

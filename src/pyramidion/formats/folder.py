@@ -50,12 +50,12 @@ def read(path: Path, problems: Problems) -> Study:
             if entry not in known and not entry.startswith("."):
                 problems.warning(str(folder / entry), f"is ignored; a topic has {', '.join(sorted(known))}")
         for name, role in _ROLES.items():
-            found = files(folder / name, ".txt")
-            if not found:
+            texts = files(folder / name, ".txt")
+            if not texts:
                 problems.warning(str(folder), f"has no {name}")
             summaries.extend(
                 Summary(topic.id, from_file_name(file.stem), text, role)
-                for file in found
+                for file in texts
                 if (text := read_text(file, problems)) is not None
             )
     if not topics:

@@ -62,7 +62,7 @@ def _author(file: Path) -> str | None:
 
 FORMAT = Format(
     name="lines",
-    title="plain text files with one line a topic: references.txt and <system>.txt",
+    title="plain text files with one line per topic: references.txt and <system>.txt",
     recognises=recognises,
     read=read,
     holds=frozenset({"documents", "references", "peers"}),

@@ -1,16 +1,15 @@
-"""The Lite2-3Pyramid layout (Zhang and Bansal 2021): one line an example, tabs between what an example has several of.
+"""The Lite2-3Pyramid layout (Zhang and Bansal 2021): one line per example, tabs between its parts.
 
 SCUs.txt, references.txt            units and references
 ids.txt, documents.txt, STUs.txt    topic ids, source texts, automatic units (optional)
-summaries/<system>.summary          one peer summary a line
-labels/<system>.label               one value a unit: 1 present, 0 absent, or a probability
+summaries/<system>.summary          one peer summary per line
+labels/<system>.label               one value per unit: 1 present, 0 absent, or a probability
 
 The layout has no names for references, units and documents: they are numbered in the order of the line.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -18,7 +17,15 @@ from pathlib import Path
 
 from pyramidion.errors import Problems
 from pyramidion.formats import Format
-from pyramidion.formats.files import files, from_file_name, new_folder, read_every_line, to_file_name, write_text
+from pyramidion.formats.files import (
+    files,
+    from_file_name,
+    new_folder,
+    parse_number,
+    read_every_line,
+    to_file_name,
+    write_text,
+)
 from pyramidion.study import (
     ContentUnit,
     Contributor,
@@ -63,8 +70,8 @@ def read(path: Path, problems: Problems) -> Study:
     autos = _read_pyramids(path / "STUs.txt", AUTO, ids, references, lines.get("STUs.txt", none), problems)
     peers, judgments = _read_systems(path, ids, experts, lines, problems)
     return Study(
-        topics=tuple(Topic(id, documents=_numbered(texts)) for id, texts in zip(ids, documents, strict=True)),
-        summaries=(*(summary for found in references for summary in found), *peers),
+        topics=tuple(Topic(id, documents=_documents(texts)) for id, texts in zip(ids, documents, strict=True)),
+        summaries=(*(summary for of_topic in references for summary in of_topic), *peers),
         pyramids=tuple(pyramid for pyramid in (*experts, *autos) if pyramid.units),
         judges=(Judge(JUDGE, "expert"),) if len(judgments) else (),
         judgments=judgments,
@@ -73,23 +80,23 @@ def read(path: Path, problems: Problems) -> Study:
 
 def _read_files(path: Path, problems: Problems) -> dict[str, list[str | None]]:
     """The lines of each file by its name in the layout, without files of another length than SCUs.txt."""
-    found: dict[str, list[str | None]] = {}
+    by_name: dict[str, list[str | None]] = {}
     named = [path / name for name in (*_REQUIRED, *_OPTIONAL) if (path / name).is_file()]
     for file in (*named, *files(path / "summaries", ".summary"), *files(path / "labels", ".label")):
         lines = read_every_line(file, problems)
-        expected = len(found.get("SCUs.txt", lines))
+        expected = len(by_name.get("SCUs.txt", lines))
         if len(lines) == expected:
-            found[file.relative_to(path).as_posix()] = lines
+            by_name[file.relative_to(path).as_posix()] = lines
         else:
             problems.error(str(file), f"has {len(lines)} lines, but SCUs.txt has {expected}")
-    return found
+    return by_name
 
 
 def _cells(line: str | None) -> list[str]:
     return line.split("\t") if line else []
 
 
-def _numbered(texts: Iterable[str]) -> tuple[Document, ...]:
+def _documents(texts: Iterable[str]) -> tuple[Document, ...]:
     return tuple(Document(str(number), text) for number, text in enumerate(texts, 1))
 
 
@@ -101,8 +108,8 @@ def _read_references(ids: Sequence[str], lines: Sequence[str | None]) -> list[li
     texts = [_cells(line) for line in lines]
     names = _reference_names(max(map(len, texts), default=0))
     return [
-        [Summary(id, name, text, "reference") for name, text in zip(names, found, strict=False)]
-        for id, found in zip(ids, texts, strict=True)
+        [Summary(id, name, text, "reference") for name, text in zip(names, cells, strict=False)]
+        for id, cells in zip(ids, texts, strict=True)
     ]
 
 
@@ -162,19 +169,11 @@ def _read_labels(
         problems.error(where, f"has {len(cells)} labels, but SCUs.txt has {len(pyramid.units)} units there")
         return
     for number, (unit, cell) in enumerate(zip(pyramid.units, cells, strict=True), 1):
-        value = _number(cell)
-        if value is None:
-            problems.error(where, f"label {number} is {cell!r}, which is not a number from 0 up")
+        value = parse_number(cell)
+        if value is None or value < 0:
+            problems.error(where, f"label {number} is {cell!r}, which is not a number of 0 or more")
         else:
             judgments.add(Judgment(pyramid.topic, system, JUDGE, value, unit=unit.id))
-
-
-def _number(cell: str) -> float | None:
-    try:
-        value = float(cell)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) and value >= 0 else None
 
 
 # -- writing -------------------------------------------------------------------------------------------------
@@ -213,12 +212,12 @@ def write(study: Study, path: Path, problems: Problems) -> None:
         for name, units in (("SCUs.txt", scus), ("STUs.txt", stus)):
             if name in _REQUIRED or any(units.values()):
                 labels = [[unit.label for unit in units[topic.id]] for topic in study.topics]
-                _write_lines(root / name, [lines.of("units", found) for found in labels])
+                _write_lines(root / name, [lines.of("units", cells) for cells in labels])
         texts = [[summary.text for summary in references[topic.id]] for topic in study.topics]
-        _write_lines(root / "references.txt", [lines.of("references", found) for found in texts])
+        _write_lines(root / "references.txt", [lines.of("references", cells) for cells in texts])
         if any(topic.documents for topic in study.topics):
             texts = [[document.text for document in topic.documents] for topic in study.topics]
-            _write_lines(root / "documents.txt", [lines.of("documents", found) for found in texts])
+            _write_lines(root / "documents.txt", [lines.of("documents", cells) for cells in texts])
         for system in study.systems:
             peers = [lines.of("peers", [text]) for text in _peer_texts(study, system, problems)]
             _write_lines(root / "summaries" / f"{to_file_name(system)}.summary", peers)
@@ -234,10 +233,10 @@ def _write_lines(file: Path, lines: Iterable[str]) -> None:
 
 
 def _by_topic(summaries: Iterable[Summary]) -> dict[str, list[Summary]]:
-    found: dict[str, list[Summary]] = defaultdict(list)
+    by_topic: dict[str, list[Summary]] = defaultdict(list)
     for summary in summaries:
-        found[summary.topic].append(summary)
-    return found
+        by_topic[summary.topic].append(summary)
+    return by_topic
 
 
 def _chosen_name(study: Study, problems: Problems) -> str:
@@ -248,12 +247,12 @@ def _chosen_name(study: Study, problems: Problems) -> str:
         problems.warning(f"pyramid {chosen}", f"is written to SCUs.txt and reads back as {EXPERT!r}")
     for name in names:
         if name != chosen:
-            problems.warning(f"pyramid {name}", "is left out: SCUs.txt holds one pyramid a topic")
+            problems.warning(f"pyramid {name}", "is left out: SCUs.txt holds one pyramid per topic")
     return chosen
 
 
 def _units(study: Study, name: str, problems: Problems) -> dict[str, list[ContentUnit]]:
-    """The units of every topic in one pyramid, without those an empty cell would have to stand for."""
+    """The units of every topic in one pyramid, without those whose cell would be empty."""
     units: dict[str, list[ContentUnit]] = {topic.id: [] for topic in study.topics}
     for pyramid in study.pyramids:
         if pyramid.name == name:
@@ -275,13 +274,15 @@ def _report_names(
     rooted = 0
     for topic in study.topics:
         known = [summary.system for summary in references[topic.id]]
-        renamed["references"] += _differing(known, names)
+        renamed["references"] += _count_differences(known, names)
         documents = [document.id for document in topic.documents]
-        renamed["documents"] += _differing(documents, [str(number) for number in range(1, len(documents) + 1)])
+        renamed["documents"] += _count_differences(documents, [str(number) for number in range(1, len(documents) + 1)])
         for name, by_topic in units.items():
-            found = by_topic[topic.id]
-            renamed["units"] += _differing([u.id for u in found], [_unit_id(name, k) for k in range(1, len(found) + 1)])
-            rooted += sum(unit.references != frozenset(known[:1]) for unit in found)
+            written = by_topic[topic.id]
+            renamed["units"] += _count_differences(
+                [u.id for u in written], [_unit_id(name, k) for k in range(1, len(written) + 1)]
+            )
+            rooted += sum(unit.references != frozenset(known[:1]) for unit in written)
     for noun, count in renamed.items():
         if count:
             problems.warning(FORMAT.name, f"cannot hold names of {noun}: {count} are numbered instead")
@@ -289,17 +290,17 @@ def _report_names(
         problems.warning(FORMAT.name, f"cannot hold which references a unit comes from: {rooted} units lose it")
 
 
-def _differing(names: Sequence[str], expected: Sequence[str]) -> int:
+def _count_differences(names: Sequence[str], expected: Sequence[str]) -> int:
     return sum(name != wanted for name, wanted in zip(names, expected, strict=False))
 
 
 def _peer_texts(study: Study, system: str, problems: Problems) -> list[str]:
-    found = [study.summary(topic.id, system) for topic in study.topics]
-    missing = [topic.id for topic, summary in zip(study.topics, found, strict=True) if summary is None]
+    peers = [study.summary(topic.id, system) for topic in study.topics]
+    missing = [topic.id for topic, summary in zip(study.topics, peers, strict=True) if summary is None]
     if missing:
         shown = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
         problems.warning(f"system {system}", f"no summary of {len(missing)} topics ({shown}): written as empty ones")
-    return [summary.text if summary else "" for summary in found]
+    return [summary.text if summary else "" for summary in peers]
 
 
 def _labels(study: Study, units: dict[str, list[ContentUnit]], problems: Problems) -> dict[str, list[str]]:
@@ -329,7 +330,7 @@ _Values = dict[tuple[str, str, str], list[float | None]]
 
 
 def _values_by_judge(study: Study, units: dict[str, list[ContentUnit]], problems: Problems) -> dict[str, _Values]:
-    known = {(topic, unit.id) for topic, found in units.items() for unit in found}
+    known = {(topic, unit.id) for topic, kept in units.items() for unit in kept}
     values: dict[str, _Values] = defaultdict(lambda: defaultdict(list))
     elsewhere = 0
     for judgment in study.judgments:

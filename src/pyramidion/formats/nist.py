@@ -4,7 +4,7 @@ models/<topic>.<type>.<length>.<selector>.<id>   reference summaries
 peers/<topic>.<type>.<length>.<selector>.<id>    peer summaries; letters are people who were scored like systems
 
 File names may end in .txt, .html or .spl. Old files are not always UTF-8, and some are in the HTML that ROUGE's
-SEE format prescribes: one sentence an anchor.
+SEE format prescribes: one sentence per anchor.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class SummaryName(NamedTuple):
 
 def parse_name(name: str) -> SummaryName | None:
     """Take apart topic.type.length.selector.id, with or without a file suffix; numbers lose their padding."""
-    found = _NAME.fullmatch(name)
-    if found is None:
+    match = _NAME.fullmatch(name)
+    if match is None:
         return None
-    id = found["id"]
-    return SummaryName(found["topic"], (id.lstrip("0") or "0") if id.isascii() and id.isdigit() else id)
+    id = match["id"]
+    return SummaryName(match["topic"], (id.lstrip("0") or "0") if id.isascii() and id.isdigit() else id)
 
 
 def recognises(path: Path) -> bool:
@@ -60,7 +60,7 @@ def read(path: Path, problems: Problems) -> Study:
     folders = _role_folders(path) if path.is_dir() else []
     if not folders:
         problems.error(str(path), "has no folder 'peers' or 'models'")
-    found: dict[tuple[str, Role, str], Summary] = {}
+    summaries: dict[tuple[str, Role, str], Summary] = {}
     for folder, role in folders:
         for file in _visible(folder):
             name = parse_name(file.name)
@@ -68,14 +68,14 @@ def read(path: Path, problems: Problems) -> Study:
                 problems.warning(str(file), "is not a file named topic.type.length.selector.id; it is ignored")
                 continue
             key = (name.topic, role, name.system)
-            if key in found:
-                problems.error(str(file), f"is the same {role} of the same topic as {found[key].source}")
+            if key in summaries:
+                problems.error(str(file), f"is the same {role} of the same topic as {summaries[key].source}")
                 continue
-            found[key] = Summary(name.topic, name.system, _read_text(file, problems), role, source=file.name)
-    if folders and not found:
+            summaries[key] = Summary(name.topic, name.system, _read_text(file, problems), role, source=file.name)
+    if folders and not summaries:
         problems.error(str(path), "has no file named topic.type.length.selector.id")
-    topics = sorted({summary.topic for summary in found.values()})
-    return Study(topics=tuple(map(Topic, topics)), summaries=tuple(found.values()))
+    topics = sorted({summary.topic for summary in summaries.values()})
+    return Study(topics=tuple(map(Topic, topics)), summaries=tuple(summaries.values()))
 
 
 def _read_text(file: Path, problems: Problems) -> str:

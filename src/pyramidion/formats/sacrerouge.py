@@ -17,7 +17,7 @@ from typing import Any
 
 from pyramidion.errors import Problems
 from pyramidion.formats import Format
-from pyramidion.formats.files import BadLineError, new_file, parse_object, read_lines
+from pyramidion.formats.files import BadLineError, first_fields, new_file, read_objects
 from pyramidion.study import Document, Study, Summary, Topic
 from pyramidion.study.texts import Role
 
@@ -28,12 +28,8 @@ _ROLES: dict[str, Role] = {"peer": "peer", "reference": "reference"}
 def recognises(path: Path) -> bool:
     if not path.is_file() or path.suffix.lower() != ".jsonl":
         return False
-    first = next(read_lines(path, Problems()), (1, ""))[1]
-    try:
-        fields = parse_object(first)
-    except BadLineError:
-        return False
-    return "instance_id" in fields and not fields.keys().isdisjoint({"summary", "references"})
+    fields = first_fields(path)
+    return "instance_id" in fields and not fields.isdisjoint({"summary", "references"})
 
 
 # -- reading -------------------------------------------------------------------------------------------------
@@ -41,12 +37,9 @@ def recognises(path: Path) -> bool:
 
 def read(path: Path, problems: Problems) -> Study:
     reader = _Reader(problems)
-    for number, line in read_lines(path, problems):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
+    for where, fields in read_objects(path, problems):
         try:
-            reader.add(where, parse_object(line))
+            reader.add(where, fields)
         except BadLineError as error:
             problems.error(where, str(error))
     return reader.study()
@@ -79,7 +72,7 @@ class _Reader:
             if known != documents:
                 what = f"documents of {topic} differ from an earlier line; those that sort first are kept"
                 self.problems.warning(where, what)
-                self.documents[topic] = min(known, documents, key=lambda found: [(d.id, d.text) for d in found])
+                self.documents[topic] = min(known, documents, key=lambda texts: [(d.id, d.text) for d in texts])
         if summary is not None and summary.role == "reference":
             self._add_reference(where, summary)
         elif summary is not None:
@@ -88,19 +81,19 @@ class _Reader:
             self.problems.warning(where, f"unknown field {key!r} is ignored, here and below")
             self.unknown.add(key)
 
-    def _add_reference(self, where: str, found: Summary) -> None:
-        known = self.references.setdefault((found.topic, found.system), found)
-        if known != found:
-            what = f"text of reference {found.system} of {found.topic} differs from an earlier one"
+    def _add_reference(self, where: str, reference: Summary) -> None:
+        known = self.references.setdefault((reference.topic, reference.system), reference)
+        if known != reference:
+            what = f"text of reference {reference.system} of {reference.topic} differs from an earlier one"
             self.problems.warning(where, f"{what}; the one that sorts first is kept")
-            self.references[found.topic, found.system] = min(known, found, key=lambda summary: summary.text)
+            self.references[reference.topic, reference.system] = min(known, reference, key=lambda summary: summary.text)
 
-    def _add_peer(self, where: str, found: Summary) -> None:
-        known = self.peers.setdefault((found.topic, found.system), found)
-        if known is not found:
-            what = f"summary of {found.topic} by {found.system} appears twice; the one that sorts first is kept"
+    def _add_peer(self, where: str, peer: Summary) -> None:
+        known = self.peers.setdefault((peer.topic, peer.system), peer)
+        if known is not peer:
+            what = f"summary of {peer.topic} by {peer.system} appears twice; the one that sorts first is kept"
             self.problems.error(where, what)
-            self.peers[found.topic, found.system] = min(known, found, key=lambda summary: summary.text)
+            self.peers[peer.topic, peer.system] = min(known, peer, key=lambda summary: summary.text)
 
     def study(self) -> Study:
         return Study(
@@ -140,8 +133,8 @@ def _objects(fields: dict[str, Any], key: str) -> list[dict[str, Any]]:
 
 def _references(fields: dict[str, Any], topic: str) -> list[Summary]:
     return [
-        Summary(topic, _name(found, "summarizer_id", str(number)), _text(found, f"reference {number}"), "reference")
-        for number, found in enumerate(_objects(fields, "references"), 1)
+        Summary(topic, _name(held, "summarizer_id", str(number)), _text(held, f"reference {number}"), "reference")
+        for number, held in enumerate(_objects(fields, "references"), 1)
     ]
 
 
@@ -149,8 +142,8 @@ def _documents(fields: dict[str, Any]) -> tuple[Document, ...] | None:
     if fields.get("documents") is None:
         return None
     return tuple(
-        Document(_name(found, "filename", str(number)), _text(found, f"document {number}"))
-        for number, found in enumerate(_objects(fields, "documents"), 1)
+        Document(_name(held, "filename", str(number)), _text(held, f"document {number}"))
+        for number, held in enumerate(_objects(fields, "documents"), 1)
     )
 
 
@@ -187,7 +180,7 @@ def write(study: Study, path: Path, problems: Problems) -> None:
     held = {peer.topic for peer in study.peers}
     for topic in study.topics:
         if topic.id not in held:
-            problems.warning(f"topic {topic.id}", "has no peer summary, and so no line to stand in: it is left out")
+            problems.warning(f"topic {topic.id}", "is left out: every line holds a peer summary, and it has none")
 
 
 FORMAT = Format(

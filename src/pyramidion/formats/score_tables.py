@@ -1,14 +1,13 @@
 """Score tables: long CSV, JSON, JSON Lines or Parquet out; those and the field's other layouts in.
 
 The long table has the columns topic, system, measure, value; a system's mean over topics has an empty topic. Also
-read: wide CSV (one column a measure), SacreROUGE metrics JSONL, and the score files released with LitePyramids
+read: wide CSV (one column per measure), SacreROUGE metrics JSONL, and the score files released with LitePyramids
 (three tables stacked in one file: by system, by topic, by both; -1 means missing).
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,21 +15,20 @@ from typing import Any
 
 from pyramidion.errors import InputError, MissingExtraError, Problem, Problems, UsageError
 from pyramidion.formats.files import (
-    BadLineError,
     new_file,
-    parse_object,
+    parse_number,
     plain_cell,
     read_cells,
     read_header,
-    read_lines,
+    read_objects,
     write_rows,
 )
+from pyramidion.formats.judgment_tables import ALIASES
 from pyramidion.study import Score, ScoreTable, Signature
 
 COLUMNS = Score._fields
 SUFFIXES = (".csv", ".json", ".jsonl", ".parquet")
-_TOPIC = {"topic", "eventid", "instance_id", "doc", "document", "topic_id", "doc_id"}
-_SYSTEM = {"system", "systemid", "summarizer_id", "peer", "system_id", "model"}
+_TOPIC, _SYSTEM = set(ALIASES["topic"]), set(ALIASES["system"])
 
 
 def write_scores(table: ScoreTable, path: str | Path) -> None:
@@ -156,38 +154,22 @@ def _row(cells: dict[str, str], where: str, problems: Problems) -> Iterator[Scor
     system = next((value for name, value in cells.items() if name.lower() in _SYSTEM), "")
     if not system:
         return  # means over systems for one topic: not a score of any system
+    missing = {"", "-", "na", "n/a"}
     if "measure" in cells and "value" in cells:  # our own long table, in which -1 is a number like any other
         values = {cells["measure"]: cells["value"]}
-        if cells["value"].startswith("-1"):
-            yield Score(topic, system, cells["measure"], float(cells["value"]))
-            return
     else:
         values = {n: v for n, v in cells.items() if n.lower() not in _TOPIC | _SYSTEM}
+        missing |= {"-1", "-1.0"}
     for measure, text in values.items():
-        yield Score(topic, system, measure, _value(text, f"{where}, {measure}", problems))
-
-
-def _value(text: str, where: str, problems: Problems) -> float | None:
-    if text.lower() in {"", "-1", "-1.0", "-", "na", "n/a"}:
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        problems.error(where, f"{text!r} is not a number; leave a missing score empty")
-        return None
-    return value
+        value = None if text.lower() in missing else parse_number(text)
+        if value is None and text.lower() not in missing:
+            problems.error(f"{where}, {measure}", f"{text!r} is not a number; leave a missing score empty")
+        yield Score(topic, system, measure, value)
 
 
 def _from_jsonl(path: Path, problems: Problems) -> Iterator[Score]:
-    for number, line in read_lines(path, problems):
-        if line.strip():
-            where = f"{path}, line {number}"
-            try:
-                yield from _object(parse_object(line), where, problems)
-            except BadLineError as error:
-                problems.error(where, str(error))
+    for where, item in read_objects(path, problems):
+        yield from _object(item, where, problems)
 
 
 def _from_json(path: Path, problems: Problems) -> Iterator[Score]:
@@ -215,7 +197,7 @@ def _object(item: Any, where: str, problems: Problems) -> Iterator[Score]:
         problems.error(where, "needs a text 'system' and, where it has one, a text 'topic'")
         return
     metrics = item["metrics"] if "metrics" in item else {str(item.get("measure")): item.get("value")}
-    for measure, value in _flat(metrics):
+    for measure, value in _flatten(metrics):
         if value is not None and not _is_number(value):
             problems.error(where, f"{measure}: {str(value)[:40]!r} is not a number")
             value = None
@@ -225,15 +207,15 @@ def _object(item: Any, where: str, problems: Problems) -> Iterator[Score]:
 def _is_number(value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return abs(value) < 1e300  # larger whole numbers are no floats at all
+    return abs(value) < 1e300  # larger whole numbers do not fit into a float
 
 
-def _flat(metrics: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _flatten(metrics: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     if not isinstance(metrics, dict):
         yield prefix, metrics
         return
     for name, value in metrics.items():
-        yield from _flat(value, f"{prefix}_{name}" if prefix else str(name))
+        yield from _flatten(value, f"{prefix}_{name}" if prefix else str(name))
 
 
 def _from_parquet(path: Path, problems: Problems) -> Iterator[Score]:

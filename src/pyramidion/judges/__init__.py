@@ -1,28 +1,48 @@
-"""Judges that are programs: is this unit in this summary? One port, and four ways to answer.
+"""Judges that are programs: which units of a pyramid are in which texts, to which degree, and where?
 
-``align`` is the embedded model, ``lexical`` needs none, ``nli:MODEL`` asks any entailment model of Hugging Face,
-``llm:MODEL`` any chat model behind an OpenAI-compatible endpoint. Others register as `pyramidion.judges`.
+There is one port, `PyramidJudge`: a pyramid and texts in, judgments out. Three kinds of judges are behind it:
+
+- `LabelJudge` asks a presence judge about the label of each unit. ``align`` is the embedded model, ``lexical`` needs
+  none, ``nli:MODEL`` asks any entailment model of Hugging Face, ``llm:MODEL`` any chat model behind an
+  OpenAI-compatible endpoint. Others register as `pyramidion.judges`.
+- `contributors.ContributorJudge` looks for what the references say, by alignment or by one of the matchers ``wmin`` and
+  ``exact``. Others register as `pyramidion.matchers`.
+- `autoannotate.Autoannotator` looks for what people marked in other summaries.
 """
 
 from __future__ import annotations
 
 import inspect
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import chain
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pyramidion import plugins
-from pyramidion.errors import UsageError
-from pyramidion.study.texts import Span
+from pyramidion.errors import InputError, Problem, UsageError
+from pyramidion.study import Judge, Judgment, Judgments, Pyramid, Study, Summary
+from pyramidion.study.judgments import Mention
 
-# ----------------------------------------------------------------------
-# What a presence judge is: questions in, probabilities out, and evidence when somebody asks for it.
-
+DEFAULT = "align"
 Doubles = NDArray[np.float64]
-Mention = tuple[Span, ...]
+T = TypeVar("T")
+
+
+class PyramidJudge(Protocol):
+    """The port. ``texts`` are peers by system; ``references`` are the texts that the pyramid was made from, by name."""
+
+    @property
+    def name(self) -> str: ...
+
+    def judge(self, pyramid: Pyramid, texts: Mapping[str, str], references: Mapping[str, str], /) -> Judgments: ...
+
+
+# -- presence judges: questions in, probabilities out, and evidence when somebody asks for it ------------------
 
 
 class Questions(NamedTuple):
@@ -34,14 +54,14 @@ class Questions(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Verdicts:
-    """Units x summaries: the probability of "present"; and, on request, where in a summary a unit is said."""
+    """Units x summaries: the probability of "present"; and, on request, where in a summary a unit is expressed."""
 
     probability: Doubles
     evidence: Callable[[int, int], Mention]
 
 
 class PresenceJudge(Protocol):
-    """Anything that can tell. ``threshold`` is the probability from which on a unit counts as present."""
+    """What a plugin provides. ``threshold`` is the probability from which a unit counts as present."""
 
     @property
     def name(self) -> str: ...
@@ -54,7 +74,22 @@ class PresenceJudge(Protocol):
         ...
 
 
-class Part(NamedTuple):
+def make_judge(spec: str, options: Mapping[str, Any] | None = None) -> PresenceJudge:
+    """The presence judge with a name: ``align``, or with its model ``nli:roberta-large-mnli``."""
+    name, _, model = spec.partition(":")
+    factory = plugins.load("judges", name)
+    accepted = inspect.signature(factory).parameters
+    if unknown := [option for option in options or {} if option not in accepted]:
+        raise UsageError(f"judge {name} has no choice {unknown[0]!r}")
+    if "model" in accepted and not model:
+        raise UsageError(f"judge {name} needs a model: {name}:MODEL")
+    if model and "model" not in accepted:
+        raise UsageError(f"judge {name} takes no model, so {spec!r} is not a judge")
+    judge: PresenceJudge = factory(**({"model": model} if model else {}), **(options or {}))
+    return judge
+
+
+class Block(NamedTuple):
     """Some of the units of a topic and some of its summaries."""
 
     units: range
@@ -67,12 +102,12 @@ PAIRS_OF_WORDS = 4_000_000
 WORDS_OF_SUMMARIES = 4_000
 
 
-def cut(units: Sequence[str], summaries: Sequence[str]) -> Iterator[Part]:
-    """Cut a topic into parts that a judge can answer at once. Most topics are one part; texts are never cut."""
+def cut(units: Sequence[str], summaries: Sequence[str]) -> Iterator[Block]:
+    """Cut a topic into blocks that a judge can answer at once. Most topics are one block; texts are never cut."""
     for columns in _stretches(summaries, WORDS_OF_SUMMARIES):
         asked = summaries[columns.start : columns.stop]
         for rows in _stretches(units, PAIRS_OF_WORDS // max(1, sum(map(_size, asked)))):
-            yield Part(rows, columns, Questions(units[rows.start : rows.stop], asked))
+            yield Block(rows, columns, Questions(units[rows.start : rows.stop], asked))
 
 
 def _stretches(texts: Sequence[str], most: int) -> Iterator[range]:
@@ -89,20 +124,180 @@ def _stretches(texts: Sequence[str], most: int) -> Iterator[range]:
 
 
 def _size(text: str) -> int:
-    """About as many words as it has; letters without spaces between them may be a word each."""
+    """About as many words as it has; in a script without spaces every letter may be a word."""
     return max(1, len(text) // 6 if text.isascii() else len(text) // 2)
 
 
-def make_judge(spec: str, options: Mapping[str, Any] | None = None) -> PresenceJudge:
-    """The judge a name stands for: ``align``, or with its model ``nli:roberta-large-mnli``."""
-    name, _, model = spec.partition(":")
-    factory = plugins.load("judges", name)
-    accepted = inspect.signature(factory).parameters
-    if strange := [option for option in options or {} if option not in accepted]:
-        raise UsageError(f"judge {name} has no choice {strange[0]!r}")
-    if "model" in accepted and not model:
-        raise UsageError(f"judge {name} needs a model: {name}:MODEL")
-    if model and "model" not in accepted:
-        raise UsageError(f"judge {name} takes no model, so {spec!r} is none")
-    judge: PresenceJudge = factory(**({"model": model} if model else {}), **(options or {}))
-    return judge
+def answers(blocks: Iterable[tuple[T, Block]], judge: PresenceJudge) -> Iterator[tuple[T, Block, Verdicts]]:
+    """Each block with its verdicts; the judge reads ahead as far as it likes."""
+    waiting: deque[tuple[T, Block]] = deque()
+
+    def ask() -> Iterator[Questions]:
+        for each in blocks:
+            waiting.append(each)
+            yield each[1].questions
+
+    for verdicts in judge.judge(ask()):
+        yield *waiting.popleft(), verdicts
+
+
+# -- pyramids by the labels of their units ----------------------------------------------------------------------
+
+Asked = tuple[Pyramid, Mapping[str, str]]
+"""A pyramid, and texts by system."""
+
+
+@dataclass(frozen=True)
+class LabelJudge:
+    """Asks a presence judge whether each unit, in the words of its label, is in each text.
+
+    Values are probabilities, or yes and no where there is a ``threshold``. Evidence is given for what is present by the
+    threshold, or by the presence judge's own.
+    """
+
+    presence: PresenceJudge
+    threshold: float | None = None
+    evidence: bool = True
+
+    @property
+    def name(self) -> str:
+        return self.presence.name
+
+    def judge(
+        self, pyramid: Pyramid, texts: Mapping[str, str], _references: Mapping[str, str] | None = None
+    ) -> Judgments:
+        return next(self.judge_all([(pyramid, texts)]), Judgments())
+
+    def judge_all(self, asked: Iterable[Asked]) -> Iterator[Judgments]:
+        """Topic by topic as they come, so that neither topics nor judgments need fit into memory."""
+        rows: list[Judgment] = []
+        for (pyramid, texts), block, verdicts in answers(_blocks(asked), self.presence):
+            rows += self._judgments(pyramid, list(texts), block, verdicts)
+            if block.units.stop == len(pyramid.sampled) and block.summaries.stop == len(texts):
+                yield Judgments(rows)
+                rows = []
+
+    def _judgments(
+        self, pyramid: Pyramid, systems: Sequence[str], block: Block, verdicts: Verdicts
+    ) -> Iterator[Judgment]:
+        least = self.presence.threshold if self.threshold is None else self.threshold
+        units = pyramid.sampled[block.units.start : block.units.stop]
+        for column, system in enumerate(systems[block.summaries.start : block.summaries.stop]):
+            for row, unit in enumerate(units):
+                probability = float(verdicts.probability[row, column])
+                present = probability >= least
+                value = probability if self.threshold is None else float(present)
+                mention = verdicts.evidence(row, column) if self.evidence and present else ()
+                evidence = (mention,) if mention else ()
+                yield Judgment(pyramid.topic, system, self.name, value, unit=unit.id, evidence=evidence)
+
+
+def questions(asked: Iterable[Asked]) -> Iterator[Questions]:
+    """Everything that a `LabelJudge` would ask, for an estimate."""
+    return (block.questions for _, block in _blocks(asked))
+
+
+def _blocks(asked: Iterable[Asked]) -> Iterator[tuple[Asked, Block]]:
+    for pyramid, texts in asked:
+        for block in cut([unit.label for unit in pyramid.sampled], list(texts.values())):
+            yield (pyramid, texts), block
+
+
+# -- studies -----------------------------------------------------------------------------------------------------
+
+
+def judged_topics(study: Study, pyramid: str) -> list[Asked]:
+    """The pyramids of a name, each with the peers of its topic; refuses a study without any."""
+    peers = texts_by_topic(study.peers)
+    held = [each for each in study.pyramids if each.name == pyramid and each.topic in peers]
+    if not held:
+        raise InputError(Problem(f"pyramid {pyramid}", "no topic has both this pyramid and peers to judge"))
+    return [(each, peers[each.topic]) for each in held]
+
+
+def texts_by_topic(summaries: Iterable[Summary]) -> dict[str, dict[str, str]]:
+    """Texts by topic and system."""
+    texts: dict[str, dict[str, str]] = {}
+    for summary in summaries:
+        texts.setdefault(summary.topic, {})[summary.system] = summary.text
+    return texts
+
+
+def with_judgments(study: Study, judge: str, new: Judgments) -> Study:
+    """The study with these judgments of a model, in place of what it said before about the same units."""
+    held = next((known for known in study.judges if known.id == judge), None)
+    if held is not None and held.kind != "model":
+        raise UsageError(f"the study has a judge {judge!r} of kind {held.kind}; rename it before a model judges")
+    again = set(zip(new.topic, new.system, new.unit, strict=True))
+    kept = (j for j in study.judgments if j.judge != judge or (j.topic, j.system, j.unit) not in again)
+    judges = study.judges if held else (*study.judges, Judge(judge, "model"))
+    return replace(study, judges=judges, judgments=Judgments(chain(kept, new)))
+
+
+# -- without a study ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Presence:
+    """Units x summaries: the probability that each unit is in each summary; numpy takes it for an array.
+
+    ``evidence`` says where, by (unit, summary), for what is present; it is filled where asked for.
+    """
+
+    probability: Doubles
+    threshold: float
+    evidence: Mapping[tuple[int, int], Mention] = field(default_factory=dict)
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        return self.probability >= self.threshold
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.probability.shape
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.probability, dtype=dtype, copy=copy)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.probability[place]
+
+    def __len__(self) -> int:
+        return len(self.probability)
+
+
+def judge(
+    units: Sequence[str],
+    summaries: Sequence[str],
+    *,
+    judge: str | PresenceJudge = DEFAULT,
+    threshold: float | None = None,
+    evidence: bool = False,
+) -> Presence:
+    """Is each unit in each summary? Probabilities as a matrix, units x summaries.
+
+    >>> import pyramidion as pyr
+    >>> found = pyr.judge(["The river rose."], ["On Friday the river rose.", "The shop will close."], evidence=True)
+    >>> found.present.tolist()
+    [[True, False]]
+    """
+    for what, texts in (("units", units), ("summaries", summaries)):
+        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+            raise UsageError(f"{what} are a list of texts")
+    asked = _remembered(judge) if isinstance(judge, str) else judge
+    least = asked.threshold if threshold is None else threshold
+    probability = np.zeros((len(units), len(summaries)))
+    mentions: dict[tuple[int, int], Mention] = {}
+    for _, block, verdicts in answers(((None, block) for block in cut(units, summaries)), asked):
+        first, left = block.units.start, block.summaries.start
+        probability[first : block.units.stop, left : block.summaries.stop] = verdicts.probability
+        if evidence:
+            for row, column in np.argwhere(verdicts.probability >= least).tolist():
+                mentions[first + row, left + column] = verdicts.evidence(row, column)
+    return Presence(probability, least, mentions)
+
+
+@cache
+def _remembered(spec: str) -> PresenceJudge:
+    """Loading a model takes longer than most questions."""
+    return make_judge(spec)

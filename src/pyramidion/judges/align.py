@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from importlib.resources import files
 
+from pyramidion.encoder import Recent
 from pyramidion.encoder.alignment import Alignment, Texts
 from pyramidion.encoder.minilm import Encoder
 from pyramidion.encoder.words import Bag, bags
@@ -28,7 +29,7 @@ class AlignJudge:
 
     def __init__(self, *, threads: int | None = None) -> None:
         self._threads = threads
-        self._kept: dict[str, Bag] = {}
+        self._recent: Recent[Bag] = Recent(KEPT_WORDS, len)
 
     @cached_property
     def threshold(self) -> float:
@@ -47,21 +48,16 @@ class AlignJudge:
 
     def _encoded(self, texts: Iterable[str]) -> dict[str, Bag]:
         distinct = dict.fromkeys(texts)
-        found = {text: self._kept.pop(text) for text in distinct if text in self._kept}
-        new = [text for text in distinct if text not in found]
-        found.update(zip(new, bags(new, self._encoder), strict=True))
-        self._kept.update(found)  # the texts used last stand last
-        words = sum(map(len, self._kept.values()))
-        for text in list(self._kept):
-            if words <= KEPT_WORDS:
-                break
-            words -= len(self._kept.pop(text))
-        return found
+        encoded = self._recent.get(distinct)
+        new = [text for text in distinct if text not in encoded]
+        encoded.update(zip(new, bags(new, self._encoder), strict=True))
+        self._recent.keep(encoded)
+        return encoded
 
 
 def _verdicts(units: list[Bag], summaries: list[Bag]) -> Verdicts:
-    found = Alignment(Texts.of(units), Texts.of(summaries))
-    return Verdicts(found.probability(), found.evidence)
+    alignment = Alignment(Texts.of(units), Texts.of(summaries))
+    return Verdicts(alignment.probability(), alignment.evidence)
 
 
 def _gathered(questions: Iterable[Questions]) -> Iterator[list[Questions]]:

@@ -2,7 +2,7 @@
 
 Every text marked as evidence for a unit in the other annotated summaries of the topic is searched for in the summary,
 whatever its case and spaces; a hit marks the unit as present there. Scored, this is the autoPyramid. Ideally it is at
-most the manual score: the annotator found all of it here too, and perhaps more that stands nowhere else.
+most the manual score: the annotator found all of it here too, and perhaps more that is nowhere else.
 
 Two choices are ours, since the paper does not describe them: a hit must begin and end at a word's edge ("art" is not in
 "part"), and evidence in several pieces is found only where every piece is.
@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pyramidion.study import Judgment, Judgments, Span, Study, Summary
+from pyramidion.study import Judgment, Judgments, Pyramid, Span, Study, Summary
 from pyramidion.study.judgments import Mention
 
 JUDGE = "autoannotate"
@@ -44,7 +44,7 @@ class Normal:
         return cls("".join(characters), tuple(origin))
 
     def find(self, piece: str) -> Span | None:
-        """The first place where a normalised piece stands, at word's edges."""
+        """The first place of a normalised piece, at word's edges."""
         start = self.text.find(piece)
         while start >= 0:
             end = start + len(piece)
@@ -55,30 +55,8 @@ class Normal:
 
 
 def _joined(text: str, place: int) -> bool:
-    """Whether a place lies inside a word."""
+    """Whether a place is inside a word."""
     return 0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum()
-
-
-def autoannotate(study: Study, judgments: Judgments) -> Judgments:
-    """For every annotated summary and every unit judged in its topic: 1 where evidence from another summary is found.
-
-    ``judgments`` are the manual ones to learn from and whose questions are answered; those without evidence teach
-    nothing.
-    """
-    units: dict[str, set[str]] = defaultdict(set)
-    annotated: dict[Peer, Summary] = {}
-    for row in range(len(judgments)):
-        topic, system, unit = judgments.topic[row], judgments.system[row], judgments.unit[row]
-        summary = study.summary(topic, system)
-        if unit and summary is not None:
-            units[topic].add(unit)
-            annotated[topic, system] = summary
-    found = Evidence.of(study, judgments)
-    return Judgments(
-        judgment
-        for _, summary in sorted(annotated.items())
-        for judgment in found.annotate(summary, sorted(units[summary.topic]))
-    )
 
 
 @dataclass(frozen=True)
@@ -108,9 +86,9 @@ class Evidence:
             {topic: frozenset(systems) for topic, systems in teachers.items()},
         )
 
-    def can_teach(self, summary: Summary) -> bool:
+    def can_teach(self, topic: str, system: str) -> bool:
         """Whether anything was marked in other summaries of the topic."""
-        return bool(self.teachers.get(summary.topic, frozenset()) - {summary.system})
+        return bool(self.teachers.get(topic, frozenset()) - {system})
 
     def annotate(self, summary: Summary, units: Iterable[str], judge: str = JUDGE) -> Iterator[Judgment]:
         """One judgment on each unit: 1 and the place where evidence from another summary is found, else 0."""
@@ -129,3 +107,44 @@ def _first(text: Normal, known: Sequence[tuple[Pieces, frozenset[str]]], system:
         if all(place is not None for place in places):
             return tuple(sorted(place for place in places if place is not None))
     return None
+
+
+@dataclass(frozen=True)
+class Autoannotator:
+    """The judge that has learned from evidence; it leaves out summaries that nothing can be learned for."""
+
+    evidence: Evidence
+    name: str = JUDGE
+
+    def judge(
+        self, pyramid: Pyramid, texts: Mapping[str, str], _references: Mapping[str, str] | None = None
+    ) -> Judgments:
+        units = [unit.id for unit in pyramid.units]
+        taught = [system for system in sorted(texts) if self.evidence.can_teach(pyramid.topic, system)]
+        return Judgments(
+            judgment
+            for system in taught
+            for judgment in self.evidence.annotate(Summary(pyramid.topic, system, texts[system]), units, self.name)
+        )
+
+
+def autoannotate(study: Study, judgments: Judgments) -> Judgments:
+    """For every annotated summary and every unit judged in its topic: 1 where evidence from another summary is found.
+
+    ``judgments`` are the manual ones to learn from and whose questions are answered; those without evidence teach
+    nothing.
+    """
+    units: dict[str, set[str]] = defaultdict(set)
+    annotated: dict[Peer, Summary] = {}
+    for row in range(len(judgments)):
+        topic, system, unit = judgments.topic[row], judgments.system[row], judgments.unit[row]
+        summary = study.summary(topic, system)
+        if unit and summary is not None:
+            units[topic].add(unit)
+            annotated[topic, system] = summary
+    evidence = Evidence.of(study, judgments)
+    return Judgments(
+        judgment
+        for _, summary in sorted(annotated.items())
+        for judgment in evidence.annotate(summary, sorted(units[summary.topic]))
+    )

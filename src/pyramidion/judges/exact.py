@@ -44,9 +44,9 @@ def match(
     """Which units the peer expresses, and where."""
     ways = [cut for cut in cuts(units, peer, similarity, top_k=top_k, threshold=threshold) if any(cut.candidates)]
     answers = [_best(group, units.weights) for group in _apart(ways)]
-    found = [each for answer in answers for each in answer.matches]
+    matches = [each for answer in answers for each in answer.matches]
     chosen = {cut.sentence: cut.segmentation for answer in answers for cut in answer.cuts}
-    return peer_match(units, peer, found, chosen, untouched)
+    return peer_match(units, peer, matches, chosen, untouched)
 
 
 def _apart(ways: Sequence[Cut]) -> Iterator[list[list[Cut]]]:
@@ -55,9 +55,9 @@ def _apart(ways: Sequence[Cut]) -> Iterator[list[list[Cut]]]:
     for cut in ways:
         sentences[cut.sentence].append(cut)
     groups: list[tuple[set[int], list[list[Cut]]]] = []
-    for found in sentences.values():
-        wanted = {candidate.unit for cut in found for candidates in cut.candidates for candidate in candidates}
-        joined = [found]
+    for of_sentence in sentences.values():
+        wanted = {candidate.unit for cut in of_sentence for candidates in cut.candidates for candidate in candidates}
+        joined = [of_sentence]
         apart = []
         for units, members in groups:
             if units & wanted:
@@ -86,8 +86,8 @@ def _assigned(chosen: Sequence[Cut], weights: NDArray[np.float64]) -> _Answer:
         value[rows[pair.segment], columns[pair.unit]] = _value(pair, weights)
     row, column = linear_sum_assignment(value, maximize=True)
     taken = set(zip(row.tolist(), column.tolist(), strict=True))
-    found = [pair for pair in pairs if (rows[pair.segment], columns[pair.unit]) in taken]
-    return _Answer(sum(_value(pair, weights) for pair in found), found, _used(chosen, found))
+    matches = [pair for pair in pairs if (rows[pair.segment], columns[pair.unit]) in taken]
+    return _Answer(sum(_value(pair, weights) for pair in matches), matches, _used(chosen, matches))
 
 
 def _programmed(group: Sequence[Sequence[Cut]], weights: NDArray[np.float64]) -> _Answer:
@@ -123,8 +123,8 @@ def _programmed(group: Sequence[Sequence[Cut]], weights: NDArray[np.float64]) ->
         options={"mip_rel_gap": 0.0},
     )
     assert solved.x is not None  # matching nothing is always allowed, and there is no limit to reach
-    found = [pair for (_, pair), share in zip(pairs, solved.x[len(ways) :], strict=True) if share > 0.5]
-    return _Answer(sum(_value(pair, weights) for pair in found), found, _used(ways, found))
+    matches = [pair for (_, pair), share in zip(pairs, solved.x[len(ways) :], strict=True) if share > 0.5]
+    return _Answer(sum(_value(pair, weights) for pair in matches), matches, _used(ways, matches))
 
 
 def _pairs(chosen: Sequence[Cut]) -> Iterator[Match]:
@@ -137,7 +137,7 @@ def _value(pair: Match, weights: NDArray[np.float64]) -> float:
     return float(weights[pair.unit]) + _TIE * pair.similarity
 
 
-def _used(ways: Sequence[Cut], found: Sequence[Match]) -> list[Cut]:
+def _used(ways: Sequence[Cut], matches: Sequence[Match]) -> list[Cut]:
     """The cuts that have a match; a sentence without one is left over."""
-    segments = {each.segment for each in found}
+    segments = {each.segment for each in matches}
     return [cut for cut in ways if segments & set(cut.segments)]

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from pyramidion.encoder.minilm import wordpiece
 from pyramidion.encoder.words import is_word, rarity, stem_code
-from pyramidion.judges import Doubles, Mention, Questions, Verdicts
+from pyramidion.judges import Doubles, Questions, Verdicts
+from pyramidion.study.judgments import Mention
 from pyramidion.study.texts import Span
 
 SLOPE, CONSTANT = 6.0, -4.3
@@ -25,7 +26,7 @@ THRESHOLD = 0.36
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stems:
-    """The words of a text: their stems' codes, how much each counts, and where it stands."""
+    """The words of a text: their stems' codes, how much each counts, and where it is."""
 
     codes: NDArray[np.int64]
     weights: Doubles
@@ -72,7 +73,7 @@ def shares(units: list[Stems], summaries: list[Stems]) -> Doubles:
     weights = np.concatenate([np.zeros(0), *(unit.weights for unit in units)])
     of_unit = np.repeat(np.arange(len(units)), [len(unit.codes) for unit in units])
     total = np.maximum(np.bincount(of_unit, weights, minlength=len(units)), 1e-12)
-    found = np.zeros((len(units), len(summaries)))
+    share = np.zeros((len(units), len(summaries)))
     for column, summary in enumerate(summaries):
-        found[:, column] = np.bincount(of_unit, weights * np.isin(codes, summary.codes), minlength=len(units)) / total
-    return found
+        share[:, column] = np.bincount(of_unit, weights * np.isin(codes, summary.codes), minlength=len(units)) / total
+    return share

@@ -19,8 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pyramidion import remote
 from pyramidion.errors import MissingExtraError, PyramidionError, UsageError
-from pyramidion.judges import Mention, Questions, Verdicts
+from pyramidion.judges import Questions, Verdicts
+from pyramidion.study.judgments import Mention
 from pyramidion.study.texts import Span
 
 # ----------------------------------------------------------------------
@@ -68,10 +70,10 @@ class Reply:
 def parse(text: str, count: int) -> list[Reply]:
     """The answers, one for each unit; ValueError says what is wrong with them."""
     try:
-        found = json.loads(_unfenced(text))
+        content = json.loads(_unfenced(text))
     except json.JSONDecodeError as error:
         raise ValueError(f"it does not parse ({error.msg} in line {error.lineno})") from None
-    answers = found.get("answers") if isinstance(found, dict) else None
+    answers = content.get("answers") if isinstance(content, dict) else None
     if not isinstance(answers, list):
         raise ValueError('it has no list of "answers"')
     if len(answers) != count:
@@ -100,7 +102,7 @@ def _reply(number: int, answer: Any) -> Reply:
 UNITS_A_REQUEST = 25
 TRIES = 5
 AT_ONCE = 4
-LONGEST_WAIT = 60.0
+BUSY = frozenset({408, 409, 429})
 LETTERS_A_TOKEN = 4
 TOKENS_AN_ANSWER = 40
 
@@ -170,8 +172,8 @@ class LlmJudge:
     def _verdicts(self, asked: Questions, client: Any, pool: ThreadPoolExecutor) -> Verdicts:
         probability = np.zeros((len(asked.units), len(asked.summaries)))
         replies: dict[tuple[int, int], Reply] = {}
-        for request, found in self._answered(list(_requests(asked)), client, pool):
-            for row, reply in zip(request.rows, found, strict=True):
+        for request, given in self._answered(list(_requests(asked)), client, pool):
+            for row, reply in zip(request.rows, given, strict=True):
                 probability[row, request.column] = reply.probability
                 replies[row, request.column] = reply
 
@@ -227,22 +229,18 @@ class LlmJudge:
     def _sent(self, client: Any, body: dict[str, Any]) -> str:
         import httpx
 
-        trouble = ""
-        for attempt in range(TRIES):
-            pause = min(2.0**attempt, LONGEST_WAIT)
-            try:
-                response = client.post("/chat/completions", json=body)
-            except httpx.TransportError as error:
-                trouble = str(error) or type(error).__name__
-            else:
-                if response.is_success:
-                    return _content(response, self.name)
-                trouble = f"status {response.status_code}: {response.text[:200]}"
-                if response.status_code not in {408, 409, 429} and response.status_code < 500:
-                    raise UsageError(f"{self.name}: {self._url} refuses ({trouble})")
-                pause = _retry_after(response.headers.get("retry-after"), pause)
-            if attempt + 1 < TRIES:
-                self._sleep(pause)
+        try:
+            response = remote.ask(
+                lambda: client.post("/chat/completions", json=body), tries=TRIES, sleep=self._sleep, busy=BUSY
+            )
+        except httpx.TransportError as error:
+            trouble = str(error) or type(error).__name__
+        else:
+            if response.is_success:
+                return _content(response, self.name)
+            trouble = f"status {response.status_code}: {response.text[:200]}"
+            if not remote.is_busy(response.status_code, BUSY):
+                raise UsageError(f"{self.name}: {self._url} refuses ({trouble})")
         raise PyramidionError(f"{self.name}: no answer from {self._url} in {TRIES} tries ({trouble})")
 
     def _key(self, request: Request) -> str:
@@ -277,14 +275,6 @@ def _content(response: Any, name: str) -> str:
         return str(response.json()["choices"][0]["message"]["content"] or "")
     except (ValueError, LookupError, TypeError):
         raise PyramidionError(f"{name}: the endpoint does not speak the chat protocol: {response.text[:200]}") from None
-
-
-def _retry_after(header: str | None, otherwise: float) -> float:
-    """Seconds; a date or nonsense is not worth a parser."""
-    try:
-        return min(max(float(header or ""), 0.0), LONGEST_WAIT)
-    except ValueError:
-        return otherwise
 
 
 def default_cache() -> Path:

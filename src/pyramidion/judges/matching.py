@@ -53,13 +53,13 @@ class WeightedUnits:
 
     def mean_similarity(self, similarity: ArrayLike, segments: int) -> Floats:
         """Segments x units, from segments x contributors."""
-        found = np.asarray(similarity, dtype=np.float64)
+        given = np.asarray(similarity, dtype=np.float64)
         wanted = (segments, len(self.unit_of))
-        if not found.size and 0 in wanted:
-            found = found.reshape(wanted)
-        if found.shape != wanted:
-            raise UsageError(f"similarities must be {wanted[0]} segments x {wanted[1]} contributors, not {found.shape}")
-        return np.asarray(np.round(found @ self._mean, _DECIMALS))
+        if not given.size and 0 in wanted:
+            given = given.reshape(wanted)
+        if given.shape != wanted:
+            raise UsageError(f"similarities must be {wanted[0]} segments x {wanted[1]} contributors, not {given.shape}")
+        return np.asarray(np.round(given @ self._mean, _DECIMALS))
 
 
 class Match(NamedTuple):
@@ -123,7 +123,7 @@ def cuts(
     best = np.argsort(-mean, axis=1, kind="stable")[:, :top_k]
     value = np.take_along_axis(mean, best, axis=1)
     candidates = [
-        tuple(Candidate(unit, found) for unit, found in zip(row, values, strict=True) if found >= threshold)
+        tuple(Candidate(unit, alike) for unit, alike in zip(row, values, strict=True) if alike >= threshold)
         for row, values in zip(best.tolist(), value.tolist(), strict=True)
     ]
     first = 0
@@ -137,9 +137,9 @@ def peer_match(
     units: WeightedUnits, peer: SegmentedText, matches: Iterable[Match], cut: Mapping[int, int], untouched: Untouched
 ) -> PeerMatch:
     """Put matches and the segmentations they need (``cut``, by sentence) together with the sentences left over."""
-    found = tuple(sorted(matches, key=lambda match: match.segment))
+    ordered = tuple(sorted(matches, key=lambda match: match.segment))
     sizes = [[len(clauses) for clauses in sentence.segmentations] for sentence in peer.sentences]
     chosen = tuple(cut.get(i, left_over(counts, untouched)) for i, counts in enumerate(sizes))
     total = sum(counts[segmentation] for counts, segmentation in zip(sizes, chosen, strict=True))
-    weight = float(sum(units.weights[match.unit] for match in found))
-    return PeerMatch(found, chosen, total - len(found), weight)
+    weight = float(sum(units.weights[match.unit] for match in ordered))
+    return PeerMatch(ordered, chosen, total - len(ordered), weight)

@@ -17,7 +17,8 @@ import numpy as np
 
 from pyramidion.encoder.sentences import sentence_spans
 from pyramidion.errors import MissingExtraError, UsageError
-from pyramidion.judges import Doubles, Mention, Questions, Verdicts
+from pyramidion.judges import Doubles, Questions, Verdicts
+from pyramidion.study.judgments import Mention
 from pyramidion.study.texts import Span
 
 # ----------------------------------------------------------------------
@@ -77,7 +78,7 @@ class OnnxEntailment:
 
     def probability(self, pairs: Sequence[tuple[str, str]]) -> Doubles:
         encoded = self._tokenizer.encode_batch(list(pairs))
-        found = np.zeros(len(pairs))
+        probability = np.zeros(len(pairs))
         for places in _batches([len(each.ids) for each in encoded]):
             longest = max(len(encoded[place].ids) for place in places)
             inputs = {
@@ -93,8 +94,8 @@ class OnnxEntailment:
             wanted = {name: array for name, array in inputs.items() if name in self._inputs}
             logits = np.asarray(self._session.run(None, wanted)[0], np.float64)
             weights = np.exp(logits - logits.max(1, keepdims=True))
-            found[places] = weights[:, self._class] / weights.sum(1)
-        return found
+            probability[places] = weights[:, self._class] / weights.sum(1)
+        return probability
 
 
 class TransformersEntailment:
@@ -116,14 +117,14 @@ class TransformersEntailment:
         return len(self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
 
     def probability(self, pairs: Sequence[tuple[str, str]]) -> Doubles:
-        found = np.zeros(len(pairs))
+        probability = np.zeros(len(pairs))
         for places in _batches([len(premise) for premise, _ in pairs]):
             premises, hypotheses = zip(*(pairs[place] for place in places), strict=True)
             inputs = self._tokenizer(list(premises), list(hypotheses), padding=True, return_tensors="pt")
             with self._torch.inference_mode():
                 logits = self._classifier(**inputs).logits
-            found[places] = logits.softmax(-1)[:, self._class].numpy()
-        return found
+            probability[places] = logits.softmax(-1)[:, self._class].numpy()
+        return probability
 
 
 def _batches(sizes: Sequence[int]) -> list[list[int]]:
@@ -151,7 +152,7 @@ def entailment_class(model: str, labels: dict[int, str]) -> int:
     for number, label in labels.items():
         if label.lower() in {"entailment", "entail", "entails", "entailed", "yes"}:
             return int(number)
-    raise UsageError(f"nli:{model} is no entailment model: its classes are {', '.join(labels.values())}")
+    raise UsageError(f"nli:{model} is not an entailment model: its classes are {', '.join(labels.values())}")
 
 
 class NliJudge:
@@ -175,11 +176,11 @@ class NliJudge:
         where = np.full(probability.shape, -1)
         longest = max((self._entailment.tokens(unit) for unit in asked.units), default=0)
         windows = [self._windows(text, longest) for text in asked.summaries]
-        for column, (text, found) in enumerate(zip(asked.summaries, windows, strict=True)):
-            rows = [row for row, unit in enumerate(asked.units) if unit.strip() and found]
-            pairs = [(window.of(text), asked.units[row]) for row in rows for window in found]
+        for column, (text, spans) in enumerate(zip(asked.summaries, windows, strict=True)):
+            rows = [row for row, unit in enumerate(asked.units) if unit.strip() and spans]
+            pairs = [(window.of(text), asked.units[row]) for row in rows for window in spans]
             if pairs:
-                answers = self._entailment.probability(pairs).reshape(len(rows), len(found))
+                answers = self._entailment.probability(pairs).reshape(len(rows), len(spans))
                 probability[rows, column], where[rows, column] = answers.max(1), answers.argmax(1)
 
         def evidence(unit: int, summary: int) -> Mention:
@@ -194,7 +195,7 @@ class NliJudge:
             raise UsageError(f"{self.name} reads {self._entailment.longest} tokens, too few for units of {hypothesis}")
         spans = [piece for span in sentence_spans(text) for piece in self._fitting(text, span, room)]
         ends = [0, *(span.end for span in spans)]
-        # With what stands before it, since many tokenizers count spaces and line breaks.
+        # With what is before it, since many tokenizers count spaces and line breaks.
         sizes = [self._entailment.tokens(text[end : span.end]) for end, span in zip(ends, spans, strict=False)]
         return list(_joined(spans, sizes, room))
 

@@ -47,8 +47,8 @@ def match(
     ways = cuts(units, peer, similarity, top_k=top_k, threshold=threshold)
     nodes = [node for cut in ways for node in _sets(cut, units.weights)]
     chosen = [nodes[i] for i in independent_set([node.weight for node in nodes], neighbours(nodes), _ranks(nodes))]
-    found = [each for node in chosen for each in node.matches]
-    return peer_match(units, peer, found, {node.sentence: node.segmentation for node in chosen}, untouched)
+    matches = [each for node in chosen for each in node.matches]
+    return peer_match(units, peer, matches, {node.sentence: node.segmentation for node in chosen}, untouched)
 
 
 def independent_set(weights: Sequence[float], adjacent: NDArray[np.bool_], ranks: Sequence[int]) -> list[int]:
@@ -88,10 +88,10 @@ def neighbours(nodes: Sequence[Node]) -> NDArray[np.bool_]:
 
 def _sets(cut: Cut, weights: NDArray[np.float64]) -> list[Node]:
     """The sets of units this segmentation can express, each by its most similar segments, heaviest first."""
-    found = [Node(cut.sentence, cut.segmentation, 0.0, 0.0, ())]
+    nodes = [Node(cut.sentence, cut.segmentation, 0.0, 0.0, ())]
     for segment, candidates in zip(cut.segments, cut.candidates, strict=True):
-        best = {frozenset(each.unit for each in node.matches): node for node in found}
-        for node in found:
+        best = {frozenset(each.unit for each in node.matches): node for node in nodes}
+        for node in nodes:
             taken = {each.unit for each in node.matches}
             for unit, similarity in candidates:
                 if unit in taken:
@@ -102,8 +102,8 @@ def _sets(cut: Cut, weights: NDArray[np.float64]) -> list[Node]:
                     weight = node.weight + float(weights[unit])
                     matches = (*node.matches, Match(unit, segment, similarity))
                     best[key] = Node(cut.sentence, cut.segmentation, weight, total, matches)
-        found = sorted(best.values(), key=_goodness)[:_SETS]
-    return [node for node in found if node.matches]
+        nodes = sorted(best.values(), key=_goodness)[:_SETS]
+    return [node for node in nodes if node.matches]
 
 
 def _goodness(node: Node) -> tuple[float, float, tuple[Match, ...]]:

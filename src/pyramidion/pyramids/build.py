@@ -1,26 +1,34 @@
-"""From references to a pyramid like a person's, and from any pyramid to the clauses that peers are compared with.
+"""From references to a pyramid like a person's.
 
 A unit's label is its most central contributor, the one most similar to the others on average, of those that can be read
-without what stands before them. Units are numbered from the heaviest and most attractive down, and nothing depends on
+without what comes before them. Units are numbered from the heaviest and most attractive down, and nothing depends on
 the order of references, so ids are stable.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pyramidion.encoder.segments import Clause, Segment, SegmentedText, Sentence
+from pyramidion import plugins
+from pyramidion.encoder.minilm import Encoder
+from pyramidion.encoder.segments import Segment, SegmentedText, Segmenter
+from pyramidion.encoder.sentences import is_foreign
 from pyramidion.errors import InputError, Problem
+from pyramidion.pyramids.choices import ALIGN, SPACY, Choices
+from pyramidion.pyramids.embedders import embedder
 from pyramidion.pyramids.graph import SimilarityGraph
 from pyramidion.pyramids.partition import Partition, Unit
-from pyramidion.study import ContentUnit, Contributor, Pyramid
-from pyramidion.study.texts import Span
+from pyramidion.pyramids.similarity import AlignSimilarity, CosineSimilarity
+from pyramidion.pyramids.spacy_clauses import SpacySegmenter
+from pyramidion.study import ContentUnit, Contributor, Pyramid, Study
 
 Doubles = NDArray[np.float64]
 Joined = Callable[[tuple[Segment, ...], Doubles], SimilarityGraph]
@@ -72,14 +80,14 @@ def build(
         raise InputError(Problem(where, f"{what}, so there is nothing to build a pyramid from"))
     segments = tuple(segment for id, text in said.items() for segment in text.segments(id))
     joined = graph(segments, similarity(list(said.values())))
-    found = partition(joined)
+    partitioned = partition(joined)
     labels = _Labels(joined)
     units = tuple(
         ContentUnit(unit_id(name, number), labels.label(unit), _contributors(unit, segments))
-        for number, unit in enumerate(found.units, 1)
+        for number, unit in enumerate(partitioned.units, 1)
     )
     notes = [Problem(f"{where}, reference {id}", "is empty and left out", "warning") for id in references.keys() - said]
-    notes += [Problem(where, note, "warning") for note in found.notes]
+    notes += [Problem(where, note, "warning") for note in partitioned.notes]
     return BuiltPyramid(Pyramid(topic, tuple(said), units, name), joined.threshold, tuple(sorted(notes, key=str)))
 
 
@@ -107,40 +115,71 @@ class _Labels:
 
 
 def reads_alone(segment: Segment) -> bool:
-    """Whether it is a whole sentence, or at least does not lean on what stands before it."""
+    """Whether it is a whole sentence, or at least does not lean on what comes before it."""
     return segment.id.segmentation == 0 or not LEANING.match(segment.text)
 
 
-class Contributors(NamedTuple):
-    """What peers are compared with: texts whose clauses are contributors, and the unit (by number) of each clause."""
+class Builder:
+    """Builds pyramids by some choices. The encoder takes as many threads as there are cores."""
 
-    texts: list[SegmentedText]
-    unit_of: list[int]
+    def __init__(self, choices: Choices, *, threads: int | None = None) -> None:
+        self.choices = choices
+        encoder = Encoder(threads)
+        self.segmenter = _segmenter(choices.segmenter, encoder)
+        self.alignment = AlignSimilarity(encoder)
+        self.similarity: Any = self.alignment
+        if choices.similarity != ALIGN:
+            self.similarity = CosineSimilarity(embedder(choices.embedder, encoder))
+        self._partition = choices.partition()
 
+    def build(self, topic: str, references: Mapping[str, str], *, name: str = NAME) -> BuiltPyramid:
+        """A pyramid from the references of a topic, given by name."""
+        segmented = dict(zip(references, self.segmenter.segment(list(references.values())), strict=True))
+        graph = partial(SimilarityGraph.of, percentile=self.choices.percentile, floor=self.choices.floor)
+        return build(topic, segmented, self.within, graph=graph, partition=self._partition, name=name)
 
-def contributors_of(pyramid: Pyramid, references: Mapping[str, str]) -> Contributors:
-    """The contributors of any pyramid, an expert's or a crowd's as well.
-
-    Words that nobody marked in a reference we have cannot be compared; then the unit's label stands for them.
-    """
-    marked: dict[str, list[tuple[int, Clause]]] = {}
-    labels: dict[int, str] = {}
-    for number, unit in enumerate(pyramid.units):
-        for contributor in unit.contributors:
-            text = references.get(contributor.reference, "")
-            spans = tuple(span for span in sorted(contributor.spans) if span.fits(text))
-            if spans:
-                clause = Clause(spans, " ".join(span.of(text) for span in spans))
-                marked.setdefault(contributor.reference, []).append((number, clause))
-            else:
-                labels[number] = unit.label
-    texts = [_of_clauses(references[id], [clause for _, clause in found]) for id, found in marked.items()]
-    texts += [_of_clauses(label, [Clause((Span(0, len(label)),), label)]) for label in labels.values()]
-    return Contributors(texts, [number for found in marked.values() for number, _ in found] + list(labels))
+    def within(self, texts: list[SegmentedText]) -> Doubles:
+        """How similar all clauses of some texts are to one another."""
+        prepared = self.similarity.prepare(texts)
+        similarity: Doubles = self.similarity.between(prepared, prepared)
+        return similarity
 
 
-def _of_clauses(text: str, clauses: list[Clause]) -> SegmentedText:
-    """A text that is known by some clauses of it; for what follows each is a sentence that cannot be cut."""
-    return SegmentedText(
-        text, tuple(Sentence(Span(clause.spans[0].start, clause.spans[-1].end), ((clause,),)) for clause in clauses)
+def _segmenter(name: str, encoder: Encoder) -> Segmenter:
+    if name.startswith(SPACY):
+        return SpacySegmenter(name.removeprefix(SPACY))
+    segmenter: Segmenter = plugins.load("segmenters", name)(encoder)
+    return segmenter
+
+
+# -- studies ------------------------------------------------------------------------------------------------------
+
+
+def set_aside(study: Study, built: Iterable[Pyramid]) -> tuple[Study, list[Problem]]:
+    """The study with pyramids renamed that came with the data under a name that was built now, and a note on them."""
+    new = {(pyramid.topic, pyramid.name): pyramid for pyramid in built}
+    held = {(p.topic, p.name): p for p in study.pyramids if (p.topic, p.name) in new}
+    # Units are known by their ids, so two pyramids of a study cannot both have one: a shared id tells our own.
+    theirs = {key for key, p in held.items() if not {u.id for u in p.units} & {u.id for u in new[key].units}}
+    if not theirs:
+        return study, []
+    [name] = {name for _, name in theirs}
+    names = (f"{name}-given" if number == 1 else f"{name}-given-{number}" for number in count(1))
+    kept = next(other for other in names if other not in study.pyramid_names)
+    what = f"came with the study; it is kept as {kept}, and a new one was built from the references"
+    note = Problem(f"pyramid {name} of {len(theirs)} topics", what, "warning")
+    pyramids = (replace(p, name=kept) if (p.topic, p.name) in theirs else p for p in study.pyramids)
+    return replace(study, pyramids=tuple(pyramids)), [note]
+
+
+def foreign_texts(study: Study) -> list[Problem]:
+    """One warning for all texts mostly in other letters than the segmenter and the encoder were trained on."""
+    strange = [s for s in study.summaries if is_foreign(s.text)]
+    if not strange:
+        return []
+    first = f"{strange[0].role} {strange[0].system} of topic {strange[0].topic}"
+    what = (
+        f"mostly not in Latin letters (the first is {first}); segmenter and encoder know English, so clauses and "
+        "similarities are less reliable"
     )
+    return [Problem(f"{len(strange)} of {len(study.summaries)} texts", what, "warning")]

@@ -7,7 +7,7 @@ subject. A clause without a subject of its own gets the one before it; a subject
 verb ("The council, which met twice, will vote") goes with the verb. Numbers stay numbers.
 
 A sentence has up to two segmentations besides itself: at every boundary, and at the surest one alone. The segmenter
-``clauses-apart`` adds one for each clause that stands apart while the others stay together in their order, as in the
+``clauses-apart`` adds one for each clause set apart while the others stay together in their order, as in the
 paper's figure 3 (`segments.one_apart`). It is a choice and not the default because pyramids take twice as long with it
 and scores are hardly different; `docs/explanation/automatic.md` has the figures.
 """
@@ -49,7 +49,7 @@ class Tags(NamedTuple):
     subject: Floats
 
 
-class Piece(NamedTuple):
+class WordRange(NamedTuple):
     """Some words of a sentence, by their numbers: the first, and the one after the last."""
 
     first: int
@@ -66,11 +66,11 @@ class ClauseSegmenter:
     def segment(self, texts: Sequence[str]) -> list[SegmentedText]:
         """Sentences of all texts are encoded together."""
         spans = [sentence_spans(text) for text in texts]
-        sentences = (span.of(text) for text, found in zip(texts, spans, strict=True) for span in found)
+        sentences = (span.of(text) for text, inside in zip(texts, spans, strict=True) for span in inside)
         tagged = tags(self._encoder.encode(sentences, layers=True))
         return [
-            SegmentedText(text, tuple(self._sentence(text, span, *next(tagged)) for span in found))
-            for text, found in zip(texts, spans, strict=True)
+            SegmentedText(text, tuple(self._sentence(text, span, *next(tagged)) for span in inside))
+            for text, inside in zip(texts, spans, strict=True)
         ]
 
     def _sentence(self, text: str, span: Span, words: Encoded, tags: Tags) -> Sentence:
@@ -166,50 +166,52 @@ def _clauses(text: str, sentence: Span, spans: Sequence[Span], starts: list[int]
     odds = np.where([is_word(word) for word in words], tags.subject, np.nan)
     joins = np.array([number > 0 and word.lower() in JOINING for number, word in enumerate(words)], bool) & (odds <= 0)
     alone = np.array([word.lower() in SAYING for word in words], bool)
-    found = []
+    clauses = []
     for subject, piece in _with_subjects(starts, odds, joins, alone):
         here = _between(sentence, spans, piece)
-        read = _between(sentence, spans, Piece(piece.first + int(joins[piece.first]), piece.last))
+        read = _between(sentence, spans, WordRange(piece.first + int(joins[piece.first]), piece.last))
         if subject is None:
-            found.append(Clause((here,), read.of(text)))
+            clauses.append(Clause((here,), read.of(text)))
         else:
             attached = _between(sentence, spans, subject)
-            found.append(Clause((attached, here), f"{attached.of(text)} {read.of(text)}"))
-    return tuple(found)
+            clauses.append(Clause((attached, here), f"{attached.of(text)} {read.of(text)}"))
+    return tuple(clauses)
 
 
-def _with_subjects(starts: list[int], odds: Floats, joins: Bools, alone: Bools) -> list[tuple[Piece | None, Piece]]:
+def _with_subjects(
+    starts: list[int], odds: Floats, joins: Bools, alone: Bools
+) -> list[tuple[WordRange | None, WordRange]]:
     """The pieces of a sentence, each with the subject it takes from another one, if any.
 
     ``odds`` of signs are NaN; words that are ``alone`` need no subject, and after those that join it is the last one.
     """
-    found: list[tuple[Piece | None, Piece]] = []
-    subject: Piece | None = None
-    cut_off: list[Piece] = []
-    for piece in starmap(Piece, pairwise([0, *starts, len(odds)])):
+    pieces: list[tuple[WordRange | None, WordRange]] = []
+    subject: WordRange | None = None
+    cut_off: list[WordRange] = []
+    for piece in starmap(WordRange, pairwise([0, *starts, len(odds)])):
         own = _subject(odds, piece)
         if own and not (odds[own.first : piece.last] < NO_SUBJECT).any():
             cut_off.append(piece)
         elif own or alone[piece.first]:
-            found.append((None, piece))
+            pieces.append((None, piece))
         else:
             if cut_off and not joins[piece.first]:
                 subject = _without_last_sign(cut_off.pop(), odds)
-            found.append((subject, piece))
+            pieces.append((subject, piece))
         subject = own or subject
     if cut_off and starts:
         lonely = cut_off[0]
         undone = lonely.last if lonely.last < len(odds) else lonely.first
         return _with_subjects([start for start in starts if start != undone], odds, joins, alone)
-    return found
+    return pieces
 
 
-def _without_last_sign(piece: Piece, odds: Floats) -> Piece:
+def _without_last_sign(piece: WordRange, odds: Floats) -> WordRange:
     """Without the comma of "The council, which ..."."""
-    return Piece(piece.first, piece.first + int(np.flatnonzero(~np.isnan(odds[slice(*piece)]))[-1]) + 1)
+    return WordRange(piece.first, piece.first + int(np.flatnonzero(~np.isnan(odds[slice(*piece)]))[-1]) + 1)
 
 
-def _subject(odds: Floats, piece: Piece) -> Piece | None:
+def _subject(odds: Floats, piece: WordRange) -> WordRange | None:
     """The first run of words of a subject in a piece."""
     places = np.flatnonzero(odds[slice(*piece)] > 0)
     if not len(places):
@@ -217,9 +219,9 @@ def _subject(odds: Floats, piece: Piece) -> Piece | None:
     start = end = piece.first + int(places[0])
     while end < piece.last and odds[end] > 0:
         end += 1
-    return Piece(start, end)
+    return WordRange(start, end)
 
 
-def _between(sentence: Span, spans: Sequence[Span], piece: Piece) -> Span:
-    """The characters of some words; a sentence's words know where they stand in the sentence."""
+def _between(sentence: Span, spans: Sequence[Span], piece: WordRange) -> Span:
+    """The characters of some words; a sentence's words know where they are in the sentence."""
     return Span(sentence.start + spans[piece.first].start, sentence.start + spans[piece.last - 1].end)

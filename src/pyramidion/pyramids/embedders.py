@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pyramidion import remote
 from pyramidion.encoder.minilm import Encoder
 from pyramidion.errors import MissingExtraError, UsageError, check_choice
 from pyramidion.pyramids.similarity import Embedder
@@ -89,19 +90,14 @@ class OpenAIEmbedder:
         return _unit(rows) if rows else np.zeros((0, 1))
 
     def _ask(self, texts: list[str]) -> list[list[float]]:
-        for attempt in range(ATTEMPTS):
-            try:
-                answer = self._client.post("embeddings", json={"model": self._model, "input": texts})
-            except self._httpx.TransportError as error:
-                problem = str(error) or type(error).__name__
-            else:
-                if answer.status_code < 400:
-                    return self._rows(answer, len(texts))
-                problem = f"HTTP {answer.status_code}: {answer.text[:200]}"
-                if answer.status_code != 429 and answer.status_code < 500:
-                    break
-            if attempt + 1 < ATTEMPTS:
-                self._wait(2.0**attempt)
+        body = {"model": self._model, "input": texts}
+        try:
+            answer = remote.ask(lambda: self._client.post("embeddings", json=body), tries=ATTEMPTS, sleep=self._wait)
+            if answer.status_code < 400:
+                return self._rows(answer, len(texts))
+            problem = f"HTTP {answer.status_code}: {answer.text[:200]}"
+        except self._httpx.TransportError as error:
+            problem = str(error) or type(error).__name__
         raise UsageError(f"embedder openai:{self._model}: {self._client.base_url} gave no vectors ({problem})")
 
     def _rows(self, answer: Any, wanted: int) -> list[list[float]]:
@@ -109,7 +105,7 @@ class OpenAIEmbedder:
             rows = sorted(answer.json()["data"], key=lambda row: int(row["index"]))
             vectors = [row["embedding"] for row in rows]
         except (ValueError, KeyError, TypeError) as error:
-            raise UsageError(f"embedder openai:{self._model}: the server's answer is no list of vectors") from error
+            raise UsageError(f"embedder openai:{self._model}: the server's answer is not a list of vectors") from error
         if len(vectors) != wanted:
             raise UsageError(f"embedder openai:{self._model}: {len(vectors)} vectors for {wanted} texts")
         return vectors
@@ -122,8 +118,8 @@ def _parts(texts: Sequence[str]) -> Iterator[list[str]]:
 
 def _unit(rows: Any) -> Doubles:
     """Rows of unit length; a row of zeros stays one."""
-    found = np.asarray(rows, np.float64)
-    if not found.size:
+    vectors = np.asarray(rows, np.float64)
+    if not vectors.size:
         return np.zeros((0, 1))
-    length = np.linalg.norm(found, axis=1, keepdims=True)
-    return np.asarray(np.divide(found, length, out=np.zeros_like(found), where=length > 0))
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0))

@@ -4,7 +4,7 @@ Two segments of *different* references are joined where their similarity reaches
 similarities, and is positive (where most are 0, so is the percentile). A clique has at most one segment of each
 reference and is a candidate unit; its attraction is the mean similarity of its edges, and 1 for a single segment.
 
-Nothing depends on the order in which references or segments come. Inside, they stand in an order that follows from what
+Nothing depends on the order in which references or segments come. Inside, they are in an order that follows from what
 the references say, so equally good solutions are told apart by content, and by name only where two references say the
 same. Similarities count to six decimals: the same sentence encoded in two batches differs in the seventh.
 
@@ -104,8 +104,8 @@ def _set_bits(bits: Bits, columns: int) -> tuple[NDArray[np.intp], Indices]:
         flat = np.flatnonzero(np.unpackbits(bits[start : start + step], axis=1, count=columns).view(np.bool_))
         row = flat // columns
         parts.append((row + start, (flat - row * columns).astype(np.int32)))
-    rows, found = zip(*parts, strict=True)
-    return np.concatenate(rows), np.concatenate(found)
+    rows, columns_set = zip(*parts, strict=True)
+    return np.concatenate(rows), np.concatenate(columns_set)
 
 
 PERCENTILE = 83.0
@@ -228,16 +228,16 @@ def canonical_order(segments: Sequence[Segment]) -> NDArray[np.intp]:
 
 
 def _checked(similarity: ArrayLike, size: int) -> Floats:
-    found = np.asarray(similarity, dtype=np.float64)
+    given = np.asarray(similarity, dtype=np.float64)
     if not size:
         return np.zeros((0, 0))
-    if found.shape != (size, size):
-        raise UsageError(f"{size} segments need {size} x {size} similarities, not {' x '.join(map(str, found.shape))}")
-    if not np.isfinite(found).all():
+    if given.shape != (size, size):
+        raise UsageError(f"{size} segments need {size} x {size} similarities, not {' x '.join(map(str, given.shape))}")
+    if not np.isfinite(given).all():
         raise UsageError("a similarity is not a number")
-    if not np.allclose(found, found.T, atol=1e-5):
+    if not np.allclose(given, given.T, atol=1e-5):
         raise UsageError("similarities are not symmetric")
-    return np.round((found + found.T) / 2, _DECIMALS)
+    return np.round((given + given.T) / 2, _DECIMALS)
 
 
 def _different_reference(nodes: Sequence[Segment]) -> Flags:
@@ -248,8 +248,8 @@ def _different_reference(nodes: Sequence[Segment]) -> Flags:
 
 def _threshold(pairs: Floats, percentile: float, floor: float | None) -> float:
     """t_edge. Without pairs (a single reference) there is nothing to join, and any threshold does."""
-    found = float(np.percentile(pairs, percentile)) if len(pairs) else 1.0
-    return found if floor is None else max(found, floor)
+    threshold = float(np.percentile(pairs, percentile)) if len(pairs) else 1.0
+    return threshold if floor is None else max(threshold, floor)
 
 
 def _levels(percentile: float) -> list[float]:
@@ -259,16 +259,16 @@ def _levels(percentile: float) -> list[float]:
 
 
 def _first(attempt: Callable[[float], _Edges | None], levels: Sequence[float]) -> _Edges | None:
-    """What the lowest level gives that gives anything, by halving: a higher level has fewer cliques."""
-    found = None
+    """The edges at the lowest level that has any, by halving: a higher level has fewer cliques."""
+    edges = None
     low, high = 0, len(levels)
     while low < high:
         middle = (low + high) // 2
         if (tried := attempt(levels[middle])) is None:
             low = middle + 1
         else:
-            found, high = tried, middle
-    return found
+            edges, high = tried, middle
+    return edges
 
 
 def _raised(asked: float, edges: _Edges, max_cliques: int) -> str:

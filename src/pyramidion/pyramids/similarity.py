@@ -50,7 +50,14 @@ what the benchmark shows of PyrXSum is a little too good. The judge's fitted num
 and do worse on clauses."""
 
 
-class Alignment:
+def similarity(first: Sequence[Bag], second: Sequence[Bag]) -> Doubles:
+    """Each with each, from 0 to 1: the share of either that is found in the other, averaged."""
+    one, other = presence.Texts.of(first), presence.Texts.of(second)
+    there, back = presence.Alignment(one, other, PLAIN).mean(), presence.Alignment(other, one, PLAIN).mean()
+    return np.asarray((there + back.T) / 2)
+
+
+class AlignSimilarity:
     """Two clauses are as similar as the share of each that is found in the other, averaged."""
 
     name = "align"
@@ -59,19 +66,16 @@ class Alignment:
         self._encoder = encoder or Encoder()
 
     def prepare(self, texts: Sequence[SegmentedText]) -> list[AlignedText]:
-        found = bags((text.text for text in texts), self._encoder)
+        wholes = bags((text.text for text in texts), self._encoder)
         return [
             AlignedText(whole, tuple(_words_of(clause, whole) for clause in text.clauses()))
-            for text, whole in zip(texts, found, strict=True)
+            for text, whole in zip(texts, wholes, strict=True)
         ]
 
     def between(self, rows: Iterable[AlignedText], columns: Iterable[AlignedText]) -> Doubles:
-        """All clauses of some texts x all clauses of others, from 0 to 1; the same whichever way round."""
-        first = presence.Texts.of([bag for text in rows for bag in text.clauses])
-        second = presence.Texts.of([bag for text in columns for bag in text.clauses])
-        there = presence.Alignment(first, second, PLAIN).mean()
-        back = presence.Alignment(second, first, PLAIN).mean()
-        return (there + back.T) / 2
+        """All clauses of some texts x all clauses of others."""
+        first, second = ([bag for text in texts for bag in text.clauses] for texts in (rows, columns))
+        return similarity(first, second)
 
     def expressed(self, units: Sequence[Bag], peers: Sequence[AlignedText]) -> presence.Alignment:
         """Clauses of references against peers as a whole: what share of each is found (`mean`), and where."""
@@ -87,7 +91,7 @@ def _inside(word: Span, spans: Sequence[Span]) -> bool:
     return any(span.start <= word.start and word.end <= span.end for span in spans)
 
 
-class Cosine:
+class CosineSimilarity:
     """The cosine of the vectors an embedder gives to the clauses' texts."""
 
     name = "cosine"
@@ -98,11 +102,11 @@ class Cosine:
     def prepare(self, texts: Sequence[SegmentedText]) -> list[NDArray[np.floating]]:
         """Every distinct clause is embedded once."""
         clauses = [[clause.text for clause in text.clauses()] for text in texts]
-        distinct = list(dict.fromkeys(clause for found in clauses for clause in found))
+        distinct = list(dict.fromkeys(clause for said in clauses for clause in said))
         vectors = self._embed(distinct)
         place = {clause: row for row, clause in enumerate(distinct)}
-        return [vectors[[place[clause] for clause in found]] for found in clauses]
+        return [vectors[[place[clause] for clause in said]] for said in clauses]
 
     def between(self, rows: Iterable[NDArray[np.floating]], columns: Iterable[NDArray[np.floating]]) -> Doubles:
-        first, second = (np.concatenate([found.astype(np.float64) for found in texts]) for texts in (rows, columns))
+        first, second = (np.concatenate([vectors.astype(np.float64) for vectors in texts]) for texts in (rows, columns))
         return np.asarray(first @ second.T)

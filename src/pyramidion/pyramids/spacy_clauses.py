@@ -27,7 +27,7 @@ class SpacySegmenter:
 
     def segment(self, texts: Sequence[str]) -> list[SegmentedText]:
         return [
-            SegmentedText(text, tuple(_sentence(text, found) for found in doc.sents if found.text.strip()))
+            SegmentedText(text, tuple(_sentence(text, sentence) for sentence in doc.sents if sentence.text.strip()))
             for text, doc in zip(texts, self._pipeline.pipe(texts), strict=True)
         ]
 
@@ -56,7 +56,7 @@ def _clauses(text: str, words: list[Any]) -> Iterator[Clause]:
     heads = {token.i for token in words if _heads_a_clause(token)}
     above = {token.i: _clause_of(token, heads) for token in words}
     for head in sorted(heads):
-        if sum(found == head for found in above.values()) < MIN_WORDS:
+        if sum(above_it == head for above_it in above.values()) < MIN_WORDS:
             heads.discard(head)
     above = {token.i: _clause_of(token, heads) for token in words}
     by_head: dict[int, list[Any]] = {}

@@ -73,9 +73,9 @@ class WtmfModel:
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """The same as unit vectors, so that products are cosines; zero for a text without any known word."""
-        found = self.fold_in(texts)
-        length = np.linalg.norm(found, axis=1, keepdims=True)
-        return np.asarray(np.divide(found, length, out=np.zeros_like(found), where=length > 0))
+        factors = self.fold_in(texts)
+        length = np.linalg.norm(factors, axis=1, keepdims=True)
+        return np.asarray(np.divide(factors, length, out=np.zeros_like(factors), where=length > 0))
 
     def save(self, path: Path) -> None:
         """Write to a .npz file."""
@@ -107,7 +107,7 @@ class WtmfModel:
                     tuple(data["losses"].tolist()),
                 )
         except (OSError, ValueError, KeyError, EOFError) as error:
-            raise InputError(Problem(str(path), f"is no WTMF model: {error}")) from error
+            raise InputError(Problem(str(path), f"is not a WTMF model: {error}")) from error
 
 
 def train(
@@ -148,7 +148,7 @@ def solve(matrix: sparse.csr_array, other: Floats, *, absent_weight: float, regu
     common = absent_weight * (other.T @ other) + regularisation * np.eye(dimensions)
     padded = np.vstack([other, np.zeros(dimensions)])  # the last row stands for "no word"
     spread = np.linalg.solve(common, padded.T).T  # G^-1 P, a row for each column of the matrix
-    found = np.zeros((matrix.shape[0], dimensions))
+    factors = np.zeros((matrix.shape[0], dimensions))
     present = 1.0 - absent_weight
     for block in _blocks(matrix, dimensions):
         vectors, through = padded[block.columns], spread[block.columns]
@@ -156,12 +156,12 @@ def solve(matrix: sparse.csr_array, other: Floats, *, absent_weight: float, regu
             # Not a stack of BLAS products: they are so small that waiting for its threads would take longest.
             inner = np.eye(block.columns.shape[1]) + present * np.einsum("bik,bjk->bij", vectors, through)
             share = np.linalg.solve(inner, block.values[:, :, None])
-            found[block.rows] = (through * share).sum(axis=1)
+            factors[block.rows] = (through * share).sum(axis=1)
         else:
             normal = common + present * (vectors.transpose(0, 2, 1) @ vectors)
             right = (vectors * block.values[:, :, None]).sum(axis=1)
-            found[block.rows] = np.linalg.solve(normal, right[:, :, None])[:, :, 0]
-    return found
+            factors[block.rows] = np.linalg.solve(normal, right[:, :, None])[:, :, 0]
+    return factors
 
 
 def loss(
@@ -214,8 +214,8 @@ class _Corpus:
 
     @classmethod
     def of(cls, corpus: Iterable[str], min_count: int) -> _Corpus:
-        counts = [found for text in corpus if (found := Counter(words_of(text)))]
-        frequency = Counter(word for found in counts for word in found)
+        counts = [counted for text in corpus if (counted := Counter(words_of(text)))]
+        frequency = Counter(word for counted in counts for word in counted)
         words = tuple(sorted(word for word, texts in frequency.items() if texts >= min_count))
         idf = np.log(len(counts) / np.array([frequency[word] for word in words], dtype=np.float64))
         return cls(counts, words, idf)
@@ -234,6 +234,6 @@ def _tf_idf(texts: Sequence[Iterable[str]], number: dict[str, int], idf: Floats)
                 columns.append(column)
                 values.append(count * idf[column])
     shape = (len(texts), len(number))
-    found = sparse.csr_array((np.array(values, dtype=np.float64), (rows, columns)), shape=shape)
-    found.eliminate_zeros()  # a word that is in every text tells nothing and counts as absent
-    return found
+    matrix = sparse.csr_array((np.array(values, dtype=np.float64), (rows, columns)), shape=shape)
+    matrix.eliminate_zeros()  # a word that is in every text tells nothing and counts as absent
+    return matrix

@@ -225,14 +225,14 @@ def _intervals(axes: Axes, figure: Intervals) -> None:
                 )
     if figure.mark is not None:
         axes.axvline(figure.mark, color="0.5", linestyle="--", linewidth=0.8)
-    axes.set_yticks(range(len(figure.rows)), [_named(row) for row in figure.rows])
+    axes.set_yticks(range(len(figure.rows)), [_row_name(row) for row in figure.rows])
     axes.set_ylim(len(figure.rows) - 0.5, -0.5)  # the first row on top
     axes.set_xlabel(printable(figure.x))
     axes.margins(x=0.08)
     axes.grid(axis="x", color="0.9", linewidth=0.6)
 
 
-def _named(row: Estimate) -> str:
+def _row_name(row: Estimate) -> str:
     return printable(row.name if row.value is not None else f"{row.name} (undefined)")
 
 

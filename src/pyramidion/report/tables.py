@@ -40,11 +40,11 @@ def terminal(answer: Answer[Any], *, most: int = MOST_ROWS) -> Iterator[Renderab
     yield Text(printable(answer.sentence), style="bold")
     for table in answer.tables:
         for part in table.folded():
-            yield _drawn(part, most)
+            yield _draw(part, most)
     yield Text(str(answer.signature), style="dim")
 
 
-def _drawn(table: Table, most: int) -> RenderableType:
+def _draw(table: Table, most: int) -> RenderableType:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
     from rich.text import Text
@@ -79,7 +79,7 @@ def numbered(path: Path, number: int) -> Path:
 
 
 def file_name(id: str) -> str:
-    """An id as a file name, harmless on every system; a long one is cut and told apart by a hash."""
+    """An id as a file name, harmless on every system; a long one is cut and ends in a hash of all of it."""
     name = to_file_name(id)
     if len(name) <= LONGEST_NAME:
         return name
@@ -87,7 +87,7 @@ def file_name(id: str) -> str:
 
 
 def write_csv(answer: Answer[Any], path: str | Path) -> list[Path]:
-    """One CSV a table, with full precision; returns where they are."""
+    """One CSV file per table, with full precision; returns where they are."""
     written = []
     for number, table in enumerate(answer.tables, 1):
         target = numbered(Path(path), number)
@@ -104,7 +104,7 @@ def latex(answer: Answer[Any]) -> str:
 
 def _latex_table(table: Table) -> str:
     layout = "".join("r" if is_number_column(table, place) else "l" for place in range(len(table.columns)))
-    lines = [" & ".join(map(_escaped, row)) + r" \\" for row in table.shown()]
+    lines = [" & ".join(map(_escape, row)) + r" \\" for row in table.shown()]
     note = f" {table.note}" if table.note else ""
     return "\n".join(
         [
@@ -112,16 +112,16 @@ def _latex_table(table: Table) -> str:
             r"\centering",
             rf"\begin{{tabular}}{{{layout}}}",
             r"\toprule",
-            " & ".join(map(_escaped, table.shown_heads)) + r" \\",
+            " & ".join(map(_escape, table.shown_heads)) + r" \\",
             r"\midrule",
             *lines,
             r"\bottomrule",
             r"\end{tabular}",
-            rf"\caption{{{_escaped(table.title)}.{_escaped(note)}}}",
+            rf"\caption{{{_escape(table.title)}.{_escape(note)}}}",
             r"\end{table}",
         ]
     )
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in printable(text))

@@ -27,12 +27,15 @@ def own_references(study: Study) -> dict[tuple[str, str], str]:
     for reference in study.references:
         if words := reference.text.split():
             references.setdefault((reference.topic, " ".join(words)), []).append(reference.system)
-    found: dict[tuple[str, str], str] = {}
+    own: dict[tuple[str, str], str] = {}
     for peer in study.peers:
         if same := references.get((peer.topic, " ".join(peer.text.split()))):
-            found[peer.topic, peer.system] = peer.system if peer.system in same else min(same)
-    return found
+            own[peer.topic, peer.system] = peer.system if peer.system in same else min(same)
+    return own
 
+
+AUTO = "auto"
+"""The model that judges where nobody is named, and the pyramid that it builds."""
 
 Weights = Literal["contributors", "references"]
 """What a unit's weight counts; they differ where one reference contributes to a unit twice."""
@@ -103,11 +106,14 @@ def choose(
 ) -> Choice:
     """By default the pyramid named after the method's kind of judges if it was judged, else the only one that people
     judged, else the only judged one, else the only one; and judges of that kind, or all where none of them judged it,
-    but people and models are never mixed unasked. ``judges`` is a kind, a judge's id, "people" or "all". With
-    weights="references" a reference that contributes to a unit twice counts once.
+    but people and models are never mixed unasked. Of models it is `AUTO`, and the pyramid that it has judged.
+    ``judges`` is a kind, a judge's id, "people" or "all". With weights="references" a reference that contributes to a
+    unit twice counts once.
     """
     check_choice("weights", weights, get_args(Weights))
-    name = named_pyramid(study.pyramid_names if pyramid is not None else _likely(study, kind), pyramid)
+    if kind == "model":
+        pyramid, judges = pyramid or auto_pyramid(study) or AUTO, judges or AUTO
+    name = named_pyramid(study.pyramid_names if pyramid is not None else _likely_pyramids(study, kind), pyramid)
     pyramids = {p.topic: p.strict() if weights == "references" else p for p in study.pyramids if p.name == name}
     on_units = judged_units(study.judgments, pyramids)
     notes = []
@@ -117,13 +123,22 @@ def choose(
             what = f"no {kind} judged it, so the judgments of all {_OTHERS.get(judges, 'judges')} are used"
             notes.append(Problem(f"pyramid {name}", what, "warning"))
     on_units = on_units.take(on_units.judge.is_in(judge_ids(study, judges)))
-    # Only those who judged this pyramid can say what lies outside it.
+    # Only those who judged this pyramid can say what is outside it.
     who = study.judgments.judge.is_in(set(on_units.judge.present_names()))
     on_aspects = study.judgments.take(~study.judgments.aspect.is_in({""}) & who)
     own = {key: ref for key, ref in own_references(study).items() if ref in _references(pyramids.get(key[0]))}
     kind_of = {judge.id: judge.kind for judge in study.judges}
     single = "" if judges in {"all", PEOPLE, *get_args(JudgeKind)} else kind_of.get(judges, "")
     return Choice(name, pyramids, judges, on_units, on_aspects, tuple(notes), study.judges_of("crowd"), own, single)
+
+
+def auto_pyramid(study: Study) -> str | None:
+    """The pyramid that the model `AUTO` has judged in this study, its own first; None where it has judged nothing."""
+    mine = study.judgments.take(study.judgments.judge.is_in({AUTO} & study.judges_of("model")))
+    for name in sorted(study.pyramid_names, key=lambda name: name != AUTO):
+        if len(judged_units(mine, {p.topic: p for p in study.pyramids if p.name == name})):
+            return name
+    return None
 
 
 def _references(pyramid: Pyramid | None) -> tuple[str, ...]:
@@ -144,7 +159,7 @@ def _default_judges(study: Study, on_units: Judgments, kind: JudgeKind) -> str:
     return people[0] if "model" in judged and people else "all"
 
 
-def _likely(study: Study, kind: JudgeKind) -> Sequence[str]:
+def _likely_pyramids(study: Study, kind: JudgeKind) -> Sequence[str]:
     """The pyramid that is meant where none is named; several where that cannot be told."""
     names = study.pyramid_names
     if len(names) < 2:
@@ -165,10 +180,10 @@ def named_pyramid(names: Sequence[str], name: str | None, *, prefer: Sequence[st
         raise UsageError("the study has no pyramid, so there are no units; the methods rouge and auto need only texts")
     if name is not None and name not in names:
         raise UsageError(f"the study has no pyramid called {name!r}; it has: {', '.join(names)}")
-    found = name or next((known for known in prefer if known in names), names[0] if len(names) == 1 else None)
-    if found is None:
+    chosen = name or next((known for known in prefer if known in names), names[0] if len(names) == 1 else None)
+    if chosen is None:
         raise UsageError(f"the study has several pyramids; choose one of {', '.join(names)}")
-    return found
+    return chosen
 
 
 def judged_units(judgments: Judgments, pyramids: dict[str, Pyramid]) -> Judgments:
@@ -187,7 +202,7 @@ def default_raters(study: Study, judgments: Judgments) -> str:
 
 
 def judge_ids(study: Study, judges: str) -> frozenset[str]:
-    """The ids that "all", "people", a kind of judge or a judge's own id stands for."""
+    """The ids that "all", "people", a kind of judge or a judge's own id means."""
     ids = frozenset(judge.id for judge in study.judges)
     if judges in {"all", PEOPLE}:
         everyone = ids | frozenset(study.judgments.judge.names)

@@ -20,13 +20,13 @@ from pyramidion.errors import Problems, UsageError, check_choice
 from pyramidion.scoring.aggregate import majority, questions
 from pyramidion.scoring.choice import Choice, Weights, choose
 from pyramidion.scoring.lite import at_most_once
-from pyramidion.scoring.methods import AUTO, auto_pyramid, check_choices, fitting_method, score
+from pyramidion.scoring.methods import check_choices, fitting_method, score
 from pyramidion.scoring.pyramid import MEASURES, AnnotatedPeer, Annotators, PeerScore, peer_scores
 from pyramidion.scoring.screening import Screening, screen
 from pyramidion.study import UNMATCHED, ContentUnit, Judgments, Pyramid, ScoreTable, Study, Summary
 from pyramidion.study.judgments import PRESENT, JudgeKind, Mention, listed, times
 
-KINDS: dict[str, JudgeKind] = {"pyramid": "expert", "lite": "crowd", AUTO: "model"}
+KINDS: dict[str, JudgeKind] = {"pyramid": "expert", "lite": "crowd", "auto": "model"}
 """Methods that judge units, and the kind of judges they look at by default."""
 
 Key = tuple[str, str]
@@ -247,7 +247,7 @@ def unit_judgments(
     """What a method's judges say; of a method without units (ratings, ROUGE) there are pyramids and no judgments."""
     choice = _choose(study, method, pyramid, judges, weights)
     screening, peers = None, {}
-    if method in {"pyramid", AUTO}:
+    if method in {"pyramid", "auto"}:
         scored = peer_scores(choice, Problems(), annotators=annotators or "mean")
         peers = {(peer.topic, peer.system): peer for peer in scored}
         judgments = choice.counted(choice.on_units)
@@ -265,8 +265,6 @@ def unit_judgments(
 
 def _choose(study: Study, method: str, pyramid: str | None, judges: str | None, weights: Weights | None) -> Choice:
     """The pyramid and the judges that a method looks at."""
-    if method == AUTO:
-        pyramid, judges = pyramid or auto_pyramid(study) or AUTO, judges or AUTO
     kind = KINDS.get(method, "expert")
     return choose(study, kind=kind, pyramid=pyramid, judges=judges, weights=weights or "contributors")
 

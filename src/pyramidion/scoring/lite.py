@@ -50,13 +50,13 @@ def score(
     judgments = choice.on_units
     if min_agreement is not None:
         screening = screen(judgments, minimum=min_agreement, rounds=rounds, agreement=agreement)
-        problems.extend(_screened(screening, min_agreement))
+        problems.extend(_screening_notes(screening, min_agreement))
         judgments = screening.kept
     check_choice("tie", tie, get_args(Tie))
     aggregator: Aggregator = plugins.load("aggregators", aggregate)
     present = choice.counted(aggregator(at_most_once(judgments), tie=tie, seed=seed))
     scores = list(share_present(present))
-    problems.extend(_unjudged(choice, present))
+    problems.extend(_unjudged_units(choice, present))
     problems.extend(unscored(study, scores))
     screened = "none" if min_agreement is None else f"{agreement}<{min_agreement:g}x{rounds}"
     signature = Signature.of("lite", **choice.signed, screen=screened, aggregate=aggregate, tie=tie, seed=seed)
@@ -83,17 +83,17 @@ def share_present(aggregated: Judgments) -> Iterator[Score]:
         yield Score(aggregated.topic[row], aggregated.system[row], "lite", present / units if units else None)
 
 
-def _screened(screening: Screening, minimum: float) -> Iterator[Problem]:
+def _screening_notes(screening: Screening, minimum: float) -> Iterator[Problem]:
     for worker in screening.workers:
         if worker.excluded:
             share = rounded_beside(worker.agreement or 0.0, minimum, digits=3)
-            found = f"excluded in round {worker.round}: agreement {share} over {worker.pairs} pairs"
-            yield Problem(f"judge {worker.judge}", f"{found} is below {minimum:g}", "warning")
+            what = f"excluded in round {worker.round}: agreement {share} over {worker.pairs} pairs is below {minimum:g}"
+            yield Problem(f"judge {worker.judge}", what, "warning")
         elif worker.agreement is None and len(screening.workers) > 1:
             yield Problem(f"judge {worker.judge}", "kept unchecked: shares no task with anyone", "warning")
 
 
-def _unjudged(choice: Choice, present: Judgments) -> Iterator[Problem]:
+def _unjudged_units(choice: Choice, present: Judgments) -> Iterator[Problem]:
     """Units that were meant to be judged for a summary and have no answer left."""
     expected = {topic: {unit.id for unit in pyramid.sampled} for topic, pyramid in choice.pyramids.items()}
     units = group(present.topic.ranks(), present.unit.ranks())
@@ -109,8 +109,7 @@ def _unjudged(choice: Choice, present: Judgments) -> Iterator[Problem]:
         wanted_here = expected[topic] - choice.left_out(topic, system)
         if count[number] < len(wanted_here):
             answered = rows[ends[number] - count[number] : ends[number]].tolist()
-            lacking = sorted(wanted_here - {present.unit[row] for row in answered})
-            some = ", ".join(lacking[:5]) + (", ..." if len(lacking) > 5 else "")
-            yield Problem(
-                f"topic {topic}, system {system}", f"{len(lacking)} units without judgment: {some}", "warning"
-            )
+            missing = sorted(wanted_here - {present.unit[row] for row in answered})
+            some = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
+            what = f"{len(missing)} units without judgment: {some}"
+            yield Problem(f"topic {topic}, system {system}", what, "warning")

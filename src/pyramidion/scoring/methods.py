@@ -12,16 +12,13 @@ from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.scoring.choice import judged_units
 from pyramidion.study import UNMATCHED, Judgments, ScoreTable, Study
 
-AUTO = "auto"
-"""The method that needs no people, and the names of the pyramid and of the judge it leaves in a study."""
-
 
 def fitting_methods(study: Study, pyramid: str | None = None) -> tuple[str, ...]:
     """The methods that may apply to a study, or to one of its pyramids, the one that fits best first.
 
     Units are for the method of those who judged them: experts' for pyramid, a crowd's for lite, which screens and
-    aggregates; a model's for pyramid where units have different weights; and what the method auto judged is its own. A
-    study without judged units has ratings, or only words. Methods that plugins add come last.
+    aggregates; a model's for the method of its name, or else for pyramid where units have different weights. A study
+    without judged units has ratings, or only words. Methods that plugins add come last.
     """
     judgments = study.judgments
     on_units = judgments.take(~judgments.unit.is_in({""}))
@@ -31,8 +28,8 @@ def fitting_methods(study: Study, pyramid: str | None = None) -> tuple[str, ...]
     units = ("pyramid", "lite") if _weighed(study, on_units, judges) else ("lite", "pyramid")
     added = plugins.added("methods")
     if judges:
-        by_auto = judges == {AUTO} & study.judges_of("model")
-        return (*((AUTO,) if by_auto else units), "responsiveness", "rouge", *added)
+        named = judges & study.judges_of("model") & set(plugins.names("methods"))
+        return (*(named if judges == named and len(named) == 1 else units), "responsiveness", "rouge", *added)
     rated = judgments.other.is_in({""}) & ~judgments.aspect.is_in({"", UNMATCHED})
     rest = ("responsiveness", "rouge") if rated.any() else ("rouge", "responsiveness")
     return (*rest, *units, *added)
@@ -52,15 +49,6 @@ def fitting_method(study: Study, choices: Mapping[str, Any] | None = None) -> st
     methods = fitting_methods(study, choices.get("pyramid"))
     fitting = (m for m in methods if not choices or choices.keys() <= _parameters(plugins.load("methods", m)).keys())
     return next(fitting, methods[0])
-
-
-def auto_pyramid(study: Study) -> str | None:
-    """The pyramid that the method auto has judged in this study, its own first; None where it has judged nothing."""
-    mine = study.judgments.take(study.judgments.judge.is_in({AUTO} & study.judges_of("model")))
-    for name in sorted(study.pyramid_names, key=lambda name: name != AUTO):
-        if len(judged_units(mine, {p.topic: p for p in study.pyramids if p.name == name})):
-            return name
-    return None
 
 
 def score(study: Study, method: str | None = None, **choices: Any) -> ScoreTable:

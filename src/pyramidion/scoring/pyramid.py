@@ -204,7 +204,7 @@ def peer_scores(
     check_choice("annotators", annotators, get_args(Annotators))
     found: dict[tuple[str, str], dict[str, PeerScore]] = {}
     for name, judges in _annotations(choice, annotators):
-        for (topic, system), score in _scored(choice, judges, rounding, clip):
+        for (topic, system), score in scores_by(choice, judges, rounding, clip):
             found.setdefault((topic, system), {})[name] = score
     for (topic, system), by in sorted(found.items()):
         for name, score in by.items():
@@ -226,10 +226,10 @@ def _annotations(choice: Choice, annotators: Annotators) -> list[tuple[str, froz
     return [*alone, ("crowd", workers)] if workers else alone
 
 
-def _scored(
-    choice: Choice, judges: frozenset[str], rounding: Rounding, clip: bool
+def scores_by(
+    choice: Choice, judges: frozenset[str], rounding: Rounding = "half-up", clip: bool = False
 ) -> Iterator[tuple[tuple[str, str], PeerScore]]:
-    """The peers that these judges annotated, by what most of them say."""
+    """The peers that these judges annotated, by topic and system, scored by what most of them say."""
 
     def said(judgments: Judgments) -> Judgments:
         return majority(judgments.take(judgments.judge.is_in(judges)))
@@ -243,7 +243,7 @@ def _scored(
     for j in said(choice.on_units):
         if j.value is not None:
             where = f"topic {j.topic}, system {j.system}"
-            count = j.value if 0 < j.value < 1 else _whole(j.value, where, ", and no degree")
+            count = j.value if 0 < j.value < 1 else _whole(j.value, where, "is neither a count nor a degree")
             counts.setdefault((j.topic, j.system), {})[j.unit] = count
     for key, expressed in counts.items():
         own, unmatched = choice.left_out(*key), outside.get(key)
@@ -253,9 +253,9 @@ def _scored(
         yield key, PeerScore(choice.pyramid_for(*key), counted, unmatched, rounding, clip)
 
 
-def _whole(value: float, where: str, more: str = "") -> int:
+def _whole(value: float, where: str, what: str = "is not a count") -> int:
     if not value.is_integer():
-        raise InputError(Problem(where, f"value {value:g} is no count{more}"))
+        raise InputError(Problem(where, f"value {value:g} {what}"))
     return int(value)
 
 

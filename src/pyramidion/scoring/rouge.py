@@ -72,10 +72,10 @@ def n_grams(tokens: Sequence[str], n: int) -> Grams:
 
 def skip_bigrams(tokens: Sequence[str], *, max_gap: int = MAX_GAP) -> Grams:
     """Unigrams and ordered pairs with at most ``max_gap`` words between them, with counts."""
-    found: Grams = Counter((token,) for token in tokens)
+    grams: Grams = Counter((token,) for token in tokens)
     for i, first in enumerate(tokens):
-        found.update((first, second) for second in tokens[i + 1 : i + 2 + max_gap])
-    return found
+        grams.update((first, second) for second in tokens[i + 1 : i + 2 + max_gap])
+    return grams
 
 
 def overlap(shared: int, reference: int, peer: int) -> Overlap:
@@ -117,7 +117,7 @@ class _Text:
                 self._places[token] = self._places.get(token, 0) | 1 << place
         return self._places
 
-    def compared(self, peer: _Text, variant: str) -> Overlap:
+    def overlap(self, peer: _Text, variant: str) -> Overlap:
         """How much of this reference a peer has, and of the peer this reference."""
         if variant == "rouge-l":
             size = len(self.tokens)
@@ -166,13 +166,13 @@ def score(
         for peer in peers:
             mine, text = own.get((topic, peer.system)), _Text(words(peer.text))
             others = [reference for name, reference in texts if name != mine]
-            found = {variant: [other.compared(text, variant) for other in others] for variant in variants}
+            overlaps = {variant: [other.overlap(text, variant) for other in others] for variant in variants}
             how = "best" if combine == "jackknife" and mine else combine
             for name, (variant, part) in parts.items():
-                against = [getattr(each, part) for each in found[variant]]
+                against = [getattr(each, part) for each in overlaps[variant]]
                 scores.append(Score(topic, peer.system, name, over_references(against, how) if against else None))
     problems.extend(_without_references(study, references))
-    alone = {topic for topic, held in references.items() if len(held) == 1}
+    alone = {topic for topic, texts in references.items() if len(texts) == 1}
     problems.extend(scored_by_others(own, alone))
     if tokens == "ascii":
         problems.extend(_not_latin(study))

@@ -67,7 +67,7 @@ class Guard:
         elif (body := await _read(receive, most)) is None:
             await _refuse(guarded_send)
         else:
-            await self.app(scope, _replaying(body, receive), guarded_send)
+            await self.app(scope, _replay(body, receive), guarded_send)
 
 
 async def _read(receive: Receive, most: int) -> bytes | None:
@@ -82,7 +82,7 @@ async def _read(receive: Receive, most: int) -> bytes | None:
     return body
 
 
-def _replaying(body: bytes, receive: Receive) -> Receive:
+def _replay(body: bytes, receive: Receive) -> Receive:
     messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:

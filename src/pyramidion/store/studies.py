@@ -33,8 +33,8 @@ class Studies:
 
     def newest(self) -> int:
         """The id of the record added last, or 0: it tells whether anything was added since."""
-        found = self._database.first(select(func.max(schema.records.c.id)), {})
-        return (found[0] if found else None) or 0
+        row = self._database.first(select(func.max(schema.records.c.id)), {})
+        return (row[0] if row else None) or 0
 
     def add(self, study: Study) -> int:
         """Append everything in a study; the caller has checked that it fits what is there. One transaction."""
@@ -58,7 +58,7 @@ class Studies:
             yield
 
     def put(self, study: Study, *, instead_of: Callable[[dict[str, Any]], bool], topic: str) -> None:
-        """Inside ``changing``: add a study, then take out the records of a topic that it stands for.
+        """Inside ``changing``: add a study, then take out the records of a topic that it replaces.
 
         In this order, since the newest id tells other processes that something changed.
         """

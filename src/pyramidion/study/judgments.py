@@ -305,7 +305,7 @@ class JudgmentsBuilder:
         if bool(judgment.unit) == bool(judgment.aspect):
             raise ValueError("a judgment answers either a unit or an aspect")
         if judgment.value is not None and not math.isfinite(judgment.value):
-            raise ValueError(f"{judgment.value} is not a judgment; leave it out with None")
+            raise ValueError(f"{judgment.value} is not a number; use None for an unanswered question")
         self._rows.append(judgment)
         if len(self._rows) == 4096:
             self._to_columns()

@@ -80,7 +80,7 @@ class Codec:
 
     def _object(self, kind: type[T], value: Any) -> T:
         if type(value) is not dict:
-            raise _Misfit(f"must be an object, not {_shown(value)}")
+            raise _Misfit(f"must be an object, not {_excerpt(value)}")
         parts = self._parts(kind)
         known = {}
         for part in parts:
@@ -138,25 +138,25 @@ def _short(value: float | None) -> float | int | None:
     return int(value) if value is not None and float(value).is_integer() else value
 
 
-def _shown(value: Any) -> str:
+def _excerpt(value: Any) -> str:
     return json.dumps(value)[:40]
 
 
 def _read_text(value: Any) -> str:
     if type(value) is not str:
-        raise _Misfit("is null" if value is None else f"must be text, not {_shown(value)}")
+        raise _Misfit("is null" if value is None else f"must be text, not {_excerpt(value)}")
     return value
 
 
 def _read_integer(value: Any) -> int:
     if type(value) is not int:
-        raise _Misfit(f"must be a whole number, not {_shown(value)}")
+        raise _Misfit(f"must be a whole number, not {_excerpt(value)}")
     return value
 
 
 def _read_number(value: Any, wanted: str = "a number") -> float:
     if type(value) not in (int, float) or not abs(value) < LARGEST:
-        raise _Misfit(f"must be {wanted}, not {_shown(value)}")
+        raise _Misfit(f"must be {wanted}, not {_excerpt(value)}")
     return float(value)
 
 
@@ -166,7 +166,7 @@ def _read_number_or_null(value: Any) -> float | None:
 
 def _read_span(value: Any) -> Span:
     if not (type(value) is list and len(value) == 2 and all(type(place) is int and place >= 0 for place in value)):
-        raise _Misfit(f"must be [start, end], not {_shown(value)}")
+        raise _Misfit(f"must be [start, end], not {_excerpt(value)}")
     return Span(*value)
 
 
@@ -182,7 +182,7 @@ def _choice_reader(allowed: tuple[str, ...]) -> Callable[[Any], Any]:
 def _list_reader(read: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
     def read_list(values: Any) -> tuple[Any, ...]:
         if type(values) is not list:
-            raise _Misfit(f"must be a list, not {_shown(values)}")
+            raise _Misfit(f"must be a list, not {_excerpt(values)}")
         made = []
         for place, value in enumerate(values):
             try:

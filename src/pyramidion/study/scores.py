@@ -168,7 +168,7 @@ class ScoreTable:
             return header, []
         order = [system for system, _ in self.ranking(measures[0])]
         order += [system for system in self.systems if system not in set(order)]
-        rows = [[s, *(_shown(self._values.get((None, s, m))) for m in measures)] for s in order]
+        rows = [[s, *(_format(self._values.get((None, s, m))) for m in measures)] for s in order]
         return list(map(_printable, header)), [list(map(_printable, row)) for row in rows]
 
     def __str__(self) -> str:
@@ -181,7 +181,7 @@ class ScoreTable:
             ).rstrip()
             for row in [header, *rows]
         ]
-        return "\n".join([*lines, str(self.signature), *_noted(self.notes)])
+        return "\n".join([*lines, str(self.signature), *_note_lines(self.notes)])
 
     def __rich__(self) -> TerminalTable:
         from pyramidion.study.terminal import TerminalTable
@@ -196,7 +196,7 @@ class ScoreTable:
         return (
             f"<table><caption>{html.escape(str(self.signature))}</caption>"
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-            + "".join(f"<p>{html.escape(line)}</p>" for line in _noted(self.notes))
+            + "".join(f"<p>{html.escape(line)}</p>" for line in _note_lines(self.notes))
         )
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -213,10 +213,10 @@ def _printable(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
-def _shown(value: float | None) -> str:
+def _format(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
 
 
-def _noted(notes: tuple[Problem, ...], most: int = 5) -> list[str]:
+def _note_lines(notes: tuple[Problem, ...], most: int = 5) -> list[str]:
     lines = [f"! {note}" for note in notes[:most]]
     return [*lines, f"! ... and {len(notes) - most} more notes"] if len(notes) > most else lines

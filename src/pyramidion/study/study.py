@@ -76,18 +76,18 @@ class Study:
 
     def counts(self) -> dict[str, int]:
         """How much of everything there is, for people and for tests."""
-        found = {
+        sizes = {
             part.name: len(getattr(self, part.name)) for part in fields(self) if part.name not in {"title", "notes"}
         }
-        del found["summaries"]
+        del sizes["summaries"]
         return {
-            "topics": found.pop("topics"),
+            "topics": sizes.pop("topics"),
             "documents": sum(len(topic.documents) for topic in self.topics),
             "references": len(self.references),
             "peers": len(self.peers),
             "systems": len(self.systems),
             "units": sum(len(pyramid.units) for pyramid in self.pyramids),
-            **found,
+            **sizes,
         }
 
     def problems(self) -> list[Problem]:
@@ -96,7 +96,7 @@ class Study:
 
 
 class _Rules:
-    """The consistency rules of a study, one method a noun."""
+    """The consistency rules of a study, one method per noun."""
 
     def __init__(self, study: Study) -> None:
         self.study = study
@@ -196,7 +196,9 @@ class _Rules:
     def _aspects(self) -> Iterator[Problem]:
         for aspect in self.study.aspects:
             if not (math.isfinite(aspect.low) and math.isfinite(aspect.high) and aspect.low < aspect.high):
-                yield Problem(f"aspect {aspect.id}", f"scale {aspect.low} to {aspect.high} is not a scale")
+                yield Problem(
+                    f"aspect {aspect.id}", f"its scale runs from {aspect.low} to {aspect.high}; low must be below high"
+                )
 
     def _tasks(self) -> Iterator[Problem]:
         for task in self.study.tasks:
@@ -300,7 +302,7 @@ def _bad_id(noun: str, id: str) -> Iterator[Problem]:
         unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} or unicodedata.bidirectional(c) in _REORDERING for c in id
     )
     if not id or id != id.strip() or breaks:
-        yield Problem(f"{noun} {id!r}", "an id is not empty, stays on one line and has no spaces around it")
+        yield Problem(f"{noun} {id!r}", "an id must not be empty, has one line and no spaces around it")
 
 
 def _duplicates(keyed_addresses: Iterable[tuple[Hashable, str]]) -> Iterator[Problem]:

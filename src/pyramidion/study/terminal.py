@@ -56,7 +56,10 @@ class TerminalTable:
     def _head(self, place: int) -> str:
         """A long heading over numbers goes over several lines, broken at hyphens and blanks where it has some."""
         head = printable(self.heads[place])
-        return "\n".join(wrap(head, max(12, self._widest(place)))) if self._numbers(place) else head
+        if not self._numbers(place):
+            return head
+        longest = max(map(len, head.replace("-", "- ").split()), default=0)
+        return "\n".join(wrap(head, max(12, min(longest, LEAST_TEXT), self._widest(place))))
 
     def _widest(self, place: int) -> int:
         return max((cell_len(row[place]) for row in self.rows), default=0)

@@ -58,7 +58,7 @@ class ContentUnit:
         spans: dict[str, tuple[Span, ...]] = {}
         for contributor in self.contributors:
             spans[contributor.reference] = union(spans.get(contributor.reference, ()) + contributor.spans)
-        return replace(self, contributors=tuple(Contributor(*found) for found in spans.items()))
+        return replace(self, contributors=tuple(Contributor(*item) for item in spans.items()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ def refused(sealed: str, kind: int) -> None:
 
 
 @pytest.mark.parametrize("kind", [0, 1])
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(where=st.floats(0, 1, exclude_max=True), other=st.characters())
 def test_a_change_at_any_position_is_seen(kind: int, where: float, other: str) -> None:
     token = TOKENS[kind]

@@ -73,7 +73,7 @@ class UnitsRequest(BaseModel):
 
 
 class InvitationRequest(BaseModel):
-    """Links for so many people of whom nothing is known, or for those who are named."""
+    """Links for a number of unknown people, or for those who are named."""
 
     campaign: str
     count: int = Field(default=0, ge=0, le=MOST_INVITATIONS)

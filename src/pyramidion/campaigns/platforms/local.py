@@ -2,7 +2,7 @@
 
 A sealed text is ``1.BODY.MAC``: a version, JSON in base64, and its HMAC-SHA256 in base64. The MAC is made over the
 encoded body and compared as text, so that of several base64 spellings of the same bytes only ours opens. What a text
-is for is part of the MAC: an invitation is never a cookie. A sealed text can be read by anybody, only not changed.
+is for is part of the MAC: an invitation is never a cookie. Anybody can read a sealed text, but nobody can change it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def invite(secret: bytes, campaign: str, person: str = "") -> str:
 
 
 def person_of(secret: bytes, name: str) -> str:
-    """Who somebody is in every invitation to this study; says nothing about their name to whoever sees a link."""
+    """Who somebody is in every invitation to this study; does not reveal their name to people who see a link."""
     return _mac(secret, "person", name)[:22]
 
 
@@ -60,7 +60,7 @@ def sign_worker(secret: bytes, worker_id: str, issued: float) -> str:
 
 
 def read_worker(secret: bytes, cookie: str, max_age: float, *, now: float | None = None) -> str:
-    """The worker behind a cookie; raises InputError where it is forged or older than so many seconds."""
+    """The worker behind a cookie; raises InputError where it is forged or older than ``max_age`` seconds."""
     worker, issued = _open(secret, "worker", cookie)
     age = (time.time() if now is None else now) - issued
     if not -CLOCK_SKEW <= age <= max_age:

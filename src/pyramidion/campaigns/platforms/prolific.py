@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import urlencode, urlsplit
 
+from pyramidion import remote
 from pyramidion.campaigns.platforms import (
     Amount,
     Arrival,
@@ -37,7 +38,7 @@ from pyramidion.errors import InputError, Problem, UsageError
 
 BASE_URL = "https://api.prolific.com"
 TRIES = 4
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
+LONGEST_PAUSE = 30.0
 MAX_SHOWN = 500
 PLACEHOLDERS = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 
@@ -175,7 +176,12 @@ class Client:
         """The content of Prolific's answer, None where there is none to read."""
         may_repeat = repeatable or method == "GET"
         try:
-            response = self._answer(method, path, body, TRIES if may_repeat else 1)
+            response = remote.ask(
+                lambda: self._http.request(method, path, json=body),
+                tries=TRIES if may_repeat else 1,
+                sleep=self._sleep,
+                longest=LONGEST_PAUSE,
+            )
         except self._httpx.RequestError as error:
             asked = not may_repeat and not isinstance(error, self._httpx.ConnectError)
             what = f"Prolific could not be asked to {doing}: {self._plain(error) or type(error).__name__}"
@@ -187,20 +193,6 @@ class Client:
             return response.json()
         except ValueError:
             return None
-
-    def _answer(self, method: str, path: str, body: Any, tries: int) -> Any:
-        """The first final answer, or what the last try gives."""
-        for attempt in range(1, tries):
-            wanted = ""
-            try:
-                response = self._http.request(method, path, json=body)
-                if response.status_code != 429 and response.status_code < 500:
-                    return response
-                wanted = response.headers.get("Retry-After", "")
-            except self._httpx.TransportError:
-                pass
-            self._sleep(_pause(attempt, wanted))
-        return self._http.request(method, path, json=body)
 
     def _said(self, response: Any) -> str:
         """Prolific's own words: {"error": {"title": ..., "detail": ...}}, or whatever else it sent."""
@@ -219,11 +211,6 @@ class Client:
 
 
 _LOOK_FIRST = "; whether it was done is not known, so look at Prolific before you try again"
-
-
-def _pause(attempt: int, retry_after: str = "") -> float:
-    asked = float(retry_after) if retry_after.isascii() and retry_after.isdigit() else 0.0
-    return min(max(asked, FIRST_PAUSE * 2.0 ** (attempt - 1)), LONGEST_PAUSE)
 
 
 def _next_query(page: Mapping[str, Any]) -> str | None:
@@ -342,7 +329,7 @@ STATUS_CHANGE = "submission.status.change"
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happened to what. ``resource`` of a status change is the session."""
+    """One message. ``resource`` of a status change is the session."""
 
     kind: str
     resource: str
@@ -406,7 +393,7 @@ class Webhooks:
         now = self._clock()
         verify_webhook(self._secret, raw_body, timestamp, signature, now=now)
         event = read_webhook(raw_body)
-        # Twice the age, since a timestamp may also lie ahead of our clock by that much.
+        # Twice the age, since a timestamp may also be ahead of our clock by that much.
         self._seen = {known: at for known, at in self._seen.items() if now - at <= 2 * MAX_AGE}
         if signature in self._seen:
             return None

@@ -193,12 +193,12 @@ class Cutter:
         self._rng = rng
 
     def statements(self, count: int) -> list[str]:
-        """So many different statements, spread over the text and in its order."""
+        """This many different statements, spread over the text and in its order."""
         written = self._some(_distinct(self._pieces()), count)
         if len(written) < count:
             more = _distinct([*written, *self._windows()])[len(written) :]
             written += self._some(more, count - len(written))
-        # A text may be too short for so many: what is left to say is that nothing is left.
+        # The text may be too short for that many: fill up with statements that say so.
         return written + [f"Nothing more is said in place {place}." for place in range(len(written) + 1, count + 1)]
 
     def _some(self, pieces: list[str], count: int) -> list[str]:

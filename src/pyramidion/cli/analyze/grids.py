@@ -75,7 +75,7 @@ def grid(
     study = asked.study(path)
     from pyramidion.analysis.grid_runs import grid_jobs, grid_settings, human_gold, paper_levels, score_grid
     from pyramidion.analysis.grid_search import check_search, grid_search
-    from pyramidion.evaluation.choices import Choices
+    from pyramidion.pyramids.choices import Choices
 
     choices = Choices(**one)
     wanted = {**several, **levels} if several else {**paper_levels(choices), **levels}
@@ -106,9 +106,9 @@ def _parts(given: dict[str, list[str] | None]) -> tuple[dict[str, Any], dict[str
 def _numbers(name: str, text: str) -> tuple[float, ...]:
     """ "1,1.5,2" as numbers."""
     try:
-        found = tuple(float(part) for part in text.split(",") if part.strip())
+        numbers = tuple(float(part) for part in text.split(",") if part.strip())
     except ValueError:
-        found = ()
-    if not found:
-        raise UsageError(f"--{name.replace('_', '-')}: {text!r} is no list of numbers such as 1,1.5,2")
-    return found
+        numbers = ()
+    if not numbers:
+        raise UsageError(f"--{name.replace('_', '-')}: {text!r} is not a list of numbers such as 1,1.5,2")
+    return numbers

@@ -133,10 +133,10 @@ class _Parser:
         return node
 
     def _take(self, expression: str) -> re.Match[str] | None:
-        found = re.compile(expression, re.DOTALL).match(self.rest)
-        if found:
-            self.rest = self.rest[found.end() :]
-        return found
+        match = re.compile(expression, re.DOTALL).match(self.rest)
+        if match:
+            self.rest = self.rest[match.end() :]
+        return match
 
     def _choice(self) -> _Node:
         options = [self._sequence()]
@@ -150,18 +150,18 @@ class _Parser:
             if flags := self._take(r"\(\?([imsu]+)\)"):
                 self.any_case |= "i" in flags[1]
             else:
-                items.append(self._repeated(self._atom()))
+                items.append(self._repeat(self._atom()))
         return _Sequence(items)
 
-    def _repeated(self, item: _Node) -> _Node:
-        found = self._take(r"(?:([*+?])|\{(\d{1,4})(,?)(\d{0,4})\})[?+]?")
-        if not found:
+    def _repeat(self, item: _Node) -> _Node:
+        match = self._take(r"(?:([*+?])|\{(\d{1,4})(,?)(\d{0,4})\})[?+]?")
+        if not match:
             return item
-        sign, least, comma, most = found.groups()
+        sign, least, comma, most = match.groups()
         if sign:
             return _Repeat(item, int(sign == "+"), 1 if sign == "?" else None)
         if most and (not comma or int(most) < int(least)):
-            raise PatternError(f"{found[0]!r} is not a number of times")
+            raise PatternError(f"{match[0]!r} is not a number of times")
         return _Repeat(item, int(least), int(most) if most else None if comma else int(least))
 
     def _atom(self) -> _Node:
@@ -190,24 +190,24 @@ class _Parser:
 
     def _escape(self) -> CharTest | None:
         """A backslash that stands for a set of characters."""
-        if found := self._take(r"\\([dwsh])"):
-            return _SETS[found[1]]
-        if found := self._take(r"\\([DWSH])"):
-            return _not(_SETS[found[1].lower()])
-        if found := self._take(r"\\(p|P)(?:\{(?:Is)?(\w+)\}|([LN]))"):
-            name = found[2] or found[3]
+        if match := self._take(r"\\([dwsh])"):
+            return _SETS[match[1]]
+        if match := self._take(r"\\([DWSH])"):
+            return _not(_SETS[match[1].lower()])
+        if match := self._take(r"\\(p|P)(?:\{(?:Is)?(\w+)\}|([LN]))"):
+            name = match[2] or match[3]
             if name not in _PROPERTIES:
-                raise PatternError(f"{found[0]} is not known here")
-            return _PROPERTIES[name] if found[1] == "p" else _not(_PROPERTIES[name])
+                raise PatternError(f"{match[0]} is not known here")
+            return _PROPERTIES[name] if match[1] == "p" else _not(_PROPERTIES[name])
         return None
 
     def _literal(self) -> str:
-        if found := self._take(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4}))"):
-            return chr(int(found[1] or found[2], 16))
-        if found := self._take(r"\\([tnrfae])"):
-            return _CONTROLS[found[1]]
-        if found := self._take(r"\\([^A-Za-z0-9])|([^\\*+?{(\[])"):
-            return found[1] or found[2]
+        if match := self._take(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4}))"):
+            return chr(int(match[1] or match[2], 16))
+        if match := self._take(r"\\([tnrfae])"):
+            return _CONTROLS[match[1]]
+        if match := self._take(r"\\([^A-Za-z0-9])|([^\\*+?{(\[])"):
+            return match[1] or match[2]
         raise PatternError(f"{self.rest[:3]!r} is not known here")
 
     def _class(self) -> CharTest:
@@ -229,14 +229,14 @@ class _Parser:
         return lambda char: low <= char <= high
 
     def _class_char(self) -> str:
-        found = self._take(r"[*+?{(]")
-        return found[0] if found else self._literal()
+        match = self._take(r"[*+?{(]")
+        return match[0] if match else self._literal()
 
 
 def _without_quotes(source: str) -> str:
     r"""``\Q...\E`` written with a backslash before every character that needs one."""
     quoted = re.compile(r"\\Q(.*?)(?:\\E|\Z)|\\.", re.DOTALL)
-    return quoted.sub(lambda found: found[0] if found[1] is None else re.escape(found[1]), source)
+    return quoted.sub(lambda match: match[0] if match[1] is None else re.escape(match[1]), source)
 
 
 # -- from tree to states, and through a text -----------------------------------------------------------------
@@ -303,9 +303,9 @@ class JavaPattern:
         """Start and end of every match that is not empty, from left to right."""
         self._steps = MAX_STEPS
         at = 0
-        while found := self._next_match(text, at):
-            yield found
-            at = found[1]
+        while match := self._next_match(text, at):
+            yield match
+            at = match[1]
 
     def _next_match(self, text: str, at: int) -> tuple[int, int] | None:
         best: tuple[int, int] | None = None

@@ -34,7 +34,7 @@ def topic_of(stem: str) -> str:
 
 
 def peer_of(stem: str) -> PeerName:
-    """Topic, system and judge of a ``.pan`` file; a name that says nothing stands for topic and system."""
+    """Topic, system and judge of a ``.pan`` file; a name that says nothing is both topic and system."""
     if nist := _NIST_TEXT.fullmatch(stem):
         return PeerName(nist["topic"], _without_padding(nist["id"]), nist["annotator"] or JUDGE, stem)
     parts = [from_file_name(part) for part in stem.split(".")]

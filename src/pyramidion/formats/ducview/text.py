@@ -3,7 +3,7 @@
 Offsets are Java's: UTF-16 code units over the whole text. About 0.5% of them are wrong in real files, so a part is
 believed only where the text says what its label says, white space aside; otherwise its label is searched for.
 
-References stand one after the other, each below a header line. In foreign files the newlines around a reference are
+References follow one another, each below a header line. In foreign files the newlines around a reference are
 not part of it. In files of our own, known by their pattern, exactly one newline parts a text from the headers, so
 that a text comes back as it was, newlines at its ends included.
 """
@@ -22,7 +22,7 @@ from itertools import accumulate, pairwise
 from pyramidion.errors import Problems
 from pyramidion.formats.ducview.java_regex import JavaPattern, PatternError
 from pyramidion.formats.ducview.names import author_of
-from pyramidion.formats.ducview.xml import Part
+from pyramidion.formats.ducview.xml import XmlPart
 from pyramidion.study import Span
 
 MAX_SEARCHED = 500_000_000
@@ -56,7 +56,7 @@ class Passage:
         """A UTF-16 offset as an index; the middle of a surrogate pair counts as its end."""
         return unit - bisect_right(self._wide_units, unit - 2)
 
-    def locate(self, part: Part) -> Span | None:
+    def locate(self, part: XmlPart) -> Span | None:
         """Where the words of a part are, or None where they are not in the text."""
         label = dense(part.label)
         if part.start is not None and part.end is not None:
@@ -65,7 +65,7 @@ class Passage:
                 return given
         return self._nearest(label, self.to_points(part.start or 0)) if label else None
 
-    def locate_within(self, part: Part, start: int, end: int) -> Span | None:
+    def locate_within(self, part: XmlPart, start: int, end: int) -> Span | None:
         """The first place of a part's words between two others, or None where they are not there."""
         label = dense(part.label)
         self._searches_left -= 1
@@ -89,7 +89,7 @@ class Passage:
         return last - first == len(label) and self._dense.startswith(label, first)
 
     @cached_property
-    def _reversed(self) -> str:
+    def _backwards(self) -> str:
         return self._dense[::-1]
 
     def _nearest(self, label: str, near: int) -> Span | None:
@@ -99,7 +99,7 @@ class Passage:
         here = bisect_left(self._places, near)
         room = len(self._dense) - len(label)
         # Searching the reversed text forwards, because only find, not rfind, is linear in the worst case.
-        back = self._reversed.find(label[::-1], max(0, room - here + 1))
+        back = self._backwards.find(label[::-1], max(0, room - here + 1))
         starts = [start for start in (room - back if back >= 0 else -1, self._dense.find(label, here)) if start >= 0]
         if not starts:
             return None
@@ -167,16 +167,16 @@ def sections(text: str, pattern: str, where: str, problems: Problems) -> list[Se
     """The references of a text, in order; none where no header is found."""
     if own := _OWN_PATTERN.fullmatch(pattern):
         headers = list(_own_headers(text, int(own[1])))
-        found = list(_bodies(text, headers, newlines=1))
+        bodies = list(_bodies(text, headers, newlines=1))
     else:
-        headers = _merged(text, _foreign_headers(text, pattern, where, problems))
-        found = [_stripped(text, section) for section in _foreign_sections(text, headers, where, problems)]
-    return _distinct(found, where, problems)
+        headers = _merge_headers(text, _foreign_headers(text, pattern, where, problems))
+        bodies = [_strip(text, section) for section in _foreign_sections(text, headers, where, problems)]
+    return _with_distinct_names(bodies, where, problems)
 
 
 def whole(text: str) -> Section:
     """A text without headers as one reference."""
-    return _stripped(text, Section("1", 0, len(text)))
+    return _strip(text, Section("1", 0, len(text)))
 
 
 def _own_headers(text: str, dashes: int) -> Iterator[_Header]:
@@ -187,7 +187,7 @@ def _own_headers(text: str, dashes: int) -> Iterator[_Header]:
 
 
 def _bodies(text: str, headers: Sequence[_Header], newlines: int = 0) -> Iterator[Section]:
-    """What stands between a header and the next one, less so many newlines at both ends."""
+    """What is between a header and the next one, less so many newlines at both ends."""
     end_of_text = len(text) + newlines
     for header, following in pairwise([*headers, _Header(end_of_text, end_of_text, "")]):
         start = min(header.end + newlines, len(text))
@@ -242,7 +242,7 @@ def _name(header: str) -> str:
     return _SUFFIX.sub("", name).strip(_AROUND_NAME)
 
 
-def _merged(text: str, headers: Sequence[_Header]) -> list[_Header]:
+def _merge_headers(text: str, headers: Sequence[_Header]) -> list[_Header]:
     """A name between two lines of dashes is one header."""
     merged: list[_Header] = []
     for header in headers:
@@ -257,7 +257,7 @@ def _merged(text: str, headers: Sequence[_Header]) -> list[_Header]:
 def _foreign_sections(text: str, headers: Sequence[_Header], where: str, problems: Problems) -> Iterator[Section]:
     before = text[: headers[0].start] if headers else ""
     separators = not any(header.name for header in headers)
-    if before.strip() and separators:  # lines without names stand between references, not above them
+    if before.strip() and separators:  # lines without names are between references, not above them
         yield Section("", 0, headers[0].start)
     elif before.strip():
         problems.warning(where, f"the text before the first header is left out: {before.strip()[:40]!r}")
@@ -268,16 +268,16 @@ def _foreign_sections(text: str, headers: Sequence[_Header], where: str, problem
             yield section
 
 
-def _stripped(text: str, section: Section) -> Section:
+def _strip(text: str, section: Section) -> Section:
     body = text[section.start : section.end]
     start = section.start + len(body) - len(body.lstrip("\r\n"))
     return replace(section, start=start, end=max(start, section.start + len(body.rstrip("\r\n"))))
 
 
-def _distinct(found: Sequence[Section], where: str, problems: Problems) -> list[Section]:
+def _with_distinct_names(bodies: Sequence[Section], where: str, problems: Problems) -> list[Section]:
     suffixes: Counter[str] = Counter()
     named: dict[str, Section] = {}
-    for number, section in enumerate(found, 1):
+    for number, section in enumerate(bodies, 1):
         name = wanted = section.name or str(number)
         while name in named:
             suffixes[wanted] += 1

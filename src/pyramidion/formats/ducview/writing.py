@@ -1,7 +1,7 @@
-"""Writing DUCView files: one pyramid a topic, and one file for each peer that an expert or a model annotated.
+"""Writing DUCView files: one pyramid per topic, and one file for each peer that an expert or a model annotated.
 
 A file of our own differs from DUCView's in nothing but the pattern of its headers, by which the reader knows it.
-Names of topic, peer and annotator are in the file names; see ducview_names.
+Names of topic, peer and annotator are in the file names; see ``names``.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from pyramidion.formats.ducview.text import Passage, lay_out
 from pyramidion.formats.ducview.xml import (
     NO_PLACE,
     UNMATCHED_UID,
-    Annotated,
-    Contributor,
-    Document,
-    Part,
-    Unit,
+    XmlContributor,
+    XmlFile,
+    XmlPart,
+    XmlText,
+    XmlUnit,
     dump,
     holdable,
 )
@@ -45,8 +45,8 @@ class _Sheet:
     """
 
     topic: str
-    pyramid: Annotated
-    peerscus: Mapping[str, Unit]
+    pyramid: XmlText
+    peerscus: Mapping[str, XmlUnit]
 
 
 def write(study: Study, path: Path, problems: Problems) -> None:
@@ -60,9 +60,9 @@ def write(study: Study, path: Path, problems: Problems) -> None:
     else:
         with new_folder(path) as folder:
             for sheet in sheets.values():
-                write_text(folder / pyr_name(sheet.topic), "".join(dump(Document(sheet.pyramid))))
+                write_text(folder / pyr_name(sheet.topic), "".join(dump(XmlFile(sheet.pyramid))))
             for name, peer in _peers(study, sheets, problems):
-                write_text(folder / pan_name(name), "".join(dump(Document(sheets[name.topic].pyramid, peer))))
+                write_text(folder / pan_name(name), "".join(dump(XmlFile(sheets[name.topic].pyramid, peer))))
 
 
 def _write_pyr(study: Study, sheets: Mapping[str, _Sheet], path: Path, problems: Problems) -> None:
@@ -75,7 +75,7 @@ def _write_pyr(study: Study, sheets: Mapping[str, _Sheet], path: Path, problems:
         )
     if study.peers:
         problems.warning(str(path), "a .pyr file holds no peers and no judgments; name a folder to keep them")
-    _write_file(path, Document(sheet.pyramid))
+    _write_file(path, XmlFile(sheet.pyramid))
 
 
 def _write_pan(study: Study, sheets: Mapping[str, _Sheet], path: Path, problems: Problems) -> None:
@@ -92,10 +92,10 @@ def _write_pan(study: Study, sheets: Mapping[str, _Sheet], path: Path, problems:
             f"topic {name.topic!r}, system {name.system!r}, judge {name.judge!r} will be read as "
             f"{read_as.topic!r}, {read_as.system!r}, {read_as.judge!r}, as the file is named",
         )
-    _write_file(path, Document(sheets[name.topic].pyramid, peer))
+    _write_file(path, XmlFile(sheets[name.topic].pyramid, peer))
 
 
-def _write_file(path: Path, document: Document) -> None:
+def _write_file(path: Path, document: XmlFile) -> None:
     with new_file(path) as file:
         file.writelines(dump(document))
 
@@ -134,7 +134,7 @@ def _choose(study: Study, topic: str, problems: Problems) -> Pyramid | None:
 
 def _numbers(ids: Sequence[str]) -> dict[str, str]:
     """Numbers for units: an id that is one, else the one it ends with (u07 -> 7), else the next that is free."""
-    endings = {id: found[1] for id in ids if (found := _NUMBERED.fullmatch(id))}
+    endings = {id: match[1] for id in ids if (match := _NUMBERED.fullmatch(id))}
     if len(endings) == len(set(endings.values())) == len(ids):
         return endings
     kept = {id: id for id in ids if _NUMBER.fullmatch(id)}
@@ -151,20 +151,20 @@ def _sheet(study: Study, pyramid: Pyramid, uids: Mapping[str, str], problems: Pr
     layout = lay_out([(name, reference.text) for name, reference in zip(names, references, strict=True)])
     passage = Passage(layout.text)
     placed = {r.system: (r.text, start) for r, start in zip(references, layout.starts, strict=True)}
-    scus: list[Unit] = []
-    peerscus: dict[str, Unit] = {}
+    scus: list[XmlUnit] = []
+    peerscus: dict[str, XmlUnit] = {}
     for unit in pyramid.units:
         here = f"{where}, unit {unit.id}"
-        kept = list(_marked(unit, placed, here, problems))
+        kept = list(_contributions(unit, placed, here, problems))
         if not kept:
             problems.warning(here, "is left out with the judgments on it: it has no contributor in a reference")
             continue
         label, comment = holdable(unit.label, here, problems), holdable(unit.comment, here, problems)
-        contributors = tuple(_written(spans, passage, placed[reference][1]) for reference, spans in kept)
-        scus.append(Unit(uids[unit.id], label, contributors, comment))
-        peerscus[unit.id] = Unit(uids[unit.id], f"({len(kept)}) {label}", ())
-    peerscus[""] = Unit(UNMATCHED_UID, _UNMATCHED_LABEL, ())
-    return _Sheet(pyramid.topic, Annotated(layout.text, tuple(scus), layout.header), peerscus)
+        contributors = tuple(_xml_contributor(spans, passage, placed[reference][1]) for reference, spans in kept)
+        scus.append(XmlUnit(uids[unit.id], label, contributors, comment))
+        peerscus[unit.id] = XmlUnit(uids[unit.id], f"({len(kept)}) {label}", ())
+    peerscus[""] = XmlUnit(UNMATCHED_UID, _UNMATCHED_LABEL, ())
+    return _Sheet(pyramid.topic, XmlText(layout.text, tuple(scus), layout.header), peerscus)
 
 
 def _references(study: Study, pyramid: Pyramid, problems: Problems) -> Iterator[Summary]:
@@ -182,7 +182,7 @@ def _references(study: Study, pyramid: Pyramid, problems: Problems) -> Iterator[
             problems.warning(where, "is left out: the pyramid was made without it")
 
 
-def _marked(
+def _contributions(
     unit: ContentUnit, placed: Mapping[str, tuple[str, int]], where: str, problems: Problems
 ) -> Iterator[tuple[str, Mention]]:
     """The contributors from references that are written: their references and spans, which may be none."""
@@ -190,18 +190,18 @@ def _marked(
         here = f"{where}, contributor {number}"
         if contributor.reference in placed:
             text, _ = placed[contributor.reference]
-            yield contributor.reference, _fitting(contributor.spans, text, here, problems)
+            yield contributor.reference, _spans_that_fit(contributor.spans, text, here, problems)
         else:
             problems.warning(here, f"is left out: the text of reference {contributor.reference} is not here")
 
 
-def _written(spans: Mention, passage: Passage, offset: int) -> Contributor:
+def _xml_contributor(spans: Mention, passage: Passage, offset: int) -> XmlContributor:
     """Without marked words an empty part at the start of the reference says which one it is, and the weight is kept."""
     here = passage.to_units(Span(offset, offset))
-    return Contributor(_parts(spans, passage, offset) or (Part("", *here),))
+    return XmlContributor(_parts(spans, passage, offset) or (XmlPart("", *here),))
 
 
-def _fitting(spans: Iterable[Span], text: str, where: str, problems: Problems) -> Mention:
+def _spans_that_fit(spans: Iterable[Span], text: str, where: str, problems: Problems) -> Mention:
     kept = tuple(sorted(span for span in spans if span.fits(text)))
     lost = [f"{span.start}-{span.end}" for span in spans if not span.fits(text)]
     if lost:
@@ -209,12 +209,12 @@ def _fitting(spans: Iterable[Span], text: str, where: str, problems: Problems) -
     return kept
 
 
-def _parts(spans: Mention, passage: Passage, offset: int = 0) -> tuple[Part, ...]:
+def _parts(spans: Mention, passage: Passage, offset: int = 0) -> tuple[XmlPart, ...]:
     moved = [Span(span.start + offset, span.end + offset) for span in spans]
-    return tuple(Part(_flat(span.of(passage.text)), *passage.to_units(span)) for span in moved)
+    return tuple(XmlPart(_on_one_line(span.of(passage.text)), *passage.to_units(span)) for span in moved)
 
 
-def _flat(words: str) -> str:
+def _on_one_line(words: str) -> str:
     return re.sub(r"[\r\n\t]", " ", words)
 
 
@@ -223,7 +223,7 @@ def _flat(words: str) -> str:
 _Key = tuple[str, str, str]  # topic, system, judge
 
 
-def _peers(study: Study, sheets: Mapping[str, _Sheet], problems: Problems) -> Iterator[tuple[PeerName, Annotated]]:
+def _peers(study: Study, sheets: Mapping[str, _Sheet], problems: Problems) -> Iterator[tuple[PeerName, XmlText]]:
     annotated: set[tuple[str, str]] = set()
     for (topic, system, judge), answers in _answers(study, sheets, problems).items():
         where = f"topic {topic}, system {system}, judge {judge}"
@@ -234,7 +234,7 @@ def _peers(study: Study, sheets: Mapping[str, _Sheet], problems: Problems) -> It
         annotated.add((topic, system))
         text = holdable(peer.text, where, problems)
         units = tuple(_peerscus(sheets[topic], answers, Passage(text), where, problems))
-        yield PeerName(topic, system, judge), Annotated(text, units)
+        yield PeerName(topic, system, judge), XmlText(text, units)
     for peer in study.peers:
         if peer.topic in sheets and (peer.topic, peer.system) not in annotated:
             where = f"topic {peer.topic}, system {peer.system}"
@@ -266,7 +266,7 @@ def _answers(study: Study, sheets: Mapping[str, _Sheet], problems: Problems) -> 
 
 def _peerscus(
     sheet: _Sheet, answers: Mapping[str, Judgment], passage: Passage, where: str, problems: Problems
-) -> Iterator[Unit]:
+) -> Iterator[XmlUnit]:
     unanswered: list[str] = []
     for id, unit in sheet.peerscus.items():
         here = f"{where}, unit {id}" if id else f"{where}, unmatched content"
@@ -285,14 +285,14 @@ def _peerscus(
 
 def _mentions(
     number: int, evidence: Iterable[Mention], passage: Passage, where: str, problems: Problems
-) -> Iterator[Contributor]:
+) -> Iterator[XmlContributor]:
     """As many contributors as there are mentions, with their words where these are known."""
-    mentions = [_fitting(mention, passage.text, where, problems) for mention in evidence]
+    mentions = [_spans_that_fit(mention, passage.text, where, problems) for mention in evidence]
     if len(mentions) > number:
         problems.warning(where, f"counts {number} mentions, but shows {len(mentions)}; the last ones become one")
         rest = tuple(sorted(span for mention in mentions[max(0, number - 1) :] for span in mention))
         mentions = [*mentions[: number - 1], rest] if number else []
     for mention in mentions:
-        yield Contributor(_parts(mention, passage) or (NO_PLACE,))
+        yield XmlContributor(_parts(mention, passage) or (NO_PLACE,))
     for _ in range(number - len(mentions)):
-        yield Contributor((NO_PLACE,))
+        yield XmlContributor((NO_PLACE,))

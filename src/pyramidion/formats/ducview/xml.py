@@ -27,7 +27,7 @@ UNMATCHED_UID = "0"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class XmlPart:
     """Some words of a text. Offsets count UTF-16 code units; None where the file has no number."""
 
     label: str
@@ -45,41 +45,41 @@ class Part:
         return not self.label and self.start is not None and self.start == self.end
 
 
-NO_PLACE = Part("", 0, 0)
+NO_PLACE = XmlPart("", 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Contributor:
+class XmlContributor:
     """``label`` is what the file says of its words; it is written anew from the parts."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[XmlPart, ...]
     comment: str = ""
     label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class XmlUnit:
     """A ``scu`` of a pyramid or a ``peerscu`` of an annotation."""
 
     uid: str
     label: str
-    contributors: tuple[Contributor, ...]
+    contributors: tuple[XmlContributor, ...]
     comment: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Annotated:
+class XmlText:
     """A text and the units marked in it. ``header`` is the pattern that parts the references of a pyramid."""
 
     text: str
-    units: tuple[Unit, ...]
+    units: tuple[XmlUnit, ...]
     header: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
-    pyramid: Annotated
-    peer: Annotated | None = None
+class XmlFile:
+    pyramid: XmlText
+    peer: XmlText | None = None
 
 
 # -- reading -------------------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ class _Builder(TreeBuilder):
         return super().start(tag, attrs)
 
 
-def load(path: Path, problems: Problems) -> Document | None:
+def load(path: Path, problems: Problems) -> XmlFile | None:
     """The content of a ``.pyr`` or ``.pan`` file; None, and an error, where it cannot be used."""
     with path.open("rb") as file:
         raw = file.read(MAX_BYTES + 1)
@@ -112,7 +112,7 @@ def load(path: Path, problems: Problems) -> Document | None:
         problems.error(str(path), f"is larger than {MAX_BYTES // 2**20} MiB")
         return None
     root = _parse(raw, str(path), problems)
-    return None if root is None else _document(root, path, problems)
+    return None if root is None else _file_content(root, path, problems)
 
 
 def _parse(raw: bytes, where: str, problems: Problems) -> Element | None:
@@ -168,7 +168,7 @@ def _parse_problem(error: ParseError, raw: bytes, start: int, place: int, where:
     return address, f"is not XML: {str(error).split(':')[0]}"
 
 
-def _document(root: Element, path: Path, problems: Problems) -> Document | None:
+def _file_content(root: Element, path: Path, problems: Problems) -> XmlFile | None:
     expected = "pyramid" if path.suffix.lower() == ".pyr" else "peerAnnotation"
     if root.tag != expected:
         problems.error(str(path), f"a {path.suffix} file holds <{expected}>, not <{root.tag[:40]}>")
@@ -181,26 +181,26 @@ def _document(root: Element, path: Path, problems: Problems) -> Document | None:
     if any(element.find("text") is None for element in (pyramid, annotation) if element is not None):
         problems.error(str(path), "a <text> is missing")
         return None
-    peer = None if annotation is None else _annotated(annotation, "peerscu")
-    return Document(_annotated(pyramid, "scu"), peer)
+    peer = None if annotation is None else _marked_text(annotation, "peerscu")
+    return XmlFile(_marked_text(pyramid, "scu"), peer)
 
 
-def _annotated(element: Element, tag: str) -> Annotated:
+def _marked_text(element: Element, tag: str) -> XmlText:
     text = "\n".join("".join(line.itertext()) for line in element.iterfind("text/line"))
     units = tuple(map(_unit, element.iterfind(tag)))
-    return Annotated(text, units, element.findtext("startDocumentRegEx", "").strip())
+    return XmlText(text, units, element.findtext("startDocumentRegEx", "").strip())
 
 
-def _unit(element: Element) -> Unit:
+def _unit(element: Element) -> XmlUnit:
     contributors = tuple(
-        Contributor(tuple(map(_part, found.iterfind("part"))), found.get("comment", ""), found.get("label", ""))
-        for found in element.iterfind("contributor")
+        XmlContributor(tuple(map(_part, child.iterfind("part"))), child.get("comment", ""), child.get("label", ""))
+        for child in element.iterfind("contributor")
     )
-    return Unit(element.get("uid", "").strip(), element.get("label", ""), contributors, element.get("comment", ""))
+    return XmlUnit(element.get("uid", "").strip(), element.get("label", ""), contributors, element.get("comment", ""))
 
 
-def _part(element: Element) -> Part:
-    return Part(element.get("label", ""), _offset(element.get("start", "")), _offset(element.get("end", "")))
+def _part(element: Element) -> XmlPart:
+    return XmlPart(element.get("label", ""), _offset(element.get("start", "")), _offset(element.get("end", "")))
 
 
 def _offset(value: str) -> int | None:
@@ -242,21 +242,21 @@ def holdable(text: str, where: str, problems: Problems) -> str:
     return clean
 
 
-def dump(document: Document) -> Iterator[str]:
+def dump(content: XmlFile) -> Iterator[str]:
     """The lines of a ``.pyr`` file, or of a ``.pan`` file where the document has a peer."""
-    root = "pyramid" if document.peer is None else "peerAnnotation"
+    root = "pyramid" if content.peer is None else "peerAnnotation"
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
-    yield f"<!DOCTYPE {root} [\n{'' if document.peer is None else _PEER_DTD}{_DTD}]>\n"
-    if document.peer is None:
-        yield from _element("pyramid", document.pyramid, "scu")
+    yield f"<!DOCTYPE {root} [\n{'' if content.peer is None else _PEER_DTD}{_DTD}]>\n"
+    if content.peer is None:
+        yield from _element("pyramid", content.pyramid, "scu")
     else:
         yield "<peerAnnotation>\n"
-        yield from _element("pyramid", document.pyramid, "scu")
-        yield from _element("annotation", document.peer, "peerscu")
+        yield from _element("pyramid", content.pyramid, "scu")
+        yield from _element("annotation", content.peer, "peerscu")
         yield "</peerAnnotation>\n"
 
 
-def _element(tag: str, content: Annotated, unit_tag: str) -> Iterator[str]:
+def _element(tag: str, content: XmlText, unit_tag: str) -> Iterator[str]:
     yield f"<{tag}>\n"
     if content.header:
         yield f"<startDocumentRegEx><![CDATA[{content.header}]]></startDocumentRegEx>\n"
@@ -272,7 +272,7 @@ def _element(tag: str, content: Annotated, unit_tag: str) -> Iterator[str]:
     yield f"</{tag}>\n"
 
 
-def _contributor(contributor: Contributor) -> Iterator[str]:
+def _contributor(contributor: XmlContributor) -> Iterator[str]:
     label = "...".join(part.label for part in contributor.parts)
     yield f" <contributor{_attributes(label=label)}{_comment(contributor.comment)}>\n"
     for part in contributor.parts:

@@ -1,10 +1,10 @@
 """LitePyramids files (Shapira et al. 2019) and the CSVs of Amazon Mechanical Turk: one CSV or a folder of them.
 
 units             eventId, questionId, questionText, answer, author, sourceSummaryId, forUse
-writing input     eventId, summaryId, summary_text                                     one reference a row
-judging input     eventId, summaryId, qIdList, summary_text, statement_1 ...           one task a row
-judging results   HITId, AssignmentId, WorkerId, ..., Input.*, Answer.S1Answer ...     one assignment a row
-writing results   HITId, WorkerId, ..., Input.*, other Answer.*                        one assignment a row
+writing input     eventId, summaryId, summary_text                                     one reference per row
+judging input     eventId, summaryId, qIdList, summary_text, statement_1 ...           one task per row
+judging results   HITId, AssignmentId, WorkerId, ..., Input.*, Answer.S1Answer ...     one assignment per row
+writing results   HITId, WorkerId, ..., Input.*, other Answer.*                        one assignment per row
 
 Each file is recognised by its header. An unanswered statement is missing (None), never "present" as in the released
 LitePyramids code.

@@ -30,7 +30,7 @@ REQUIRED: dict[Kind, tuple[str, ...]] = {
     ),
     "writing results": ("HITId", "WorkerId", "Input.eventId", "Input.summaryId", "Input.summary_text"),
 }
-"""In reading order: the earlier a kind stands, the more its files know about the units."""
+"""In reading order: the earlier a kind comes, the more its files know about the units."""
 
 _OPTIONAL: dict[Kind, frozenset[str]] = {
     "units": frozenset({"answer"}),
@@ -116,8 +116,8 @@ def statement_columns(header: Iterable[str]) -> Mapping[int, str]:
 
 @lru_cache(maxsize=16)
 def _statement_columns(header: tuple[str, ...]) -> Mapping[int, str]:
-    found = {int(match[1]): name for name in header if (match := _STATEMENT.fullmatch(name))}
-    return dict(sorted(found.items()))
+    columns = {int(match[1]): name for name in header if (match := _STATEMENT.fullmatch(name))}
+    return dict(sorted(columns.items()))
 
 
 def answer_column(number: int) -> str:
@@ -161,15 +161,15 @@ def join_ids(ids: Sequence[str]) -> str:
 
 
 def _list_items(cell: str) -> list[str]:
-    """A list as JSON or Python writes it; nothing where the cell is no list."""
+    """A list as JSON or Python writes it; nothing where the cell is not a list."""
     cell = cell.strip()
     if not (cell.startswith(("[", "(")) and cell.endswith(("]", ")"))):
         return []
     try:
-        found = json.loads(cell)
+        items = json.loads(cell)
     except (ValueError, RecursionError):
         return [part.strip().strip("'\"") for part in cell[1:-1].split(",")]
-    return [str(item) for item in found] if isinstance(found, list) else []
+    return [str(item) for item in items] if isinstance(items, list) else []
 
 
 _SPLITS: tuple[Callable[[str], list[str]], ...] = (

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pyramidion.errors import Problems
-from pyramidion.formats.files import files, read_header, read_rows
+from pyramidion.formats.files import files, parse_number, read_header, read_rows
 from pyramidion.formats.mturk.columns import (
     ANSWERS,
     PYRAMID,
@@ -35,8 +34,8 @@ class _BadRowError(Exception):
 
 
 def recognises(path: Path) -> bool:
-    found = [path] if path.is_file() and path.suffix.lower() == ".csv" else files(path, ".csv")
-    return any(kind_of(read_header(file)) for file in found)
+    tables = [path] if path.is_file() and path.suffix.lower() == ".csv" else files(path, ".csv")
+    return any(kind_of(read_header(file)) for file in tables)
 
 
 def read(path: Path, problems: Problems) -> Study:
@@ -52,9 +51,9 @@ def read(path: Path, problems: Problems) -> Study:
 
 def _tables(path: Path, problems: Problems) -> list[tuple[Kind, Path]]:
     """The usable files of each kind, kinds in reading order and files by name."""
-    found = [path] if path.is_file() else files(path, ".csv")
+    tables = [path] if path.is_file() else files(path, ".csv")
     kinds: dict[Kind, list[Path]] = {kind: [] for kind in REQUIRED}
-    for file in found:
+    for file in tables:
         header = read_header(file)
         kind = kind_of(header)
         if kind is not None:
@@ -62,8 +61,8 @@ def _tables(path: Path, problems: Problems) -> list[tuple[Kind, Path]]:
                 kinds[kind].append(file)
         elif file != path:
             problems.warning(str(file), "is ignored: its columns are not those of an MTurk or LitePyramids file")
-    if not any(kind_of(read_header(file)) for file in found):
-        problems.error(str(path), f"has none of: {', '.join(REQUIRED)} (told apart by their columns)")
+    if not any(kind_of(read_header(file)) for file in tables):
+        problems.error(str(path), f"has none of: {', '.join(REQUIRED)} (recognised by their columns)")
     return [(kind, file) for kind, named in kinds.items() for file in named]
 
 
@@ -79,14 +78,14 @@ def _check_columns(kind: Kind, file: Path, header: list[str], problems: Problems
     return not missing and not twice
 
 
-def _given(row: _Row, column: str) -> str:
+def _required_cell(row: _Row, column: str) -> str:
     if not row[column].strip():
         raise _BadRowError(f"column {column!r} is empty")
     return row[column].strip()
 
 
 @dataclass
-class _Listed:
+class _ListedUnit:
     """A unit of the unit files, and what each file says about its use."""
 
     unit: ContentUnit
@@ -98,21 +97,21 @@ class _Units:
 
     def __init__(self, problems: Problems) -> None:
         self.problems = problems
-        self.listed: dict[str, dict[str, _Listed]] = defaultdict(dict)
+        self.listed: dict[str, dict[str, _ListedUnit]] = defaultdict(dict)
         self.stated: dict[str, dict[str, str]] = defaultdict(dict)
         self.written: dict[str, list[ContentUnit]] = defaultdict(list)
 
     def add_row(self, file: Path, row: _Row) -> None:
-        topic, reference = _given(row, "eventId"), row["sourceSummaryId"].strip()
+        topic, reference = _required_cell(row, "eventId"), row["sourceSummaryId"].strip()
         unit = ContentUnit(
-            id=_given(row, "questionId"),
+            id=_required_cell(row, "questionId"),
             label=row["questionText"],
             contributors=(Contributor(system_of(reference)),) if reference else (),
             author=row["author"].strip(),
         )
         if not unit.label.strip():
             raise _BadRowError("column 'questionText' is empty")
-        known = self.listed[topic].setdefault(unit.id, _Listed(unit))
+        known = self.listed[topic].setdefault(unit.id, _ListedUnit(unit))
         if known.unit != unit:
             raise _BadRowError(f"unit {unit.id} of {topic} has another text, author or source than before")
         if file in known.uses:
@@ -149,19 +148,19 @@ class _Units:
         if topic in self.stated:
             units = tuple(ContentUnit(id, label) for id, label in self.stated[topic].items())
             return Pyramid(topic, (), units, PYRAMID)
-        units = tuple(self._grouped(topic)) or tuple(self.written.get(topic, ()))
+        units = tuple(self._units_with_groups(topic)) or tuple(self.written.get(topic, ()))
         named = {name for unit in units for name in unit.references}
         return Pyramid(topic, tuple(sorted(named | references)), units, PYRAMID) if units else None
 
-    def _grouped(self, topic: str) -> Iterator[ContentUnit]:
+    def _units_with_groups(self, topic: str) -> Iterator[ContentUnit]:
         """With several files over the same units, each is a batch, and forUse only says yes or no."""
         listed = self.listed.get(topic, {}).values()
-        batches = sorted({file for found in listed for file in found.uses})
-        several = any(len(found.uses) > 1 for found in listed)
-        for found in listed:
-            file, use = next(((file, use) for file, use in found.uses.items() if use), (None, ""))
+        batches = sorted({file for entry in listed for file in entry.uses})
+        several = any(len(entry.uses) > 1 for entry in listed)
+        for entry in listed:
+            file, use = next(((file, use) for file, use in entry.uses.items() if use), (None, ""))
             group = str(batches.index(file) + 1) if several and file is not None and use == "1" else use
-            yield replace(found.unit, group=group)
+            yield replace(entry.unit, group=group)
 
 
 class _Reader:
@@ -185,19 +184,19 @@ class _Reader:
             if row.get("answer", "Y").strip() != "Y":
                 self.problems.warning(where, f"answer {row['answer']!r} is ignored; only Y is known")
             self.units.add_row(file, row)
-            self.topics[_given(row, "eventId")] = None
+            self.topics[_required_cell(row, "eventId")] = None
         elif kind == "writing input":
             self._summary("reference", row)
         elif kind == "judging input":
-            self._planned_task(file, row)
-        elif self._accepted(kind, where, row):
+            self._add_planned_task(file, row)
+        elif self._is_usable(kind, where, row):
             if kind == "judging results":
-                self._judged(where, row)
+                self._add_answers(where, row)
             else:
-                self._written(row)
+                self._add_statements(row)
 
     def _summary(self, role: Role, row: _Row, prefix: str = "") -> Summary:
-        topic, id = _given(row, f"{prefix}eventId"), _given(row, f"{prefix}summaryId")
+        topic, id = _required_cell(row, f"{prefix}eventId"), _required_cell(row, f"{prefix}summaryId")
         system, text = system_of(id), row[f"{prefix}summary_text"]
         summary = Summary(topic, system, text, role, source=id if id != system else "")
         known = self.summaries.setdefault((topic, role, system), summary)
@@ -206,18 +205,18 @@ class _Reader:
         self.topics[topic] = None
         return known
 
-    def _accepted(self, kind: Kind, where: str, row: _Row) -> bool:
+    def _is_usable(self, kind: Kind, where: str, row: _Row) -> bool:
         """Whether to use a result: not rejected, and not read before."""
         if row.get("AssignmentStatus", "").strip().lower() == "rejected":
             self.problems.warning(where, "is a rejected assignment; it is left out")
             return False
         id = row.get("AssignmentId", "").strip()
         # Only what was said: its status and approval may have changed between two downloads.
-        said = (row["HITId"], row["WorkerId"], *(cell for name, cell in row.items() if name.startswith("Answer.")))
+        answers = (row["HITId"], row["WorkerId"], *(cell for name, cell in row.items() if name.startswith("Answer.")))
         if not id or (kind, id) not in self.seen:
-            self.seen[kind, id] = said
+            self.seen[kind, id] = answers
             return True
-        if self.seen[kind, id] != said:
+        if self.seen[kind, id] != answers:
             raise _BadRowError(f"assignment {id} had other answers before")
         self.problems.warning(where, f"assignment {id} was there before; it is read once")
         return False
@@ -226,18 +225,18 @@ class _Reader:
 
     def _task(self, id: str, row: _Row, statements: dict[int, str], prefix: str = "") -> Task:
         """The task of a row, after checking that ids, statements and summary agree with what is known."""
-        topic, cell = _given(row, f"{prefix}eventId"), row[f"{prefix}qIdList"]
+        topic, cell = _required_cell(row, f"{prefix}eventId"), row[f"{prefix}qIdList"]
         ids = split_ids(cell, len(statements))
         if ids is None:
-            raise _BadRowError(f"column '{prefix}qIdList' is {cell!r}: not {len(statements)} ids, one a statement")
+            raise _BadRowError(f"column '{prefix}qIdList' is {cell!r}: not {len(statements)} ids, one per statement")
         if len(set(ids)) < len(ids):
-            raise _BadRowError(f"column '{prefix}qIdList' is {cell!r}: an id stands there twice")
+            raise _BadRowError(f"column '{prefix}qIdList' is {cell!r}: an id appears twice")
         peer = self._summary("peer", row, prefix)
         for unit, text in zip(ids, statements.values(), strict=True):
             self.units.add_statement(topic, unit, text)
         return Task(id, topic, peer.system, tuple(ids))
 
-    def _planned_task(self, file: Path, row: _Row) -> None:
+    def _add_planned_task(self, file: Path, row: _Row) -> None:
         task = self._task(row.get("HITId", "").strip(), row, _statements(row))
         if task.id:
             self._add_task(task)
@@ -254,10 +253,10 @@ class _Reader:
         if self.tasks.setdefault(task.id, task) != task:
             raise _BadRowError(f"HIT {task.id} was about another summary or other units before")
 
-    def _judged(self, where: str, row: _Row) -> None:
+    def _add_answers(self, where: str, row: _Row) -> None:
         statements = _statements(row)
-        judge, answers, seconds = _given(row, "WorkerId"), _answers(row, statements), _seconds(row)
-        task = self._task(_given(row, "HITId"), row, statements, "Input.")
+        judge, answers, seconds = _required_cell(row, "WorkerId"), _answers(row, statements), _seconds(row)
+        task = self._task(_required_cell(row, "HITId"), row, statements, "Input.")
         self._add_task(task)
         for number, name in statement_columns(row).items():
             if number not in statements and row[answer_column(number)].strip():
@@ -278,8 +277,8 @@ class _Reader:
 
     # -- writing ---------------------------------------------------------------------------------------------
 
-    def _written(self, row: _Row) -> None:
-        author = _given(row, "WorkerId")
+    def _add_statements(self, row: _Row) -> None:
+        author = _required_cell(row, "WorkerId")
         reference = self._summary("reference", row, "Input.")
         for column, cell in row.items():
             if column.startswith("Answer.") and cell.strip():
@@ -313,19 +312,16 @@ def _answers(row: _Row, statements: dict[int, str]) -> list[float | None]:
     answers = []
     for number in statements:
         column = answer_column(number)
-        said = row[column].strip().lower()
-        if said not in ANSWERS:
+        answer = row[column].strip().lower()
+        if answer not in ANSWERS:
             raise _BadRowError(f"column {column!r} is {row[column]!r}, neither p (present) nor n (not present)")
-        answers.append(ANSWERS[said])
+        answers.append(ANSWERS[answer])
     return answers
 
 
 def _seconds(row: _Row) -> float | None:
     cell = row.get("WorkTimeInSeconds", "").strip()
-    try:
-        seconds = float(cell) if cell else None
-    except ValueError:
-        seconds = math.nan
-    if seconds is not None and not math.isfinite(seconds):
+    seconds = parse_number(cell)
+    if cell and seconds is None:
         raise _BadRowError(f"column 'WorkTimeInSeconds' is {cell!r}, which is not a number")
     return seconds

@@ -18,7 +18,7 @@ _UNIT_COLUMNS = ("eventId", "questionId", "questionText", "answer", "author", "s
 _WRITING_COLUMNS = ("eventId", "summaryId", "summary_text")
 _JUDGING_COLUMNS = ("eventId", "summaryId", "qIdList", "summary_text")
 _RESULT_COLUMNS = ("HITId", "AssignmentId", "WorkerId", "AcceptTime", "SubmitTime", "WorkTimeInSeconds")
-_SAID: dict[float | None, str] = {1.0: "p", 0.0: "n", None: ""}
+_ANSWER_OF: dict[float | None, str] = {1.0: "p", 0.0: "n", None: ""}
 
 _Answers = dict[str, float | None]
 
@@ -70,7 +70,7 @@ class _Writer:
         chosen = PYRAMID if PYRAMID in names or len(names) != 1 else names[0]
         for name in names:
             if name != chosen:
-                self.problems.warning(f"pyramid {name}", "is left out: these files hold one pyramid a topic")
+                self.problems.warning(f"pyramid {name}", "is left out: these files hold one pyramid per topic")
             elif name != PYRAMID:
                 self.problems.warning(f"pyramid {name}", f"reads back as {PYRAMID!r}")
         return chosen
@@ -145,7 +145,7 @@ class _Writer:
         most = max((len(task.units) for task in tasks.values()), default=1) or 1
         shown = [*_JUDGING_COLUMNS, *(f"statement_{number}" for number in range(1, most + 1))]
         if tasks:
-            rows = [[*self._shown(task, most), task.id] for task in tasks.values()]
+            rows = [[*self._input_cells(task, most), task.id] for task in tasks.values()]
             tables["judging_input.csv"] = _Table([*shown, "HITId"], rows)
         rows = list(self._result_rows(tasks, answers, most))
         if rows:
@@ -158,7 +158,7 @@ class _Writer:
         known = all((task.topic, unit) in self.labels for unit in task.units)
         return known and self.study.summary(task.topic, task.system) is not None
 
-    def _shown(self, task: Task, most: int) -> list[str]:
+    def _input_cells(self, task: Task, most: int) -> list[str]:
         peer = self.study.summary(task.topic, task.system)
         assert peer is not None
         statements = [self.labels[task.topic, unit] for unit in task.units]
@@ -183,11 +183,11 @@ class _Writer:
                 left_out += 1
         self._warn(left_out, "judgments left out, not by crowd judges on units and tasks that are written")
         for (topic, system), judges in loose.items():
-            judged = {unit for said in judges.values() for unit in said}
+            judged = {unit for given in judges.values() for unit in given}
             task = self._new_task(topic, system, judged, tasks)
             if self._fits(task):
                 tasks[task.id] = task
-                answers.update({(task.id, judge): said for judge, said in judges.items()})
+                answers.update({(task.id, judge): given for judge, given in judges.items()})
         return answers
 
     def _new_task(self, topic: str, system: str, judged: set[str], tasks: dict[str, Task]) -> Task:
@@ -205,17 +205,17 @@ class _Writer:
         self._warn(sum(key not in answers for key in works), "assignments without judgments left out")
         bare = sum(work == Assignment(work.task, work.judge) for work in works.values())
         self._warn(bare, "assignments without id and times, which read back as none")
-        found: Counter[str] = Counter()
-        for (id, judge), said in answers.items():
+        losses: Counter[str] = Counter()
+        for (id, judge), given in answers.items():
             task = tasks[id]
             work = works.get((id, judge), Assignment(id, judge))
-            found["units without a judgment, which read back as unanswered"] += len(task.units) - len(said)
-            unheld = sum(value not in _SAID for value in said.values())
-            found["judgments with values other than 0 and 1, which read back as unanswered"] += unheld
-            cells = [_SAID.get(said.get(unit), "") for unit in task.units]
+            losses["units without a judgment, which read back as unanswered"] += len(task.units) - len(given)
+            other_values = sum(value not in _ANSWER_OF for value in given.values())
+            losses["judgments with values other than 0 and 1, which read back as unanswered"] += other_values
+            cells = [_ANSWER_OF.get(given.get(unit), "") for unit in task.units]
             details = [id, work.id, judge, work.accepted, work.submitted, _number(work.seconds)]
-            yield [*details, *self._shown(task, most), *cells, *[""] * (most - len(cells))]
-        for what, count in found.items():
+            yield [*details, *self._input_cells(task, most), *cells, *[""] * (most - len(cells))]
+        for what, count in losses.items():
             self._warn(count, what)
 
     # -- what the tables do not hold -------------------------------------------------------------------------

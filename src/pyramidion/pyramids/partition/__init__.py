@@ -68,11 +68,11 @@ def assemble(
     ]
     units = [(nodes, graph.attraction(nodes)) for nodes in [*shared, *singles]]
     units.sort(key=lambda unit: (-len(unit[0]), -unit[1], unit[0]))
-    found = tuple(Unit(tuple(int(graph.order[i]) for i in nodes), attraction) for nodes, attraction in units)
+    named = tuple(Unit(tuple(int(graph.order[i]) for i in nodes), attraction) for nodes, attraction in units)
     return Partition(
-        found,
+        named,
         {sentence: cut[i] for i, sentence in enumerate(graph.sentences)},
-        attraction_of_pyramid(found) if objective is None else objective,
+        attraction_of_pyramid(named) if objective is None else objective,
         proven,
         (*graph.notes, *notes),
     )
@@ -83,7 +83,7 @@ def attraction_of_pyramid(units: Iterable[Unit]) -> float:
     classes: dict[int, list[float]] = defaultdict(list)
     for unit in units:
         classes[unit.weight].append(unit.attraction)
-    return sum(sum(found) / len(found) for found in classes.values())
+    return sum(sum(members) / len(members) for members in classes.values())
 
 
 def leaves_a_single(graph: SimilarityGraph, chosen: Sequence[Nodes]) -> bool:
@@ -103,9 +103,9 @@ def _segmentations(graph: SimilarityGraph, chosen: Iterable[Nodes], untouched: U
     for sentence, segmentation in zip(graph.sentence_of.tolist(), graph.segmentation_of.tolist(), strict=True):
         sizes[sentence][segmentation] += 1
     cut = {}
-    for sentence, found in sizes.items():
-        cuts = sorted(found)
-        cut[sentence] = cuts[left_over([found[segmentation] for segmentation in cuts], untouched)]
+    for sentence, counts in sizes.items():
+        cuts = sorted(counts)
+        cut[sentence] = cuts[left_over([counts[segmentation] for segmentation in cuts], untouched)]
     for unit in chosen:
         for node in unit:
             cut[int(graph.sentence_of[node])] = int(graph.segmentation_of[node])

@@ -139,14 +139,14 @@ class _Search:
 
     def _bound(self, chosen: tuple[int, ...], fits: Some) -> float:
         rows = list(chosen)
-        found = 1.0
+        bound = 1.0
         for weight in self.graph.cliques.sizes:
             have = self.attraction[rows][self.weight[rows] == weight] if rows else np.zeros(0)
             more = self.attraction[fits[self.weight[fits] == weight]]
             total = have.sum() + np.concatenate([[0.0], np.cumsum(more)])
             count = len(have) + np.arange(len(more) + 1)
-            found += float((total / np.maximum(count, 1)).max())
-        return found
+            bound += float((total / np.maximum(count, 1)).max())
+        return bound
 
     def _offer(self, chosen: tuple[int, ...]) -> None:
         value = self._means(chosen) + leaves_a_single(self.graph, [self.nodes_of(i) for i in chosen])

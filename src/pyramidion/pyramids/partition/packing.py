@@ -84,11 +84,11 @@ def pack(
         return Packing([], float(by_class and len(graph.order) > 0), proven=True)
     problem = _Problem(graph, pool, by_class)
     effort = _Effort(max_nodes, time.monotonic() + max_seconds)
-    found = _Closed(problem.greedy(), proven=False)
+    closed = _Closed(problem.greedy(), proven=False)
     if relaxed := problem.relax(effort):
-        found = problem.close(relaxed, max(found.columns, problem.rounded(relaxed), key=problem.value), effort)
-    chosen = [problem.nodes_of(column) for column in sorted(found.columns.tolist())]
-    return Packing(chosen, problem.value(found.columns), found.proven, relaxed.bound if relaxed else np.inf)
+        closed = problem.close(relaxed, max(closed.columns, problem.rounded(relaxed), key=problem.value), effort)
+    chosen = [problem.nodes_of(column) for column in sorted(closed.columns.tolist())]
+    return Packing(chosen, problem.value(closed.columns), closed.proven, relaxed.bound if relaxed else np.inf)
 
 
 class _Relaxed(NamedTuple):
@@ -168,7 +168,7 @@ class _Problem:
         while True:
             rows, worth = self._rows(columns), self._worth(columns)
             bounds = [(0, None)] * (len(worth) - 1) + [(0, 1)]  # the rows bound all but the lone segment
-            found = linprog(  # type: ignore[call-overload]  # it does take sparse arrays
+            solved = linprog(  # type: ignore[call-overload]  # it does take sparse arrays
                 -worth,
                 A_ub=rows.matrix,
                 b_ub=rows.limit,
@@ -176,13 +176,13 @@ class _Problem:
                 method="highs",
                 options={"time_limit": effort.seconds_left()},
             )
-            if found.status != 0:
+            if solved.status != 0:
                 return None
-            reduced = self.reduced_gain(-found.ineqlin.marginals)
+            reduced = self.reduced_gain(-solved.ineqlin.marginals)
             joining = reduced.copy()
             joining[columns] = -np.inf
             if joining.max() <= _ZERO:
-                return _Relaxed(-float(found.fun), reduced, columns, found.x[: len(columns)])
+                return _Relaxed(-float(solved.fun), reduced, columns, solved.x[: len(columns)])
             near = np.flatnonzero(joining > -_NEAR)  # those that nearly pay may well do so at the next prices
             order = np.argsort(-joining[near], kind="stable")
             columns = np.concatenate([columns, near[order[:_JOIN]]])
@@ -239,16 +239,16 @@ class _Problem:
     def _branch(self, columns: Columns, at_hand: Columns, effort: _Effort) -> _Closed:
         """The best packing of these candidates, unless that at hand is better."""
         rows, worth = self._rows(columns), self._worth(columns)
-        found = milp(
+        solved = milp(
             -worth,
             constraints=LinearConstraint(rows.matrix, -np.inf, rows.limit),
             integrality=np.ones(len(worth), dtype=np.int8),
             bounds=Bounds(0, 1),
             options={"mip_rel_gap": 0.0, "node_limit": effort.nodes, "time_limit": effort.seconds_left()},
         )
-        chosen = at_hand if found.x is None else columns[found.x[: len(columns)] > 0.5]
+        chosen = at_hand if solved.x is None else columns[solved.x[: len(columns)] > 0.5]
         better = chosen if self.value(chosen) >= self.value(at_hand) else at_hand
-        return _Closed(better, proven=found.status == 0)
+        return _Closed(better, proven=solved.status == 0)
 
     def _rows(self, columns: Columns) -> _Rows:
         nodes, sentences, sizes = len(self.graph.order), len(self.graph.sentences), len(self.pool)

@@ -9,14 +9,11 @@ from pathlib import Path
 import pytest
 
 import pyramidion as pyr
+from pyramidion import evaluation as evaluation_module
 from pyramidion.encoder.minilm import Encoder
-from pyramidion.evaluation import automatic
-from pyramidion.evaluation import evaluator as evaluator_module
-from pyramidion.evaluation.automatic import build_pyramids, evaluate_study, run_topics
-from pyramidion.evaluation.choices import Choices
-from pyramidion.evaluation.evaluator import Evaluator
-from pyramidion.evaluation.jobs import topic_jobs
-from pyramidion.evaluation.run import run
+from pyramidion.evaluation import Evaluator, build_pyramids, evaluate_study, run, run_topics, topic_jobs
+from pyramidion.judges import contributors
+from pyramidion.pyramids.choices import Choices
 from pyramidion.scoring.explain import explain
 from pyramidion.scoring.pyramid import mean_units_per_reference
 
@@ -197,18 +194,18 @@ def test_peers_can_be_scored_against_a_persons_pyramid(example: pyr.Study) -> No
 def test_chunks_give_what_one_piece_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     [job] = topic_jobs(small_study("x"))
     evaluator = Evaluator()
-    prepared = evaluator.prepare(evaluator.build("x", job.references).pyramid, job.references)
-    whole = list(evaluator.score(prepared, job.peers.items()))
-    monkeypatch.setattr(evaluator_module, "PEERS_AT_ONCE", 1)
-    for one, other in zip(whole, evaluator.score(prepared, job.peers.items()), strict=True):
-        assert one.system == other.system
-        assert one.judged.degrees == pytest.approx(other.judged.degrees, abs=1e-5)
+    pyramid = evaluator.builder.build("x", job.references).pyramid
+    whole = evaluator.judge.judge(pyramid, job.peers, job.references)
+    monkeypatch.setattr(contributors, "PEERS_AT_ONCE", 1)
+    parts = evaluator.judge.judge(pyramid, job.peers, job.references)
+    assert list(parts.system) == list(whole.system)
+    assert list(parts.value) == pytest.approx(list(whole.value), abs=1e-5)
 
 
 def test_peers_are_taken_from_a_stream_as_they_are_needed() -> None:
     [job] = topic_jobs(small_study("x"))
     evaluator = Evaluator()
-    prepared = evaluator.prepare(evaluator.build("x", job.references).pyramid, job.references)
+    pyramid = evaluator.builder.build("x", job.references).pyramid
     taken = 0
 
     def endless():  # type: ignore[no-untyped-def]
@@ -217,8 +214,8 @@ def test_peers_are_taken_from_a_stream_as_they_are_needed() -> None:
             taken += 1
             yield f"s{taken}", PEERS["half"]
 
-    assert next(evaluator.score(prepared, endless())).system == "s1"
-    assert taken == evaluator_module.PEERS_AT_ONCE
+    assert next(evaluator.score(pyramid, job.references, endless())).system == "s1"
+    assert taken == contributors.PEERS_AT_ONCE
 
 
 def test_each_sentence_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,17 +229,19 @@ def test_each_sentence_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Encoder, "_encode", counted)
     [job] = topic_jobs(small_study("x"))
     evaluator = Evaluator()
-    prepared = evaluator.prepare(evaluator.build("x", job.references).pyramid, job.references)
+    pyramid = evaluator.builder.build("x", job.references).pyramid
+    evaluator.judge.prepare(pyramid, job.references)
     encoded.clear()
-    list(evaluator.score(prepared, [("a", PEERS["copy"]), ("b", PEERS["copy"]), ("c", PEERS["half"])]))
+    evaluator.judge.judge(pyramid, {"a": PEERS["copy"], "b": PEERS["copy"], "c": PEERS["half"]}, job.references)
     assert sorted(encoded) == sorted(set(encoded))
     assert len(encoded) == 3
 
 
+@pytest.mark.slow
 def test_processes_give_the_same_as_one() -> None:
     jobs = topic_jobs(small_study("x", "y"))
-    one = list(run_topics(jobs, Choices()))
-    two = list(run_topics(jobs, Choices(), processes=2))
+    one, _ = run_topics(jobs, Choices())
+    two, _ = run_topics(jobs, Choices(), processes=2)
     assert [result.pyramid for result in one] == [result.pyramid for result in two]
     assert [result.topic for result in two] == ["x", "y"]
 
@@ -384,7 +383,7 @@ def test_a_run_touches_nobody_elses_files(tmp_path: Path) -> None:
 def test_scores_follow_from_the_judgments_that_are_kept(evaluation: pyr.Study, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is encoded again: the pyramid and the degrees are enough, under either name of the measures."""
     first = evaluate_study(evaluation).table
-    monkeypatch.setattr(automatic, "run_topics", None)
+    monkeypatch.setattr(evaluation_module, "run_topics", None)
     again = pyr.score(evaluation)
     assert again.signature.method == "auto"
     for measure in ("coverage", "quality", "comprehensive", "raw"):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import pyramidion as pyr
-from pyramidion.evaluation.autoannotating import autoannotate_study
+from pyramidion.annotation.autoannotation import autoannotate_study
 from pyramidion.judges.autoannotate import autoannotate
 from pyramidion.scoring.choice import choose
 from pyramidion.study import Judge, Judgment, Judgments, Span, Study, Summary, Topic

@@ -12,8 +12,8 @@ import pyramidion as pyr
 from pyramidion.analysis.calibrate import check_workers
 from pyramidion.campaigns.platforms.simulated import SimulatedWorker, answer
 from pyramidion.errors import InputError, UsageError
-from pyramidion.evaluation.judging import Job, judge_study, judgments, with_judgments
-from pyramidion.judges import Verdicts
+from pyramidion.evaluation import judge_study
+from pyramidion.judges import LabelJudge, Verdicts, with_judgments
 from pyramidion.study import ContentUnit, Contributor, Judge, Judgment, Judgments, Pyramid, Span, Summary, Topic
 
 
@@ -125,10 +125,10 @@ def test_topics_are_judged_as_they_come():
     def endless():
         while True:
             drawn.append(1)
-            yield Job(f"t{len(drawn)}", {"u": "unit 0"}, {"x": "good"})
+            yield Pyramid(f"t{len(drawn)}", (), (ContentUnit("u", "unit 0"),)), {"x": "good"}
 
-    found = list(islice(judgments(endless(), Table(KNOWN)), 5))
-    assert [j.topic for j in found] == ["t1", "t2", "t3", "t4", "t5"]
+    found = list(islice(LabelJudge(Table(KNOWN)).judge_all(endless()), 5))
+    assert [list(judgments.topic) for judgments in found] == [["t1"], ["t2"], ["t3"], ["t4"], ["t5"]]
     assert len(drawn) == 5
 
 
@@ -156,6 +156,7 @@ def test_nothing_to_judge():
             pyr.judge(wrong, ["text"])
 
 
+@pytest.mark.slow
 def test_many_units_are_judged_in_parts_as_if_at_once():
     units = [f"Fact number {i} was told." for i in range(100_000)]
     summary = " ".join(units[500:700])
@@ -180,6 +181,7 @@ def test_align_gives_the_same_in_parts(monkeypatch):
     assert parts.evidence == whole.evidence
 
 
+@pytest.mark.slow
 def test_on_published_judgments(real_data):
     """Zhang and Bansal's PyrXSum. The model's numbers were fitted on it, so these are floors, not an evaluation."""
     held = pyr.load(real_data / "pyrxsum")

@@ -1,0 +1,172 @@
+"""Many settings of the automatic pyramid on the same texts: Gao et al. 2019, appendix B.
+
+Texts are cut, encoded and compared once for all settings, and a graph is made once for each threshold. What is left for
+a setting is to partition the graph and to look up how far its units are expressed; settings that lead to the same
+pyramid share that, too. Scores are those of `Evaluator` with the same choices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyramidion.encoder.segments import Segment, SegmentedText
+from pyramidion.errors import Problem
+from pyramidion.evaluation import Evaluator, TopicJob
+from pyramidion.judges.contributors import PEERS_AT_ONCE, Comparison, peer_contents
+from pyramidion.judges.matching import WeightedUnits
+from pyramidion.pyramids.build import build
+from pyramidion.pyramids.choices import Choices
+from pyramidion.pyramids.graph import PERCENTILE, SimilarityGraph
+from pyramidion.scoring import auto
+from pyramidion.scoring.pyramid import PeerScore
+from pyramidion.study import ContentUnit, Contributor, Pyramid
+from pyramidion.study.judgments import Mention
+
+Doubles = NDArray[np.float64]
+PARTS = ("segmenter", "similarity", "embedder", "partitioner", "matcher")
+NUMBERS = ("percentile", "alpha", "beta", "top_k", "threshold")
+VARIED = (*PARTS, *NUMBERS)
+"""The choices that may differ between settings: which parts are used, and their numbers."""
+
+
+def shared_choices(choices: Choices) -> Choices:
+    """What settings must agree in to be explored together: everything but the numbers and the partitioner."""
+    unsaid: dict[str, Any] = dict.fromkeys(NUMBERS)
+    return replace(choices, **unsaid | {"percentile": PERCENTILE, "partitioner": Choices.partitioner})
+
+
+Scores = dict[str, list[float | None]]
+"""By system the values of `auto.MEASURES`."""
+
+
+class SettingScores(NamedTuple):
+    """The peers of a topic under one setting, and what there is to say about its pyramid."""
+
+    choices: Choices
+    scores: Scores
+    notes: tuple[Problem, ...]
+
+
+class Peers(NamedTuple):
+    """Peers by system, and how similar they are to every clause of the references (`judges.contributors`)."""
+
+    texts: dict[str, SegmentedText]
+    compared: Comparison
+
+
+class GridExplorer:
+    """Scores the peers of a topic under many settings, which have these `shared_choices` in common."""
+
+    def __init__(self, choices: Choices, *, threads: int | None = None) -> None:
+        self.choices, self._evaluator = choices, Evaluator(choices, threads=threads)
+
+    def explore(self, job: TopicJob, settings: Iterable[Choices]) -> Iterator[SettingScores]:
+        """The scores of every setting; those with the same percentile come together."""
+        builder = self._evaluator.builder
+        references = dict(zip(job.references, builder.segmenter.segment(list(job.references.values())), strict=True))
+        with_words = [references[id] for id in sorted(references) if references[id].sentences]
+        within = builder.within(with_words) if with_words else np.zeros((0, 0))
+        clauses = _every_clause(job.topic, references)
+        column = {unit.contributors[0]: column for column, unit in enumerate(clauses.units)}
+        topic = _Topic(job, references, within, column, self._compared(clauses, job))
+        for choices in sorted(settings, key=lambda choices: choices.percentile):
+            yield topic.score(choices)
+
+    def _compared(self, clauses: Pyramid, job: TopicJob) -> Peers:
+        judge = self._evaluator.judge
+        prepared = judge.prepare(clauses, job.references)
+        order = np.argsort(prepared.units.unit_of)
+        systems = list(job.peers)
+        texts: list[SegmentedText] = []
+        similarity = [np.zeros((0, len(clauses.units)))]
+        evidence: list[Callable[[int, int], Mention]] = []
+        for first in range(0, len(systems), PEERS_AT_ONCE):
+            some = [job.peers[system] for system in systems[first : first + PEERS_AT_ONCE]]
+            peers = self._evaluator.builder.segmenter.segment(some)
+            compared = judge.compare(prepared, peers)
+            texts += peers
+            similarity.append(compared.similarity[:, order])
+            evidence.append(compared.evidence)
+        where = cache(lambda column, peer: evidence[peer // PEERS_AT_ONCE](int(order[column]), peer % PEERS_AT_ONCE))
+        return Peers(dict(zip(systems, texts, strict=True)), Comparison(np.concatenate(similarity), where))
+
+
+def _every_clause(topic: str, texts: Mapping[str, SegmentedText]) -> Pyramid:
+    """Not a pyramid that covers anything: each clause of each segmentation is a unit of its own."""
+    clauses = [Contributor(id, tuple(sorted(clause.spans))) for id, text in texts.items() for clause in text.clauses()]
+    units = (ContentUnit(str(number), "", (clause,)) for number, clause in enumerate(dict.fromkeys(clauses)))
+    return Pyramid(topic, tuple(texts), tuple(units))
+
+
+class _Topic:
+    """What all settings have in common for one topic; ``column`` says where a contributor is among all clauses."""
+
+    def __init__(
+        self,
+        job: TopicJob,
+        references: Mapping[str, SegmentedText],
+        within: Doubles,
+        column: Mapping[Contributor, int],
+        peers: Peers,
+    ) -> None:
+        self._job, self._references, self._within, self._column, self._peers = job, references, within, column, peers
+        ends = np.cumsum([0, *(len(peer.clauses()) for peer in peers.texts.values())]).tolist()
+        self._clauses = dict(zip(peers.texts, (range(*pair) for pair in pairwise(ends)), strict=True))
+        self._number = {system: number for number, system in enumerate(peers.texts)}
+        self._graph: SimilarityGraph | None = None
+        self._asked: tuple[float, float | None] | None = None
+        self._known: dict[object, Scores] = {}
+
+    def score(self, choices: Choices) -> SettingScores:
+        built = build(
+            self._job.topic,
+            self._references,
+            lambda _: self._within,
+            graph=partial(self._joined, choices),
+            partition=choices.partition(),
+        )
+        key = (built.pyramid.units, choices.top_k, choices.threshold)
+        if key not in self._known:
+            self._known[key] = self._scores(built.pyramid, choices)
+        return SettingScores(choices, self._known[key], built.notes)
+
+    def _joined(self, choices: Choices, segments: tuple[Segment, ...], similarity: Doubles) -> SimilarityGraph:
+        """The graph of a threshold; only the last is kept, as cliques may be many."""
+        asked = (choices.percentile, choices.floor)
+        if self._graph is None or self._asked != asked:
+            self._graph = None  # the old one goes before the new one comes
+            self._graph = SimilarityGraph.of(segments, similarity, percentile=choices.percentile, floor=choices.floor)
+            self._asked = asked
+        return self._graph
+
+    def _scores(self, pyramid: Pyramid, choices: Choices) -> Scores:
+        scores: dict[str, PeerScore] = {}
+        for own, peers in self._job.peers_by_own_reference().items():
+            others = pyramid.without(own) if own else pyramid
+            if others.units:
+                scores |= self._group_scores(others, list(peers), choices)
+        return {system: [value for _, value in auto.values(scores.get(system))] for system in self._job.peers}
+
+    def _group_scores(
+        self, pyramid: Pyramid, systems: Sequence[str], choices: Choices
+    ) -> Iterator[tuple[str, PeerScore]]:
+        columns = [self._column[contributor] for unit in pyramid.units for contributor in unit.contributors]
+        unit_of = [number for number, unit in enumerate(pyramid.units) for _ in unit.contributors]
+        units = WeightedUnits.of([unit.weight for unit in pyramid.units], unit_of)
+        match, (similarity, evidence) = choices.match(), self._peers.compared
+        numbers = [self._number[system] for system in systems]
+        rows = numbers if match is None else [row for system in systems for row in self._clauses[system]]
+        compared = Comparison(
+            similarity[np.ix_(rows, columns)], lambda row, peer: evidence(columns[row], numbers[peer])
+        )
+        contents = peer_contents(units, [self._peers.texts[system] for system in systems], compared, match)
+        for system, content in zip(systems, contents, strict=True):
+            expressed = {unit.id: degree for unit, degree in zip(pyramid.units, content.degrees, strict=True)}
+            yield system, PeerScore(pyramid, expressed, len(content.outside))

@@ -1,0 +1,415 @@
+"""The main job: references and peers in; pyramids built, units judged, peers scored.
+
+`evaluate_study` builds pyramids (`pyramids`), lets the judge ``auto`` look for their units (`judges`) and scores by its
+judgments alone (`scoring.auto`). `judge_study` asks any other judge about the pyramids that a study has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from hashlib import sha256
+from itertools import chain, groupby, islice
+from pathlib import Path
+from typing import Any
+
+from pyramidion.engines import Advance, Parts, Work, engine, fingerprint, ignore
+from pyramidion.errors import InputError, Problem, UsageError
+from pyramidion.formats import auto_run
+from pyramidion.formats.auto_run import JUDGE, TopicResult
+from pyramidion.formats.files import to_file_name
+from pyramidion.judges import (
+    DEFAULT,
+    LabelJudge,
+    PresenceJudge,
+    judged_topics,
+    make_judge,
+    texts_by_topic,
+    with_judgments,
+)
+from pyramidion.judges.contributors import PEERS_AT_ONCE, ContributorJudge
+from pyramidion.pyramids.build import NAME, Builder, BuiltPyramid, foreign_texts, is_built, set_aside
+from pyramidion.pyramids.choices import Choices
+from pyramidion.scoring import auto, lite
+from pyramidion.scoring.choice import AUTO, TO_BE_JUDGED, auto_pyramid, named_pyramid, own_references
+from pyramidion.scoring.missing import scored_by_others, unscored, without_references
+from pyramidion.scoring.pyramid import PeerScore
+from pyramidion.study import Judgment, Judgments, Pyramid, Score, ScoreTable, Signature, Study, Summary, Topic
+
+
+@dataclass(frozen=True)
+class TopicJob:
+    """What is to be done for one topic. Where there is no pyramid yet, one is built from the references.
+
+    ``own`` names the reference that a human peer is, by system: it is scored against the others.
+    """
+
+    topic: str
+    references: Mapping[str, str]
+    peers: Mapping[str, str]
+    pyramid: Pyramid | None = None
+    name: str = NAME
+    explain: bool = False
+    own: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """How much work it is, in peers; building a pyramid counts as one."""
+        return len(self.peers) + 1
+
+    @property
+    def contributing(self) -> tuple[str, ...]:
+        """The references that the pyramid has, or will have."""
+        if self.pyramid is not None:
+            return self.pyramid.references
+        return tuple(name for name, text in self.references.items() if any(map(str.isalnum, text)))
+
+    def peers_by_own_reference(self) -> dict[str, dict[str, str]]:
+        """Texts by system, grouped by the reference they are; those that are none come under an empty name."""
+        groups: dict[str, dict[str, str]] = {}
+        for system, text in self.peers.items():
+            groups.setdefault(self.own.get(system, ""), {})[system] = text
+        return groups
+
+
+def topic_jobs(
+    study: Study, *, pyramid: str | None = None, peers: bool = True, rebuild: bool = False, explain: bool = False
+) -> list[TopicJob]:
+    """A job for each topic that has a pyramid or references; refuses a study without any such topic.
+
+    ``pyramid`` names the one to use, whoever made it; by default it is the one that was built here. A topic without it
+    gets one from its references, and so do all topics where ``rebuild`` says so.
+    """
+    references, candidates = texts_by_topic(study.references), texts_by_topic(study.peers if peers else ())
+    own = own_references(study) if peers else {}
+    name = pyramid or NAME
+    jobs = []
+    for topic in study.topics:
+        mine, theirs = references.get(topic.id, {}), candidates.get(topic.id, {})
+        held = None if rebuild else study.pyramid(topic.id, name)
+        if held is not None and pyramid is None and not is_built(held):
+            held = None
+        job = TopicJob(topic.id, mine, theirs, held, name, explain)
+        if job.contributing or held is not None:
+            same = {system: ref for system in theirs if (ref := own.get((topic.id, system))) in job.contributing}
+            jobs.append(replace(job, own=same))
+    if not jobs:
+        problems = [replace(problem, severity="error") for problem in without_references(study, (), peers=peers)]
+        raise InputError(problems or Problem("study", "there are no topics with references"))
+    return jobs
+
+
+def check_pyramid(study: Study, name: str | None) -> None:
+    """Only pyramids under our own name are built; a wrong name must not quietly give another pyramid."""
+    if name not in {None, NAME, *study.pyramid_names}:
+        known = ", ".join(study.pyramid_names) or "none"
+        raise UsageError(f"the study has no pyramid called {name!r} (it has: {known}); {NAME!r} is built where missing")
+
+
+def human_peers(jobs: Sequence[TopicJob]) -> Iterator[Problem]:
+    """Peers that are references: they are scored against the others, if there are any."""
+    own = {(job.topic, system): reference for job in jobs for system, reference in job.own.items()}
+    return scored_by_others(own, {job.topic for job in jobs if len(job.contributing) == 1})
+
+
+class Evaluator:
+    """Builds pyramids and judges peers by some choices. The encoder takes as many threads as there are cores."""
+
+    def __init__(self, choices: Choices | None = None, *, threads: int | None = None) -> None:
+        self.choices = choices or Choices()
+        self.builder = Builder(self.choices, threads=threads)
+        match = self.choices.match()
+        similarity = self.builder.alignment if match is None else self.builder.similarity
+        self.judge = ContributorJudge(AUTO, self.builder.segmenter, similarity, match)
+
+    def score(
+        self, pyramid: Pyramid, references: Mapping[str, str], peers: Iterable[tuple[str, str]]
+    ) -> Iterator[Score]:
+        """Judge and score peers, given by system and text, some hundred at a time: they need not fit into memory."""
+        source = iter(peers)
+        while some := dict(islice(source, PEERS_AT_ONCE)):
+            scores = auto.peer_scores(pyramid, self.judge.judge(pyramid, some, references), {})
+            yield from _rows(pyramid.topic, some, scores)
+
+    def run(self, job: TopicJob, advance: Advance = ignore) -> TopicResult:
+        """Build the pyramid, where there is none, judge the peers and score them by what was judged."""
+        if job.pyramid is None:
+            built = self.builder.build(job.topic, job.references, name=job.name)
+        else:
+            built = BuiltPyramid(job.pyramid, self.choices.floor or 0.0)
+        advance(1)
+        similarity: dict[str, Mapping[str, float]] = {}
+
+        def tell(system: str, found: Mapping[str, float]) -> None:
+            similarity[system] = found
+            advance(1)
+
+        rows: list[Judgment] = []
+        for own, peers in job.peers_by_own_reference().items():
+            pyramid = built.pyramid.without(own) if own else built.pyramid
+            if pyramid.units or not own:
+                rows += self.judge.judge(pyramid, peers, job.references, tell=tell)
+            else:
+                advance(len(peers))  # the only reference: there is nothing to compare it with
+        result = _scored(job, TopicResult(built.pyramid, Judgments(rows), built.notes, job.pyramid is None))
+        if not job.explain:
+            return replace(result, judgments=Judgments())
+        log = [*auto_run.pyramid_lines(built.pyramid, built.threshold, built.notes, job.references)]
+        for system, said in groupby(rows, key=lambda judgment: judgment.system):
+            own = job.own.get(system, "")
+            pyramid = built.pyramid.without(own) if own else built.pyramid
+            values = [(score.measure, score.value) for score in result.scores if score.system == system]
+            log += auto_run.peer_lines(pyramid, system, job.peers[system], said, values, similarity[system], own)
+        return replace(result, log="\n".join([*log, ""]))
+
+
+def _scored(job: TopicJob, result: TopicResult) -> TopicResult:
+    """With the scores that follow from the judgments; undefined for a peer that is the only reference."""
+    scores = auto.peer_scores(result.pyramid, result.judgments, job.own)
+    return replace(result, scores=tuple(_rows(job.topic, job.peers, scores)))
+
+
+def _rows(topic: str, systems: Iterable[str], scores: Mapping[str, PeerScore]) -> Iterator[Score]:
+    return (Score(topic, system, *pair) for system in systems for pair in auto.values(scores.get(system)))
+
+
+def run_topics(
+    jobs: Sequence[TopicJob],
+    choices: Choices,
+    *,
+    folder: Path | None = None,
+    processes: int = 1,
+    advance: Advance = ignore,
+) -> tuple[list[TopicResult], int]:
+    """The results, in order, and how many of them an earlier run had left in the folder that keeps finished topics.
+
+    One process uses all cores for encoding; more help where partitioning takes long.
+    """
+    parts = Parts(folder)
+    names = {job.topic: (to_file_name(job.topic), job_key(job, choices) if folder else "") for job in jobs}
+    kept = [(job, auto_run.from_part(parts.read(*names[job.topic]))) for job in jobs]
+    done = {job.topic: _scored(job, held) for job, held in kept if held}
+    known = len(done)
+    advance(sum(job.size for job in jobs if job.topic in done))
+    todo = [job for job in jobs if job.topic not in done]
+    for result in engine(processes, len(todo)).map(partial(_make_run, choices), todo, advance):
+        if folder:
+            parts.write(*names[result.topic], auto_run.to_part(result))
+        done[result.topic] = result
+    return [done[job.topic] for job in jobs], known
+
+
+def _make_run(choices: Choices, threads: int | None) -> Work[TopicJob, TopicResult]:
+    return Evaluator(choices, threads=threads).run
+
+
+def job_key(job: TopicJob, choices: Choices) -> str:
+    """The same for the same texts, choices and version, and for nothing else."""
+    model = Path(choices.embedder.partition(":")[2])
+    trained = sha256(model.read_bytes()).hexdigest() if model.is_file() else ""
+    signature = str(choices.signature(pyramid=job.name))
+    return fingerprint(signature, trained, dict(job.references), dict(job.peers), repr(job.pyramid))
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Scores, and the study with the pyramids and judgments behind them."""
+
+    table: ScoreTable
+    study: Study = field(repr=False)
+    log: str = field(repr=False, default="")
+
+
+@dataclass(frozen=True)
+class RunDone:
+    """What a run gave, how many of the topics an earlier one had finished, and what could not be exported."""
+
+    evaluation: Evaluation
+    topics: int
+    known: int
+    notes: tuple[Problem, ...] = ()
+
+
+def build_pyramids(
+    study: Study, choices: Choices | None = None, *, name: str = NAME, processes: int = 1, advance: Advance = ignore
+) -> Study:
+    """The study with a pyramid for each topic; one that was built under the name is replaced. ``notes`` says what came
+    up."""
+    jobs = topic_jobs(study, pyramid=name, peers=False, rebuild=True)
+    results, _ = run_topics(jobs, choices or Choices(), processes=processes, advance=advance)
+    notes = _building_notes(study, jobs, results, peers=False)
+    return replace(with_results(study, results), notes=(*study.notes, *notes))
+
+
+def evaluate_study(
+    study: Study,
+    choices: Choices | None = None,
+    *,
+    pyramid: str | None = None,
+    explain: bool = True,
+    processes: int = 1,
+    advance: Advance = ignore,
+) -> Evaluation:
+    """Score all peers against the pyramids that were built for this, or those of a name, an expert's as well; missing
+    ones are built.
+
+    ``explain`` keeps judgments and a log; without it, memory stays small however many peers there are.
+    """
+    choices = choices or Choices()
+    check_pyramid(study, pyramid)
+    jobs = topic_jobs(study, pyramid=pyramid, explain=explain)
+    results, _ = run_topics(jobs, choices, processes=processes, advance=advance)
+    return _assembled(study, choices, jobs, results)
+
+
+def run(
+    study: Study,
+    folder: Path,
+    choices: Choices,
+    *,
+    pyramid: str | None = None,
+    processes: int = 1,
+    advance: Advance = ignore,
+) -> RunDone:
+    """Build, judge, score and write everything into a folder: a new one, or that of an earlier run, which goes on.
+
+    Pyramids are built from the references, whatever the study brings, unless one of its own is named.
+    """
+    check_pyramid(study, pyramid)
+    jobs = topic_jobs(study, pyramid=pyramid, rebuild=pyramid is None, explain=True)
+    auto_run.make_folder(folder)
+    results, known = run_topics(jobs, choices, folder=folder / auto_run.PARTS, processes=processes, advance=advance)
+    made = _assembled(study, choices, jobs, results)
+    lost = auto_run.write_run(folder, made.table, made.study, made.log, pyramid=jobs[0].name)
+    return RunDone(made, len(jobs), known, lost)
+
+
+def _assembled(study: Study, choices: Choices, jobs: Sequence[TopicJob], results: Sequence[TopicResult]) -> Evaluation:
+    """One table and one study of the results of all topics, in the order of their jobs."""
+    pyramid = jobs[0].name
+    scores = sorted((score for each in results for score in each.scores), key=lambda s: (str(s.topic), s.system))
+    notes = [*_building_notes(study, jobs, results, peers=True), *human_peers(jobs), *unscored(study, scores)]
+    built = sum(result.built for result in results)
+    if 0 < built < len(results):
+        what = f"the other {len(results) - built} have one already, however that was made"
+        notes.append(Problem(f"{built} topics", f"pyramid {pyramid} was built; {what}", "warning"))
+    table = ScoreTable.of_summaries(scores, choices.signature(pyramid=pyramid, built=built > 0), notes)
+    log = "\n".join([str(table.signature), "", *(result.log for result in results)])
+    return Evaluation(table, with_results(study, results), log)
+
+
+def _building_notes(
+    study: Study, jobs: Iterable[TopicJob], results: Sequence[TopicResult], *, peers: bool
+) -> list[Problem]:
+    missing = without_references(study, {job.topic for job in jobs}, peers=peers)
+    _, given = set_aside(study, (result.pyramid for result in results if result.built))
+    return [*foreign_texts(study), *missing, *given, *(note for result in results for note in result.notes)]
+
+
+def with_results(study: Study, results: Sequence[TopicResult]) -> Study:
+    """The study with new pyramids and judgments in place of older ones that were built under the same name, and of
+    what the same judge said."""
+    study, _ = set_aside(study, (result.pyramid for result in results if result.built))
+    made = {(result.topic, result.pyramid.name): result.pyramid for result in results}
+    pyramids = tuple(({(p.topic, p.name): p for p in study.pyramids} | made).values())
+    gone = {(p.topic, u.id) for p in study.pyramids if (p.topic, p.name) in made for u in p.units}
+    gone -= {(p.topic, u.id) for p in made.values() for u in p.units}
+    new = Judgments(chain.from_iterable(result.judgments for result in results))
+    if not len(new) and not gone:
+        return replace(study, pyramids=pyramids)
+    again = set(zip(new.topic, new.system, strict=True))
+    kept = (
+        j
+        for j in study.judgments
+        if (j.topic, j.unit) not in gone and not (j.judge == AUTO and (j.topic, j.system) in again)
+    )
+    judges = study.judges if not len(new) or JUDGE in study.judges else (*study.judges, JUDGE)
+    return replace(study, pyramids=pyramids, judges=judges, judgments=Judgments(chain(kept, new)))
+
+
+def judge_study(
+    study: Study,
+    judge: str | PresenceJudge = DEFAULT,
+    *,
+    pyramid: str | None = None,
+    threshold: float | None = None,
+    evidence: bool = True,
+) -> Evaluation:
+    """Judge and score all peers: by probabilities, or by yes and no from a threshold on."""
+    presence = make_judge(judge) if isinstance(judge, str) else judge
+    if threshold is not None and not 0 <= threshold <= 1:
+        raise UsageError(f"a threshold is a probability from 0 to 1, not {threshold}")
+    name = named_pyramid(study.pyramid_names, pyramid, prefer=TO_BE_JUDGED)
+    asked = judged_topics(study, name)
+    new = Judgments(chain.from_iterable(LabelJudge(presence, threshold, evidence).judge_all(asked)))
+    judged = with_judgments(study, presence.name, new)
+    table = lite.score(judged, pyramid=name, judges=presence.name, aggregate="mean", min_agreement=None)
+    values = "soft" if threshold is None else f"from-{threshold:g}"
+    signature = Signature.of("lite", pyramid=name, judges=presence.name, kind="model", values=values)
+    empty = [
+        Problem(f"topic {peer.topic}, system {peer.system}", "is empty, so every unit is absent", "warning")
+        for peer in study.peers
+        if not peer.text.strip() and study.pyramid(peer.topic, name)
+    ]
+    return Evaluation(replace(table, signature=signature, notes=(*study.notes, *empty, *table.notes)), judged)
+
+
+def score(
+    study: Study,
+    *,
+    measures: Sequence[str] | None = None,
+    pyramid: str | None = None,
+    judges: str | None = None,
+    **choices: Any,
+) -> ScoreTable:
+    """The method ``auto``: scores by automatic pyramids, or by any pyramid of the study.
+
+    What an earlier run has judged, by whatever choices, is scored by its judgments; peers that came later are noted as
+    missing. Choices (or the command `auto score`) judge everything anew.
+    """
+    auto.check_measures(measures)
+    judged = auto_pyramid(study)
+    if not choices and (judges or (judged and pyramid in {None, judged})):
+        return auto.score(study, measures=measures, pyramid=pyramid or judged, judges=judges or AUTO)
+    known = [part.name for part in fields(Choices)]
+    for name in choices.keys() - known:
+        raise UsageError(f"method auto has no choice {name!r}; it has: {', '.join(['pyramid', 'judges', *known])}")
+    table = evaluate_study(study, Choices(**choices), pyramid=pyramid, explain=False).table
+    if measures is None:
+        return table
+    scores = tuple(score for name in measures for score in table.scores if score.measure == name)
+    return replace(table, scores=scores, order=tuple(measures))
+
+
+def evaluate(
+    references: str | Sequence[str] | Mapping[str, str | Sequence[str]],
+    peers: Mapping[str, str] | Mapping[str, Mapping[str, str]],
+    **choices: Any,
+) -> ScoreTable:
+    """Score summaries by what the references say, without any judgments.
+
+    ``references``: the texts of one topic, or texts by topic. ``peers``: a text by system, or by topic and system.
+    Choices are e.g. ``partitioner="edua-g"``, ``matcher="wmin"``; the table's signature names them all.
+    """
+    return score(_study(references, peers), **choices)
+
+
+def _study(references: Any, peers: Any) -> Study:
+    if not isinstance(peers, Mapping):
+        raise UsageError("peers are a text by system, or by topic and system")
+    nested = any(isinstance(value, Mapping) for value in peers.values())
+    if isinstance(references, Mapping) != nested:
+        raise UsageError("give references and peers both by topic, or both of one topic")
+    by_topic, candidates = (references, peers) if nested else ({"topic": references}, {"topic": peers})
+    summaries = []
+    for topic, given in by_topic.items():
+        texts = [given] if isinstance(given, str) else list(given)
+        if not all(isinstance(text, str) for text in texts):
+            raise UsageError(f"topic {topic}: references are texts")
+        summaries += [Summary(topic, str(number), text, "reference") for number, text in enumerate(texts, 1)]
+    summaries += [Summary(topic, system, text) for topic, texts in candidates.items() for system, text in texts.items()]
+    study = Study(tuple(Topic(topic) for topic in dict.fromkeys([*by_topic, *candidates])), tuple(summaries))
+    if problems := [problem for problem in study.problems() if problem.severity == "error"]:
+        raise InputError(problems)
+    return study

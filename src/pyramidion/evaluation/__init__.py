@@ -1,1 +1,0 @@
-"""The main job: references and peers in; pyramids built, units judged, peers scored."""

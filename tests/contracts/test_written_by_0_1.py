@@ -1,0 +1,89 @@
+"""What version 0.1 wrote stays readable, and says what it said then: studies, databases, score tables, runs.
+
+The files and `expected.json` were made by 0.1.0 itself; see the README beside them.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.running import run
+
+import pyramidion as pyr
+
+FILES = Path(__file__).parents[1] / "data" / "written-by-0.1"
+EXPECTED = json.loads((FILES / "expected.json").read_text("utf-8"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy, since opening a database brings it up to date."""
+    shutil.copytree(FILES, tmp_path / "files")
+    return tmp_path / "files"
+
+
+def said(table: pyr.ScoreTable) -> dict[str, Any]:
+    return {"signature": str(table.signature).rsplit("|v:", 1)[0], "scores": [list(score) for score in table]}
+
+
+@pytest.mark.parametrize("name", EXPECTED["files"])
+def test_a_study_is_read_and_scored_as_before(name: str, folder: Path) -> None:
+    expected = EXPECTED["files"][name]
+    study = pyr.load(folder / name)
+    assert {part: len(getattr(study, part)) for part in expected["counts"]} == expected["counts"]
+    assert len(study.problems()) == expected["problems"]
+    assert {
+        f"{p.topic}/{p.name}": {"units": len(p.units), "weight": sum(unit.weight for unit in p.units)}
+        for p in study.pyramids
+    } == expected["pyramids"]
+    assert pyr.score(study).signature.method == expected["fitting"]
+    for method, table in expected["scores"].items():
+        choices = {"method": "pyramid", "pyramid": "expert"} if method == "pyramid-expert" else {"method": method}
+        assert said(pyr.score(study, **choices)) == table
+
+
+@pytest.mark.parametrize("name", EXPECTED["tables"])
+def test_a_score_table_is_read_as_before(name: str, folder: Path) -> None:
+    assert said(pyr.read_scores(folder / name)) == EXPECTED["tables"][name]
+
+
+def test_campaigns_and_annotations_are_where_they_were(folder: Path) -> None:
+    status = json.loads(run("campaign", "status", folder / "study.db", "--json").stdout)
+    assert status == EXPECTED["campaigns"]
+    listed = json.loads(run("annotate", "list", folder / "study.db", "--json").stdout)
+    assert listed == EXPECTED["annotations"]
+    for row in listed:
+        target = folder / f"exported-{row['id']}.jsonl"
+        run("annotate", "export", folder / "study.db", target, "--id", str(row["id"]), "-q")
+        wanted = "pyramid" if row["kind"] == "pyramid" else "judgment"
+        records = [json.loads(line) for line in target.read_text("utf-8").splitlines()]
+        exported = [record for record in records if record["type"] == wanted and record.get("value", 1)]
+        assert exported == EXPECTED["exported"][str(row["id"])]
+
+
+def test_people_still_log_in(folder: Path) -> None:
+    from pyramidion.store.accounts import Accounts
+    from pyramidion.store.database import Database
+
+    database = Database.open(folder / "study.db")
+    try:
+        accounts = Accounts(database)
+        for name, password in EXPECTED["passwords"].items():
+            session = accounts.log_in(name, password)
+            assert session is not None
+            account = accounts.of_session(session)
+            assert account is not None
+            assert account.role == EXPECTED["roles"][name]
+    finally:
+        database.close()
+
+
+def test_a_run_that_was_made_before_is_not_made_again(folder: Path) -> None:
+    """The finished topics of an automatic run are taken from its folder, or made anew with the same result."""
+    run("auto", "run", folder / "study.jsonl", "-o", folder / "auto", "-q")
+    table = pyr.read_scores(folder / "auto" / "scores.csv")
+    assert [list(score) for score in table] == EXPECTED["tables"]["auto/scores.csv"]["scores"]
