@@ -49,7 +49,7 @@ endif
 
 $(JS_TOOLS): $(JS)/package.json $(JS)/package-lock.json
 	@echo "Installing what checks the JavaScript into $(JS)/node_modules (once) ..."
-	@cd $(JS) && npm ci --silent
+	@cd $(JS) && npm ci --loglevel=error --no-progress
 	@touch $@
 
 bench: $(VENV)/.test-installed
