@@ -57,7 +57,8 @@ def doctor(*, printing: Printing) -> None:
     versions = ", ".join(f"{name} {number}" for name, number in core.items())
     output.show(f"pyramidion {report['pyramidion']} on Python {report['python']}\n{versions}\n")
     rows = [
-        (name, extra["for"], "installed" if extra["installed"] else extra["install"]) for name, extra in extras.items()
+        (name, str(extra["for"]), "installed" if extra["installed"] else str(extra["install"]))
+        for name, extra in extras.items()
     ]
     output.show(TerminalTable(("optional part", "what for", "state"), rows, title="Extras"))
     rows = [(name, "both" if about["writes"] else "reads", str(about["about"])) for name, about in known.items()]
