@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pyramidion.cli.inputs import open_desk
-from pyramidion.cli.options import Json, Place, Quiet, grouped
+from pyramidion.cli.options import Json, Place, Quiet, grouped, open_desk
 from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import UsageError
 from pyramidion.study.terminal import TerminalTable

@@ -9,8 +9,17 @@ from typing import Annotated, Any
 
 import typer
 
-from pyramidion.cli.inputs import load_study, refuse_same
-from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath, grouped, refuse_unused
+from pyramidion.cli.options import (
+    From,
+    Json,
+    Lenient,
+    Quiet,
+    StudyPath,
+    grouped,
+    load_study,
+    refuse_same,
+    refuse_unused,
+)
 from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import UsageError
 
@@ -121,7 +130,7 @@ def build(
     """Build a pyramid from the references of each topic."""
     output, choices = running.output, _choices(context, building)
     study = running.study(path)
-    from pyramidion.cli.inputs import open_desk
+    from pyramidion.cli.options import open_desk
     from pyramidion.evaluation import build_pyramids
     from pyramidion.formats import is_database
     from pyramidion.formats.auto_run import write_pyramids

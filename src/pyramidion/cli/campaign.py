@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pyramidion.cli.inputs import open_desk
-from pyramidion.cli.options import Json, Place, Quiet, refuse_unused
+from pyramidion.cli.options import Json, Place, Quiet, open_desk, refuse_unused
 from pyramidion.cli.output import Output, as_json, cell, plain
 from pyramidion.errors import UsageError
 from pyramidion.study.terminal import TerminalTable

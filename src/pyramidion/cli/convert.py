@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pyramidion.cli.inputs import refuse_same
-from pyramidion.cli.options import From, Printing, Reading, StudyPath, grouped
+from pyramidion.cli.options import From, Printing, Reading, StudyPath, grouped, refuse_same
 from pyramidion.cli.output import as_json, counted, held, plain
 from pyramidion.errors import UsageError
 

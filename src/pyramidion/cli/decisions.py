@@ -8,8 +8,7 @@ import typer
 
 from pyramidion.campaigns import TOKEN
 from pyramidion.cli.campaign import Name, Worker, campaign
-from pyramidion.cli.inputs import open_desk
-from pyramidion.cli.options import Json, Place, Quiet
+from pyramidion.cli.options import Json, Place, Quiet, open_desk
 from pyramidion.cli.output import Output, cell, counted, plain
 from pyramidion.errors import UsageError
 

@@ -15,19 +15,8 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pyramidion.cli import (
-    analyze,
-    annotate,
-    auto,
-    autoannotate,
-    convert,
-    decisions,
-    doctor,
-    judge,
-    report,
-    score,
-    study,
-)
+from pyramidion.cli import analyze, annotate, auto, convert, decisions, doctor, judge, report, score, study
+from pyramidion.cli import judge as autoannotate
 from pyramidion.cli.options import Annotators, Printing, PyramidName, Reading, StudyPath, Weights, grouped
 from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError

@@ -11,12 +11,42 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from pyramidion.cli.inputs import load_study
 from pyramidion.cli.output import Output
-from pyramidion.errors import UsageError
+from pyramidion.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
+    from pyramidion.campaigns.desk import CampaignDesk
     from pyramidion.study import Study
+
+
+# ----------------------------------------------------------------------
+# What commands read: a study in any format, or a study database that they change.
+
+
+def load_study(path: str, format: str | None, lenient: bool, output: Output) -> Study:
+    """Read a study or stop with every error; warnings are shown and do not stop anything."""
+    from pyramidion.formats import load
+
+    with output.busy(f"Reading {path}"):
+        study = load(path, format=format, lenient=lenient)
+    output.warn(study.notes)
+    return study
+
+
+def refuse_same(source: str, target: Path) -> None:
+    """Refuse to overwrite what the command reads."""
+    if target.exists() and Path(source).exists() and target.samefile(source):
+        raise UsageError(f"{target} is the study itself; choose another name for the result")
+
+
+def open_desk(place: str) -> CampaignDesk:
+    """Open the study database at a place; it is not created if it does not exist."""
+    try:
+        from pyramidion.campaigns.desk import CampaignDesk
+    except ImportError:
+        raise MissingExtraError("Running campaigns", "server") from None
+    return CampaignDesk.open(place)
+
 
 StudyPath = Annotated[str, typer.Argument(metavar="STUDY", help="A study in any readable format.")]
 Place = Annotated[str, typer.Argument(metavar="STUDY", help="A study database: a .db file or a PostgreSQL URL.")]

@@ -8,8 +8,20 @@ from typing import Annotated, Any
 import typer
 
 from pyramidion.cli.analyze.asking import Asked
-from pyramidion.cli.inputs import load_study, open_desk, refuse_same
-from pyramidion.cli.options import Annotators, From, Json, Lenient, Quiet, StudyPath, Weights, grouped, refuse_unused
+from pyramidion.cli.options import (
+    Annotators,
+    From,
+    Json,
+    Lenient,
+    Quiet,
+    StudyPath,
+    Weights,
+    grouped,
+    load_study,
+    open_desk,
+    refuse_same,
+    refuse_unused,
+)
 from pyramidion.cli.output import Output, plain
 from pyramidion.errors import UsageError
 

@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pyramidion.cli.inputs import refuse_same
-from pyramidion.cli.options import Annotators, By, PyramidName, Reading, StudyPath, Tables, Weights, grouped
+from pyramidion.cli.options import (
+    Annotators,
+    By,
+    PyramidName,
+    Reading,
+    StudyPath,
+    Tables,
+    Weights,
+    grouped,
+    refuse_same,
+)
 from pyramidion.cli.output import Output, plain
 from pyramidion.errors import Problem, UsageError
 

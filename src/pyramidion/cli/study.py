@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from pyramidion.campaigns import APPLICATION, BASE_URL, PLACE, WEBHOOK
-from pyramidion.cli.inputs import load_study, open_desk
-from pyramidion.cli.options import From, Json, Lenient, Place, Quiet
+from pyramidion.cli.options import From, Json, Lenient, Place, Quiet, load_study, open_desk
 from pyramidion.cli.output import Output, cell, held, plain
 from pyramidion.errors import MissingExtraError
 

@@ -220,7 +220,7 @@ def trained_metric(
     """Train a metric on two years of human scores and predict a third, with and without noisy assessors."""
     from pyramidion.analysis import trained_metric as ask
     from pyramidion.analysis.trained_metric import CRITERIA, predicted_scores
-    from pyramidion.cli.inputs import refuse_same
+    from pyramidion.cli.options import refuse_same
     from pyramidion.errors import UsageError
     from pyramidion.formats.score_tables import SUFFIXES, write_scores
 
