@@ -16,7 +16,6 @@ import typer
 from rich.text import Text
 
 from pyramidion.cli import analyze, annotate, auto, convert, decisions, doctor, judge, report, score, study
-from pyramidion.cli import judge as autoannotate
 from pyramidion.cli.options import Annotators, Printing, PyramidName, Reading, StudyPath, Weights, grouped
 from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError
@@ -100,7 +99,7 @@ app.command("report")(report.report)
 app.command("feedback")(report.feedback)
 app.command("diff")(report.diff)
 app.command("judge")(judge.judge)
-app.command("autoannotate")(autoannotate.autoannotate)
+app.command("autoannotate")(judge.autoannotate)
 app.command("init")(study.init)
 app.command("import")(study.import_)
 app.command("account")(study.account)
