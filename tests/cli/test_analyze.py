@@ -175,7 +175,7 @@ def test_a_plan_without_a_pilot_refuses_what_is_about_one() -> None:
         (["--vary", "references", "--held-out", "five"], "no topic has the 6 references"),
         (
             ["--vary", "references", "--held-out", "all"],
-            "held_out 'all' is unknown; there are: peers, references, five",
+            "unknown held_out 'all'; known values are: peers, references, five",
         ),
         (["--held-out", "peers"], "--held-out has no effect without --vary references"),
         (["--measure", "original"], "--measure has no effect without --vary references or --rerun"),
@@ -197,7 +197,9 @@ def test_score_ranges_are_the_second_table(study: Path, tmp_path: Path) -> None:
 
 def test_mistakes_are_explained(study: Path, tmp_path: Path) -> None:
     refused(
-        run("analyze", "correlate", study, "--gold", "beauty"), 2, "measure 'beauty' is unknown; there are: modified"
+        run("analyze", "correlate", study, "--gold", "beauty"),
+        2,
+        "unknown measure 'beauty'; known values are: modified",
     )
     refused(run("analyze", "reliability", study), 2, "reliability needs two annotators")
     refused(run("analyze", "compare", study), 2, "no head-to-head votes")

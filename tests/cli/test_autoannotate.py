@@ -41,7 +41,7 @@ def test_other_commands_read_what_it_leaves(study: Path, tmp_path: Path) -> None
 def test_ducview_files_have_it_in_files_of_its_own(study: Path, tmp_path: Path) -> None:
     done = run("autoannotate", study, "-o", tmp_path / "duc", "--to", "ducview", "--judge", "auto")
     assert done.returncode == 0, done.stderr
-    assert "judge auto: is a model, but will be read as an expert" in done.stderr
+    assert "judge auto: is a model, but will be read back as an expert" in done.stderr
     first = run("score", tmp_path / "duc", "--judges", "auto", "--measure", "modified", "--json")
     second = run("autoannotate", study, "-o", tmp_path / "out.jsonl", "--judge", "auto")
     assert second.returncode == 0

@@ -62,7 +62,7 @@ def test_workers(study: Path) -> None:
         (["--threshold", "much"], 2, "a probability or `own`"),
         (["--threshold", "2"], 2, "from 0 to 1"),
         (["--pyramid", "none"], 2, "it has: crowd, expert"),
-        (["--judge", "lexical", "--base-url", "http://x"], 2, "judge lexical has no choice 'base_url'"),
+        (["--judge", "lexical", "--base-url", "http://x"], 2, "judge lexical has no option 'base_url'"),
         (["--judge", "llm:m", "--price", "cheap"], 2, "two numbers"),
         (["-o", "scores.doc"], 2, "scores are written to"),
     ],

@@ -109,7 +109,7 @@ def test_identical_references_agree_on_everything() -> None:
 def test_an_empty_reference_is_left_out_with_a_note() -> None:
     built = made({**REFERENCES, "D": SegmentedText("")})
     assert built.pyramid == made(REFERENCES).pyramid
-    assert [str(note) for note in built.notes] == ["topic t, reference D: is empty and left out"]
+    assert [str(note) for note in built.notes] == ["topic t, reference D: is empty and is left out"]
 
 
 @pytest.mark.parametrize(("references", "what"), [({}, "has no references"), ({"A": SegmentedText("")}, "are empty")])

@@ -148,7 +148,7 @@ def test_only_texts_that_lose_most_letters_are_warned_about() -> None:
         assert not pyr.score(study(["plain words"], text), "rouge").notes
     notes = pyr.score(study(["plain words"], "אב a"), "rouge").notes
     assert [str(note) for note in notes] == [
-        "topic t, peer s: is mostly outside a-z, which this tokenizer drops; use tokens unicode"
+        "topic t, peer s: is mostly outside a-z, which this tokenizer drops; use --tokens unicode"
     ]
 
 

@@ -1,6 +1,5 @@
-"""Annotations and their events as the database keeps them: append-only, numbered without gaps, whoever writes at the
-same moment. Events and commands are JSON objects there and in requests; reading refuses what is not exact.
-"""
+"""Annotations and their events as the database keeps them: append-only and numbered without gaps, even with
+concurrent writers. Events and commands are JSON objects there and in requests; reading refuses what is not exact."""
 
 from __future__ import annotations
 
@@ -26,7 +25,8 @@ LARGEST_ID = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class StoredAnnotation:
-    """Who annotates what. ``pyramid_id`` is the annotation whose pyramid a peer is matched to, else ``pyramid``."""
+    """Who annotates what. ``pyramid_id`` is the annotation whose pyramid a peer is matched to; otherwise ``pyramid``
+    names one of the study."""
 
     id: int
     topic: str
@@ -74,7 +74,7 @@ class Annotations:
         sources: Sequence[str] = (),
         events: Sequence[Event] = (),
     ) -> StoredAnnotation:
-        """Begin an annotation, with its first events; the name is free for this text, or UsageError."""
+        """Begin an annotation with its first events; UsageError if the name is taken for this text."""
         check_choice("kind", kind, get_args(Kind))
         what = {"topic": topic, "kind": kind, "system": system, "name": name}
         how = {"owner": owner, "shared": shared, "pyramid": pyramid, "pyramid_id": pyramid_id}
@@ -104,13 +104,13 @@ class Annotations:
         return None if row is None else _annotation(row)
 
     def all(self, **only: str) -> list[StoredAnnotation]:
-        """Annotations in the order they were begun; ``topic="t"``, ``kind="peer"`` and the like choose some."""
+        """Annotations in the order they were begun; filter with ``topic="t"``, ``kind="peer"`` and so on."""
         query = select(schema.annotation_heads).filter_by(**only).order_by(schema.annotation_heads.c.id)
         with self._database.read() as connection:
             return [_annotation(row) for row in connection.execute(query).all()]
 
     def activity(self) -> dict[int, Activity]:
-        """How much was done in every annotation that has events."""
+        """The activity in every annotation that has events."""
         e = schema.annotation_events.c
         query = select(e.annotation_id, func.count(), func.max(e.at)).group_by(e.annotation_id)
         with self._database.read() as connection:
@@ -122,14 +122,14 @@ class Annotations:
             return _version(connection, id)
 
     def since(self, id: int, version: int = 0) -> list[Event]:
-        """The events from a version on, in order: all of them, or what is new to whoever has seen that version."""
+        """The events from a version on, in order: all of them, or those added since that version."""
         e = schema.annotation_events.c
         query = select(e.body).where(e.annotation_id == id, e.number >= version).order_by(e.number)
         with self._database.read() as connection:
             return [read_event(body) for body in connection.execute(query).scalars()]
 
     def append(self, id: int, event: Event) -> None:
-        """Add the next event. Its number is the version its author has seen; BehindError where others were first."""
+        """Add the next event. Its number is the version its author has seen; BehindError if others were first."""
         try:
             with self._database.write() as connection:
                 if event.number != _version(connection, id):

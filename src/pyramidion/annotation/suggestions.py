@@ -1,4 +1,4 @@
-"""What an annotator may want next: likely contributors, units that may be the same, units a peer likely expresses.
+"""Suggestions for an annotator: likely contributors, units that may be the same, units a peer likely expresses.
 
 All by the embedded encoder (`pyramidion.encoder`): words in the context of their sentence, aligned to each other.
 Ranked, never applied. Measured on the bundled example by hiding what the annotator did
@@ -33,7 +33,7 @@ Doubles = NDArray[np.float64]
 Spans = tuple[Span, ...]
 MOST = 10
 KEPT_TEXTS = 200
-"""Texts whose vectors are kept, those used last: about 200 MB where each has 250 words."""
+"""Number of texts whose vectors are cached, least recently used first out: about 200 MB with 250 words each."""
 KEPT_LABELS = 2000
 SIMILAR, SAME = 0.25, 0.3
 """Clauses and units below these are not shown. In the bundled example 19 of 20 hidden contributors are above."""
@@ -160,7 +160,7 @@ class Suggester:
     def _recall(
         self, kept: dict[str, T], texts: Iterable[str], make: Callable[[list[str]], Iterable[T]], most: int
     ) -> dict[str, T]:
-        """Each text is encoded once; one thread at a time, since the encoder uses all cores by itself."""
+        """Each text is encoded once; one thread at a time, because the encoder already uses all cores."""
         wanted = list(dict.fromkeys(texts))
         with self._turn:
             new = [text for text in wanted if text not in kept]

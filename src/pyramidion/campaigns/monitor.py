@@ -20,7 +20,7 @@ from pyramidion.stats.rounding import rounded_beside
 from pyramidion.study import Campaign, Judgments, Study
 
 # ----------------------------------------------------------------------
-# Signs that a worker did not work carefully, to be looked at before anybody is paid, blocked or left out.
+# Signs of careless work, to be checked before anybody is paid, blocked or left out.
 #
 #     agreement         with others below 0.5: Shapira et al. 2019, section 3 (see pyramidion.scoring.screening)
 #     too fast          a task in under 25 seconds: Gillick and Liu 2010, section 3.1
@@ -68,7 +68,7 @@ class WorkRecord:
 
     @property
     def foreign(self) -> tuple[str, ...]:
-        """Pasted texts that are not in the source, whatever their case and spaces."""
+        """Pasted texts that are not in the source, ignoring case and spacing."""
         if not self.source:
             return ()
         source = _normal(self.source)
@@ -150,13 +150,13 @@ def _signs(
 def _problems(records: Sequence[WorkRecord]) -> Iterator[Problem]:
     for (judge, task), count in Counter((record.judge, record.task) for record in records).items():
         if count > 1:
-            yield Problem(f"judge {judge}, task {task}", f"has {count} records; there is one per judge and task")
+            yield Problem(f"judge {judge}, task {task}", f"has {count} records; there must be one per judge and task")
     for record in records:
         where = f"judge {record.judge}, task {record.task}"
         if not 0 <= record.gold_right <= record.gold_asked:
-            yield Problem(where, f"{record.gold_right} of {record.gold_asked} gold questions right is impossible")
+            yield Problem(where, f"{record.gold_right} correct of {record.gold_asked} gold questions is impossible")
         if record.seconds is not None and not record.seconds >= 0:
-            yield Problem(where, f"{record.seconds} seconds is not a time")
+            yield Problem(where, f"{record.seconds} seconds is not a valid duration")
 
 
 def _count(noun: str, things: Sequence[object]) -> str:
@@ -171,7 +171,7 @@ def _normal(text: str) -> str:
 # The overview of a campaign.
 
 ALPHA_LIMITS = (0.67, 0.8)
-"""From the first on agreement is tentative, from the second on reliable (Krippendorff 2004); the page says so."""
+"""Agreement is tentative from the first value on, reliable from the second (Krippendorff 2004); the page says so."""
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class WorkerReport:
     median_seconds: float | None
     agreement: float | None
     agreement_shown: str | None
-    """Rounded, but never to the other side of the campaign's least agreement."""
+    """Rounded, but never across the campaign's minimum agreement."""
     flags: tuple[Flag, ...]
     excluded: str | None
     blocked: str | None
@@ -227,7 +227,7 @@ def _fields(report: WorkerReport) -> dict[str, Any]:
 
 
 def spent(desk: CampaignDesk) -> str:
-    """What the answers of all campaigns have cost, by the pay and the fee each was planned with."""
+    """What the answers of all campaigns have cost, at the pay and fee each was planned with."""
     costs = {}
     for campaign in desk.campaigns.all():
         answers = desk.campaigns.answers(campaign.name)

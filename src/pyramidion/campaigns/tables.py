@@ -278,7 +278,7 @@ class Campaigns:
         with self._database.write() as connection:
             row = find_campaign(connection, name)
             if row.state == "closed":
-                raise UsageError(f"campaign {name} is closed for good")
+                raise UsageError(f"campaign {name} is closed permanently")
             connection.execute(update(schema.campaigns).filter_by(id=row.id).values(state=state))
 
     def tasks(self, name: str) -> list[StoredTask]:

@@ -1,7 +1,7 @@
-"""Words and sentences of plain text, with where they stand.
+"""Words and sentences of plain text, with their positions.
 
-Sentences are told apart by rules for English (and the full stops of Chinese and Japanese). They would rather see one
-sentence than two: a statement that is wrongly dropped for having two is lost work, and a clause segmenter cuts a long
+Sentences are told apart by rules for English (and the full stops of Chinese and Japanese). In doubt they see one
+sentence rather than two: a unit wrongly dropped for having two is lost work, and a clause segmenter cuts a long
 sentence anyway. A blank line always ends one.
 """
 
@@ -86,7 +86,7 @@ _OPENERS = _words("""
 
 
 def count_sentences(text: str) -> int:
-    """How many sentences there are; abbreviations, initials, decimals and ellipses end none."""
+    """The number of sentences; abbreviations, initials, decimals and ellipses do not end one."""
     return len(sentence_spans(text))
 
 
@@ -159,7 +159,7 @@ StemCounts = Counter[str]
 
 
 def content_stems(text: str) -> StemCounts:
-    """How often each stem of a content word occurs; of all words where a text has only stop words."""
+    """How often each stem of a content word occurs; of any word if a text has only stop words."""
     words = tokens(text)
     return Counter(stem(_plain(word)) for word in [w for w in words if not _is_stop_word(w)] or words)
 
@@ -207,8 +207,8 @@ _STOP_WORDS = _set("""
 
 Untouched = Literal["whole", "finest"]
 MOST_WAYS = 8
-"""Ways to cut a sentence, besides leaving it whole. Setting every subset of clauses apart would give twice as many for
-each further clause, and on the bundled example no better scores than one clause at a time."""
+"""Ways to cut a sentence, besides leaving it whole. Separating every subset of clauses would double the number with
+each further clause, and scores no better on the bundled example than one clause at a time."""
 
 
 class SentenceId(NamedTuple):
@@ -262,8 +262,8 @@ class Sentence:
         sizes = [len(clauses) for clauses in self.segmentations]
         if not sizes or sizes[0] != 1 or min(sizes[1:], default=2) < 2:
             raise ValueError(
-                f"sentence at {self.span.start}-{self.span.end}: segmentation 0 has one segment and every other two or "
-                f"more, not {sizes}"
+                f"sentence at {self.span.start}-{self.span.end}: segmentation 0 must have one segment and "
+                f"every other two or more, not {sizes}"
             )
 
 
@@ -289,7 +289,7 @@ class SegmentedText:
 
 
 def left_over(counts: Sequence[int], untouched: Untouched) -> int:
-    """Which segmentation a sentence has that nothing is matched with, given how many segments each one has.
+    """The segmentation of a sentence with no match, given how many segments each one has.
 
     ``whole`` keeps the sentence in one piece; ``finest`` takes the (first) segmentation with the most segments.
     """

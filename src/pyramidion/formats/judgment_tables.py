@@ -1,10 +1,9 @@
 """Judgments as a plain long table: CSV or JSON Lines, one answer per row, columns under the names people use.
 
-    judge (annotator, worker, rater, assessor), topic (document, ...), system, value (score, rating, present, answer),
-    and a unit or an aspect where there is one; without either, the values rate one aspect named after their column.
-    other (opponent) is the second system where two were compared.
-
-The study that comes out has no texts: enough to ask about agreement and differences, not to score.
+judge (annotator, worker, rater, assessor), topic (document, ...), system, value (score, rating, present, answer), and a
+unit or an aspect where there is one; without either, the values rate one aspect named after their column. other
+(opponent) is the second system if two were compared. The resulting study has no texts: it is enough for questions about
+agreement and differences, but not for scoring.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ def read_judgments(path: str | Path, *, lenient: bool = False) -> Study:
         key = (*about, judgment.judge, judgment.task)
         if key in seen:
             first, row = seen[key]
-            problems.error(where, f"the same judge answers the same question a second time (first: {first})")
+            problems.error(where, f"the same judge answers the same question twice (first: {first})")
             if judgment.value is not None:
                 lower[row] = min(judgment.value, lower.get(row, math.inf))
             continue

@@ -5,7 +5,7 @@
  "documents": [{"filename": "a.txt", "text": "..."}]}
 
 A text may be a list of sentences, which are joined by line feeds. Every line of an instance repeats its references
-and documents; where they differ, those that sort first are kept, whatever the order of the lines.
+and documents; if they differ, those that sort first are kept, whatever the order of the lines.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Score tables: long CSV, JSON, JSON Lines or Parquet out; those and the field's other layouts in.
+"""Score tables: written as long CSV, JSON, JSON Lines or Parquet; read from those and the field's other layouts.
 
 The long table has the columns topic, system, measure, value; a system's mean over topics has an empty topic. Also
 read: wide CSV (one column per measure), SacreROUGE metrics JSONL, and the score files released with LitePyramids
@@ -37,7 +37,7 @@ def write_scores(table: ScoreTable, path: str | Path) -> None:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise UsageError(
-            f"{path}: scores are written to {', '.join(SUFFIXES)}, not {suffix or 'a name without suffix'}"
+            f"{path}: scores can be written to {', '.join(SUFFIXES)}, not {suffix or 'a name without suffix'}"
         )
     if suffix == ".parquet":
         _write_parquet(table, path)
@@ -62,7 +62,7 @@ def as_json(table: ScoreTable) -> dict[str, Any]:
 
 
 def need_parquet() -> None:
-    """Say early and clearly what is missing: pandas would name pyarrow only when it writes."""
+    """Check early for pyarrow, which pandas would report only when writing."""
     if find_spec("pandas") is None or find_spec("pyarrow") is None:
         raise MissingExtraError("Parquet", "parquet")
 
@@ -82,7 +82,7 @@ def read_scores(path: str | Path, *, lenient: bool = False) -> ScoreTable:
     problems = Problems()
     scores = tuple(_READERS.get(path.suffix.lower(), _from_csv)(path, problems))
     if not scores:
-        problems.error(str(path), "holds no scores; it needs a column called system and at least one with numbers")
+        problems.error(str(path), "contains no scores; it needs a column called system and at least one with numbers")
     scores = tuple(_unique(scores, str(path), problems))
     if problems.errors and not lenient:
         raise InputError(problems.errors)
@@ -91,7 +91,7 @@ def read_scores(path: str | Path, *, lenient: bool = False) -> ScoreTable:
 
 
 def _column_order(path: Path) -> tuple[str, ...]:
-    """The columns of a wide CSV are an order of measures; the rows of a long table are none."""
+    """The columns of a wide CSV give an order of measures; the rows of a long table do not."""
     columns = read_header(path) if path.suffix.lower() not in _READERS or path.suffix.lower() == ".csv" else []
     return () if {"measure", "value"} <= {*columns} else tuple(columns)
 
@@ -180,7 +180,7 @@ def _from_json(path: Path, problems: Problems) -> Iterator[Score]:
         return
     listed = held.get("scores") if isinstance(held, dict) else held
     if not isinstance(listed, list):
-        problems.error(str(path), "holds no list of scores")
+        problems.error(str(path), "contains no list of scores")
         return
     for number, item in enumerate(listed, 1):
         yield from _object(item, f"{path}, score {number}", problems)
@@ -194,7 +194,7 @@ def _object(item: Any, where: str, problems: Problems) -> Iterator[Score]:
     system = item.get("system", item.get("summarizer_id"))
     topic = item.get("topic", item.get("instance_id"))
     if not isinstance(system, str) or not (topic is None or isinstance(topic, str)):
-        problems.error(where, "needs a text 'system' and, where it has one, a text 'topic'")
+        problems.error(where, "needs a text 'system' and, if it has a topic, a text 'topic'")
         return
     metrics = item["metrics"] if "metrics" in item else {str(item.get("measure")): item.get("value")}
     for measure, value in _flatten(metrics):

@@ -23,9 +23,9 @@ from pyramidion.study.judgments import PARTLY, Mention
 from pyramidion.study.texts import Span
 
 DECIMALS = 4
-"""Of a degree: what is kept with a study gives the same scores as what was computed."""
+"""Decimals of a degree, so that stored degrees give the same scores as computed ones."""
 PEERS_AT_ONCE = 128
-"""Enough to fill batches with sentences of equal length. The vectors of more are never held."""
+"""Enough to fill batches with sentences of equal length. The vectors of more texts are never held in memory."""
 
 Finder = Callable[..., PeerMatch] | None
 """A matcher with its choices made; None is alignment."""

@@ -51,7 +51,7 @@ def _draw(table: Table, most: int) -> TerminalTable:
 
 
 def numbered(path: Path, number: int) -> Path:
-    """The first of several files has the name given; the others get -2, -3 and so on."""
+    """The first of several files has the given name; the others get -2, -3 and so on."""
     return path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
 
 

@@ -29,7 +29,7 @@ Tie = Literal["absent", "present"]
 
 
 class Aggregator(Protocol):
-    """Every aggregator has this signature, whether or not it can tie or draws random numbers."""
+    """The signature of every aggregator, whether or not it has ties or uses random numbers."""
 
     def __call__(self, judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Judgments: ...
 
@@ -41,10 +41,8 @@ def questions(judgments: Judgments) -> Groups:
 
 
 def majority(judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Judgments:
-    """What most judges say: the middle one of their answers, of two the lower, or the higher with tie="present".
-
-    On yes and no that is the majority vote; on counts it is never "absent" where most say that the unit is there.
-    """
+    """What most judges say: the middle answer; of two middle answers the lower, or with tie="present" the higher.
+    For yes and no that is the majority vote; for counts it is never "absent" if most say that the unit is present."""
     asked = questions(judgments)
     value = judgments.value
     return judgments.as_judged_by("majority", asked.first, _middle(asked, value, np.ones(len(value)), tie))
@@ -66,10 +64,8 @@ def wawa(judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Judgmen
 
 
 def _middle(asked: Groups, value: Floats, weight: Floats, tie: Tie) -> Floats:
-    """The middle answer to each question where each counts by its weight; NaN where nobody answered.
-
-    On yes and no that is the vote. Weights that differ by rounding errors only are a tie.
-    """
+    """The weighted middle answer to each question; NaN if nobody answered. For yes and no that is the vote. Weights
+    that differ only by rounding errors are a tie."""
     check_choice("tie", tie, get_args(Tie))
     answered = ~np.isnan(value)
     distinct, level = levels(value[answered])
@@ -136,7 +132,7 @@ def dawid_skene(judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> 
 
 
 def mace(judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Judgments:
-    """A probability of spamming for every judge, and what they say when they spam."""
+    """Estimates for every judge the probability of spamming and the answers given then."""
     return _fit("mace", _classifiers().MACE(n_restarts=10, random_state=seed), judgments)
 
 

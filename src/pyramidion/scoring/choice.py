@@ -1,4 +1,4 @@
-"""Which pyramid and which judges a method looks at, where a study has several."""
+"""Which pyramid and which judges a method uses, if a study has several."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def without_references(study: Study, topics: Collection[str], *, peers: bool = T
     for topic in study.topics:
         if topic.id in wanted.difference(topics):
             what = "its references are empty" if topic.id in known else "has no references"
-            yield Problem(f"topic {topic.id}", f"{what}, so there is nothing to build a pyramid from", "warning")
+            yield Problem(f"topic {topic.id}", f"{what}, so no pyramid can be built", "warning")
 
 
 def _undefined_scores(scores: Sequence[Score]) -> Iterator[Problem]:
-    """Measures that are undefined for some summaries only, which their systems' means leave out."""
+    """Note measures that are undefined for only some summaries, which the system means leave out."""
     for measure in dict.fromkeys(score.measure for score in scores):
         measured = [score for score in scores if score.measure == measure]
         undefined = [score for score in measured if score.value is None]
@@ -52,13 +52,17 @@ def _undefined_scores(scores: Sequence[Score]) -> Iterator[Problem]:
 def scored_by_others(own: Mapping[tuple[str, str], str], alone: Collection[str] = ()) -> Iterator[Problem]:
     """One note on all peers that are references themselves, and one on those whose topic has no other reference.
 
-    ``own`` says which reference each such peer is, ``alone`` which topics have one reference only.
+    ``own`` says which reference each such peer is, ``alone`` which topics have only one reference.
     """
     without = {key: name for key, name in own.items() if key[0] in alone}
     others = {key: name for key, name in own.items() if key[0] not in alone}
     for peers, one, several in (
         (others, "so it is scored against the others only", "so each is scored against the others only"),
-        (without, "and its topic has no other, so it has no score", "and their topics have no other: no score"),
+        (
+            without,
+            "and its topic has no other, so it has no score",
+            "and their topics have no other, so they have no score",
+        ),
     ):
         if peers:
             listed = [f"{system} on {topic} is {name}" for (topic, system), name in sorted(peers.items())]
@@ -74,8 +78,8 @@ def scored_by_others(own: Mapping[tuple[str, str], str], alone: Collection[str] 
 def own_references(study: Study) -> dict[tuple[str, str], str]:
     """For every peer whose text is also a reference of its topic, by (topic, system): which reference it is.
 
-    Texts are compared after joining runs of white space; empty texts are nobody's. Where several references have the
-    text, it is the one with the peer's own id, else the first by name.
+    Texts are compared after joining runs of white space; empty texts match nothing. If several references have the
+    text, the one with the peer's own id is used, otherwise the first by name.
     """
     references: dict[tuple[str, str], list[str]] = {}
     for reference in study.references:
@@ -92,7 +96,7 @@ AUTO = "auto"
 """The model that judges where nobody is named, and the pyramid that it builds."""
 
 Weights = Literal["contributors", "references"]
-"""What a unit's weight counts; they differ where one reference contributes to a unit twice."""
+"""What a unit's weight counts; they differ if one reference contributes to a unit twice."""
 
 PEOPLE = "people"
 """All judges but models."""
@@ -104,7 +108,7 @@ TO_BE_JUDGED = ("crowd", "expert")
 class Choice:
     """Pyramids by topic, the chosen judges' judgments on their units and on aspects, and a name for each choice.
 
-    ``workers`` are the crowd's judges: each saw a part, so that only together they make an annotation.
+    ``workers`` are the crowd's judges: each saw a part, so only together do they make an annotation.
     ``own`` names the reference that a human peer, by (topic, system), has contributed to its pyramid; ``kind`` is the
     kind of judge where ``judges`` is a single one's id.
     """
@@ -125,7 +129,7 @@ class Choice:
         return {"pyramid": self.pyramid, "judges": self.judges} | ({"kind": self.kind} if self.kind else {})
 
     def left_out(self, topic: str, system: str) -> frozenset[str]:
-        """The units that nobody but this peer itself has contributed: they do not count for it."""
+        """The units to which only this peer itself contributes: they do not count for it."""
         own = self.own.get((topic, system))
         return (
             frozenset() if own is None else frozenset(u.id for u in self.pyramids[topic].units if u.references == {own})
@@ -158,11 +162,11 @@ class Choice:
 def choose(
     study: Study, *, kind: JudgeKind, pyramid: str | None, judges: str | None, weights: Weights = "contributors"
 ) -> Choice:
-    """By default the pyramid named after the method's kind of judges if it was judged, else the only one that people
-    judged, else the only judged one, else the only one; and judges of that kind, or all where none of them judged it,
-    but people and models are never mixed unasked. Of models it is `AUTO`, and the pyramid that it has judged.
-    ``judges`` is a kind, a judge's id, "people" or "all". With weights="references" a reference that contributes to a
-    unit twice counts once.
+    """By default, choose the pyramid named after the method's kind of judge if it was judged, otherwise the only one
+    that people judged, otherwise the only judged one, otherwise the only one; and judges of that kind, or all if none
+    of them judged it. People and models are never mixed unless asked for. Of models it is `AUTO`, and the pyramid that
+    it has judged. ``judges`` is a kind, a judge's id, "people" or "all". With weights="references" a reference that
+    contributes to a unit twice counts once.
     """
     check_choice("weights", weights, get_args(Weights))
     if kind == "model":
@@ -174,7 +178,9 @@ def choose(
     if judges is None:
         judges = _default_judges(study, on_units, kind)
         if judges != kind and len(on_units):
-            what = f"no {kind} judged it, so the judgments of all {_OTHERS.get(judges, 'judges')} are used"
+            what = (
+                f"no judge of kind {kind} judged it, so the judgments of all {_OTHERS.get(judges, 'judges')} are used"
+            )
             notes.append(Problem(f"pyramid {name}", what, "warning"))
     on_units = on_units.take(on_units.judge.is_in(judge_ids(study, judges)))
     # Only those who judged this pyramid can say what is outside it.
@@ -187,7 +193,7 @@ def choose(
 
 
 def auto_pyramid(study: Study) -> str | None:
-    """The pyramid that the model `AUTO` has judged in this study, its own first; None where it has judged nothing."""
+    """The pyramid that the model `AUTO` has judged in this study, its own first; None if it has judged nothing."""
     mine = study.judgments.take(study.judgments.judge.is_in({AUTO} & study.judges_of("model")))
     for name in sorted(study.pyramid_names, key=lambda name: name != AUTO):
         if len(judged_units(mine, {p.topic: p for p in study.pyramids if p.name == name})):
@@ -209,12 +215,12 @@ def _default_judges(study: Study, on_units: Judgments, kind: JudgeKind) -> str:
     people = sorted(judged - {"model"})
     models = sorted(set(on_units.judge.present_names()) & study.judges_of("model"))
     if not people and len(models) > 1:
-        raise UsageError(f"several models judged it and no person: {', '.join(models)}; choose one of them as judges")
+        raise UsageError(f"only models judged it: {', '.join(models)}; choose one of them with judges")
     return people[0] if "model" in judged and people else "all"
 
 
 def _likely_pyramids(study: Study, kind: JudgeKind) -> Sequence[str]:
-    """The pyramid that is meant where none is named; several where that cannot be told."""
+    """The pyramid to use if none is named; several if that is ambiguous."""
     names = study.pyramid_names
     if len(names) < 2:
         return names
@@ -229,14 +235,14 @@ def _likely_pyramids(study: Study, kind: JudgeKind) -> Sequence[str]:
 
 
 def named_pyramid(names: Sequence[str], name: str | None, *, prefer: Sequence[str] = ()) -> str:
-    """The one of a study's pyramids that is named; otherwise the first of the preferred ones, or the only one."""
+    """The named pyramid of a study; otherwise the first preferred one, or the only one."""
     if not names:
         raise UsageError("the study has no pyramid, so there are no units; the methods rouge and auto need only texts")
     if name is not None and name not in names:
         raise UsageError(f"the study has no pyramid called {name!r}; it has: {', '.join(names)}")
     chosen = name or next((known for known in prefer if known in names), names[0] if len(names) == 1 else None)
     if chosen is None:
-        raise UsageError(f"the study has several pyramids; choose one of {', '.join(names)}")
+        raise UsageError(f"the study has several pyramids; choose one: {', '.join(names)}")
     return chosen
 
 
@@ -250,7 +256,7 @@ def judged_units(judgments: Judgments, pyramids: dict[str, Pyramid]) -> Judgment
 
 
 def default_raters(study: Study, judgments: Judgments) -> str:
-    """Whose ratings or votes count where nobody is named: all, but people and models are never mixed unasked."""
+    """Whose ratings or votes count by default: all, but people and models are never mixed unless asked for."""
     by_model = judgments.judge.is_in(study.judges_of("model"))
     return PEOPLE if by_model.any() and not by_model.all() else "all"
 

@@ -40,7 +40,7 @@ def score(
     for name in measures or ():
         check_choice("lite measure", name, MEASURES)
     if min_agreement is not None and not 0 <= min_agreement <= 1:
-        raise UsageError(f"min_agreement is a share from 0 to 1, not {min_agreement}")
+        raise UsageError(f"min_agreement must be between 0 and 1, not {min_agreement}")
     if rounds < 1:
         raise UsageError(f"rounds must be at least 1, not {rounds}")
     choice = choose(study, kind="crowd", pyramid=pyramid, judges=judges)
@@ -71,7 +71,7 @@ def at_most_once(judgments: Judgments) -> Judgments:
 def share_present(aggregated: Judgments) -> Iterator[Score]:
     """Present units / judged units of every summary; a summary without any judged unit has no score.
 
-    Fractional values (means, probabilities) count as they are.
+    Fractional values (means, probabilities) count fractionally.
     """
     value = aggregated.value
     judged = ~np.isnan(value)
@@ -89,11 +89,13 @@ def _screening_notes(screening: Screening, minimum: float) -> Iterator[Problem]:
             what = f"excluded in round {worker.round}: agreement {share} over {worker.pairs} pairs is below {minimum:g}"
             yield Problem(f"judge {worker.judge}", what, "warning")
         elif worker.agreement is None and len(screening.workers) > 1:
-            yield Problem(f"judge {worker.judge}", "kept unchecked: shares no task with anyone", "warning")
+            yield Problem(
+                f"judge {worker.judge}", "kept without a check: shares no task with another worker", "warning"
+            )
 
 
 def _unjudged_units(choice: Choice, present: Judgments) -> Iterator[Problem]:
-    """Units that were meant to be judged for a summary and have no answer left."""
+    """Units that should have been judged for a summary and have no remaining answer."""
     expected = {topic: {unit.id for unit in pyramid.sampled} for topic, pyramid in choice.pyramids.items()}
     units = group(present.topic.ranks(), present.unit.ranks())
     wanted = np.array([present.unit[row] in expected[present.topic[row]] for row in units.first.tolist()], dtype=bool)

@@ -1,11 +1,11 @@
 """ROUGE: Lin 2004. Overlap of n-grams, of the longest common subsequence, and of skip-bigrams (SU4).
 
-Tokens, stems and numbers are rouge-score's, bit by bit, where it has the variant; counting a reference once for all its
-peers and finding the subsequence by whole words of bits (Hyyro 2004, "Bit-parallel LCS-length computation revisited")
-makes it many times faster. SU4 counts unigrams and pairs of words with at most four words between them. With several
-references the score is the mean over them ("average"), the best one ("best"), or ROUGE's jackknife: the mean over
-leaving each reference out of the best of the others, which makes peers and held-out humans comparable. A peer that is
-itself a reference is compared with the others only; under the jackknife that is the best of the others.
+Tokens, stems and numbers are rouge-score's, to the last bit, if it has the variant; counting a reference once for all
+its peers and finding the subsequence by whole words of bits (Hyyro 2004, "Bit-parallel LCS-length computation
+revisited") makes it many times faster. SU4 counts unigrams and pairs of words with at most four words between them.
+With several references the score is the mean over them ("average"), the best one ("best"), or ROUGE's jackknife: the
+mean over leaving each reference out of the best of the others, which makes peers and held-out humans comparable. A peer
+that is itself a reference is compared with the others only; under the jackknife that is the best of the others.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Grams = Counter[tuple[str, ...]]
 
 
 class _Stems:
-    """A word is stemmed once, however often it is met."""
+    """Stems each word only once."""
 
     def __init__(self) -> None:
         from nltk.stem.porter import PorterStemmer  # nltk takes a second to import
@@ -78,7 +78,7 @@ def skip_bigrams(tokens: Sequence[str], *, max_gap: int = MAX_GAP) -> Grams:
 
 
 def overlap(shared: int, reference: int, peer: int) -> Overlap:
-    """What is shared, as a part of what the reference and the peer have."""
+    """The overlap as a share of the reference and of the peer."""
     recall = shared / reference if reference else 0.0
     precision = shared / peer if peer else 0.0
     return Overlap(recall, precision, 2 * precision * recall / (precision + recall) if shared else 0.0)
@@ -117,7 +117,7 @@ class _Text:
         return self._places
 
     def overlap(self, peer: _Text, variant: str) -> Overlap:
-        """How much of this reference a peer has, and of the peer this reference."""
+        """The share of this reference that a peer has, and of the peer that this reference has."""
         if variant == "rouge-l":
             size = len(self.tokens)
             return overlap(common_subsequence(self.places, size, peer.tokens), size, len(peer.tokens))
@@ -194,6 +194,6 @@ def _not_latin(study: Study) -> Iterator[Problem]:
         if letters and kept < letters / 2:
             yield Problem(
                 f"topic {summary.topic}, {summary.role} {summary.system}",
-                "is mostly outside a-z, which this tokenizer drops; use tokens unicode",
+                "is mostly outside a-z, which this tokenizer drops; use --tokens unicode",
                 "warning",
             )

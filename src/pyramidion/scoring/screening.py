@@ -27,7 +27,7 @@ from pyramidion.study.judgments import Codes, Groups, group
 
 Agreement = Literal["positional", "sequence"]
 MINIMUM = 0.5
-"""Who agrees less with others is left out."""
+"""Workers who agree less with others are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def _positional(judgments: Judgments) -> Measured:
 
 
 def _pairs(answered: Judgments, task: Codes, work: Groups) -> tuple[Codes, Codes, Codes, Codes]:
-    """For every two judges on a task: their work, how many units both answered, and on how many they agree."""
+    """For every pair of judges on a task: their work, how many units both answered, and on how many they agree."""
     task_of_work = task[work.first]
     size = np.bincount(task_of_work).astype(np.int64)
     first_work = np.cumsum(size) - size

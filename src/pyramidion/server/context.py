@@ -53,7 +53,7 @@ def render(name: str, status: int = 200, **values: Any) -> HTMLResponse:
 # thread and a transaction of its own.
 
 MOST_AT_ONCE = 50
-"""So that managers and other processes get their turn too."""
+"""A limit, so that managers and other processes get their turn too."""
 
 Reply = TypeVar("Reply")
 
@@ -156,7 +156,8 @@ class Context:
             return self._study
 
     def campaign(self, name: str) -> Campaign:
-        """A campaign as it was within the last second. Who gets a task is decided by the store, which asks afresh."""
+        """A campaign as it was within the last second. The store, which reads the current state, decides who gets a
+        task."""
         now = time.monotonic()
         at, campaign = self._campaigns.get(name, (float("-inf"), None))
         if campaign is None or now - at > REFRESH_SECONDS:
@@ -165,17 +166,17 @@ class Context:
         return campaign
 
     def warm_up(self) -> None:
-        """Load, in the background, what checking statements needs: whoever writes first should not wait for it."""
+        """Load, in the background, what checking statements needs: the first writer should not have to wait."""
         threading.Thread(target=live_checks, args=(["Words are stemmed when this is checked."],), daemon=True).start()
 
     def study_changed(self) -> None:
-        """Whoever changed the study here sees it at once; other processes within a second."""
+        """Call after changing the study: this process sees the change at once, others within a second."""
         with self._lock:
             self._checked = float("-inf")
 
 
 async def context(request: Request) -> Context:
-    """Like every dependency that waits for nothing this is async: the others each take a turn in a thread."""
+    """Async, like every dependency that does not block: FastAPI runs the others in threads."""
     ctx = request.app.state.context
     assert isinstance(ctx, Context)
     return ctx
@@ -186,7 +187,7 @@ Ctx = Annotated[Context, Depends(context)]
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """Somebody with a signed worker cookie; nobody else gets near a task."""
+    """A visitor with a signed worker cookie; nobody else can see a task."""
 
     ctx: Context
     id: str
@@ -198,7 +199,7 @@ class Visit:
         return worker
 
     def welcome_worker(self) -> Worker:
-        """One who is not blocked: from blocked people nothing is taken in any more."""
+        """A worker who is not blocked; nothing is accepted from blocked workers."""
         worker = self.worker()
         if worker.blocked:
             raise HTTPException(403, "blocked")
@@ -215,7 +216,7 @@ async def visit(request: Request) -> Visit:
 
 
 async def visit_of_own_page(request: Request) -> Visit:
-    """For changes. Only our own pages set this header: a form on another site cannot."""
+    """Required for changes: only our own pages set this header; a form on another site cannot."""
     if request.headers.get("x-requested-with") != "pyramidion":
         raise HTTPException(403, "this request did not come from the task page")
     return await visit(request)

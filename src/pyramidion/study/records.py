@@ -229,7 +229,7 @@ class Collector:
         self._judgments = JudgmentsBuilder()  # a million of these: not kept as objects
 
     def add(self, record: dict[str, Any]) -> list[str]:
-        """Take in one record; returns the names of fields that mean nothing here."""
+        """Take in one record; returns the names of unknown fields."""
         name = record.get("type")
         if name == "study":
             self._titles.append(_title(record))

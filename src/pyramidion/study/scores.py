@@ -48,7 +48,7 @@ class Signature:
 
     @classmethod
     def parse(cls, text: str) -> Signature:
-        """A signature read back from its text; ValueError where it is none."""
+        """Parse a signature; ValueError if the text is not one."""
         name, *parts = text.split("|")
         named = [tuple(part.partition(":")[::2]) for part in parts]
         if name != "pyramidion" or len(named) < 2 or named[0][0] != "method" or named[-1][0] != "v":
@@ -73,7 +73,7 @@ FAMILIAR = (
     *("overall", "linguistic", "content", "responsiveness"),
     *("rouge-1-recall", "rouge-2-recall", "rouge-l-recall", "rouge-su4-recall"),
 )
-"""The order of measures where nothing else says one: the first is what an analysis looks at by default."""
+"""The default order of measures: analyses use the first by default."""
 
 
 def usual_order(measures: Iterable[str]) -> tuple[str, ...]:
@@ -86,7 +86,7 @@ def usual_order(measures: Iterable[str]) -> tuple[str, ...]:
 class ScoreTable:
     """Scores per summary and per system, with their signature and notes on what was missing or excluded.
 
-    ``order`` is that of the measures, where a method or the columns of a file give one; the rows never do.
+    ``order`` is the order of measures, if a method or the columns of a file give one; rows never do.
     """
 
     scores: tuple[Score, ...]
@@ -134,7 +134,7 @@ class ScoreTable:
         return tuple(sorted({score.topic for score in self.scores if score.topic is not None}))
 
     def value(self, system: str, measure: str, topic: str | None = None) -> float | None:
-        """One score; KeyError where the table has no such cell."""
+        """One score; KeyError if the table has no such cell."""
         return self._values[topic, system, measure]
 
     def per_system(self, measure: str) -> dict[str, float | None]:

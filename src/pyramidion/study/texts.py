@@ -25,7 +25,7 @@ class Span(NamedTuple):
 
 
 def union(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """The same characters in text order, where pieces that overlap or touch are one."""
+    """The same characters in text order, with overlapping or touching pieces joined."""
     made: list[Span] = []
     for span in sorted(spans):
         if made and span.start <= made[-1].end:
@@ -57,8 +57,8 @@ class Topic:
 class Summary:
     """A text about a topic. Topic, role and system identify it.
 
-    ``system`` names who wrote it: the system of a peer, the author of a reference. ``source`` keeps the name
-    the text had where it came from (a file name, a NIST id); it never identifies anything.
+    ``system`` names who wrote it: the system of a peer, the author of a reference. ``source`` keeps the text's original
+    name (a file name, a NIST id); it never identifies anything.
     """
 
     topic: str
@@ -82,7 +82,7 @@ class Summary:
 class Contributor:
     """The words of one reference that express a unit; several spans when they are discontinuous.
 
-    No spans means that the unit was written from this reference without marking where.
+    Without spans, the unit was written from this reference without marking words.
     """
 
     reference: str
@@ -144,7 +144,7 @@ class Pyramid:
 
     @property
     def sampled(self) -> tuple[ContentUnit, ...]:
-        """The units chosen for judging: those with a group, or all where none has one."""
+        """The units chosen for judging: those with a group, or all if none has one."""
         return tuple(unit for unit in self.units if unit.group) or self.units
 
     def best_weights(self) -> list[int]:
@@ -152,11 +152,11 @@ class Pyramid:
         return [0, *accumulate(sorted((unit.weight for unit in self.units), reverse=True))]
 
     def strict(self) -> Pyramid:
-        """The pyramid in which a unit weighs as much as it has references, however often one of them contributes."""
+        """The pyramid in which a unit's weight is its number of references, however often one of them contributes."""
         return replace(self, units=tuple(unit.strict() for unit in self.units))
 
     def restricted_to(self, references: Collection[str]) -> Pyramid:
-        """The pyramid these references alone would have given: other contributors and emptied units go."""
+        """The pyramid of these references alone, without other contributors and the units left empty."""
         units = (
             replace(unit, contributors=tuple(c for c in unit.contributors if c.reference in references))
             for unit in self.units

@@ -3,9 +3,9 @@
 Offsets are Java's: UTF-16 code units over the whole text. About 0.5% of them are wrong in real files, so a part is
 believed only where the text says what its label says, white space aside; otherwise its label is searched for.
 
-References follow one another, each below a header line. In foreign files the newlines around a reference are
-not part of it. In files of our own, known by their pattern, exactly one newline parts a text from the headers, so
-that a text comes back as it was, newlines at its ends included.
+References follow one another, each below a header line. In foreign files the newlines around a reference are not part
+of it. In files of our own, known by their pattern, exactly one newline separates a text from the headers, so that a
+text is read back unchanged, including newlines at its ends.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from pyramidion.formats.files import from_file_name, to_file_name
 from pyramidion.study import Span
 
 # ----------------------------------------------------------------------
-# Who annotated which peer of which topic: DUCView files say it only in their names.
+# Who annotated which peer of which topic: DUCView files say so only in their names.
 #
 # NIST 2006 annotator.topic.M.250.selector.peer.pan 1.D0601.M.250.A.09.pan NIST 2007 topic.M.250.selector.peer.pan
 # D0701.M.250.A.9.pan ours topic.system.pan, topic.system.judge.pan each part percent-encoded, dots included
 
 JUDGE = "annotator"
-"""Who made an annotation whose file name does not say."""
+"""The annotator if the file name does not name one."""
 
 _NIST_SET = r"(?P<topic>D\d[^.\s]*)\.[A-Z]+\.\d+\.[^.\s]+"
 _NIST_TEXT = re.compile(rf"(?:(?P<annotator>[^.\s]+)\.)?{_NIST_SET}\.(?P<id>[^.\s]+)", re.IGNORECASE)
@@ -64,7 +64,7 @@ def peer_of(stem: str) -> PeerName:
 
 
 def author_of(nist_id: str) -> str:
-    """The last part of a NIST id such as D0601.M.250.A.B; nothing where it is not one."""
+    """The last part of a NIST id such as D0601.M.250.A.B; empty if it is not one."""
     nist = _NIST_TEXT.fullmatch(nist_id)
     return nist["id"] if nist and not nist["annotator"] else ""
 
@@ -321,7 +321,7 @@ def _foreign_sections(text: str, headers: Sequence[_Header], where: str, problem
     if before.strip() and separators:  # lines without names are between references, not above them
         yield Section("", 0, headers[0].start)
     elif before.strip():
-        problems.warning(where, f"the text before the first header is left out: {before.strip()[:40]!r}")
+        problems.warning(where, f"text before the first header is left out: {before.strip()[:40]!r}")
     for section in _bodies(text, headers):
         if author := author_of(section.name):
             yield replace(section, name=author, source=section.name)

@@ -113,7 +113,7 @@ class _Units:
             raise _BadRowError("column 'questionText' is empty")
         known = self.listed[topic].setdefault(unit.id, _ListedUnit(unit))
         if known.unit != unit:
-            raise _BadRowError(f"unit {unit.id} of {topic} has another text, author or source than before")
+            raise _BadRowError(f"unit {unit.id} of {topic} has a different text, author or source than before")
         if file in known.uses:
             raise _BadRowError(f"unit {unit.id} of {topic} is in this file twice")
         use = row["forUse"].strip()
@@ -143,7 +143,9 @@ class _Units:
     def pyramid(self, topic: str, references: set[str]) -> Pyramid | None:
         if topic in self.written and (topic in self.listed or topic in self.stated):
             count = len(self.written[topic])
-            what = f"{count} statements of the writing results are left out: other files here say which units are used"
+            what = (
+                f"{count} units of the writing results are left out, because other files here say which units are used"
+            )
             self.problems.warning(f"topic {topic}", what)
         if topic in self.stated:
             units = tuple(ContentUnit(id, label) for id, label in self.stated[topic].items())
@@ -201,7 +203,7 @@ class _Reader:
         summary = Summary(topic, system, text, role, source=id if id != system else "")
         known = self.summaries.setdefault((topic, role, system), summary)
         if known.text != text:
-            raise _BadRowError(f"{role} {system} of {topic} has another text than before")
+            raise _BadRowError(f"{role} {system} of {topic} has a different text than before")
         self.topics[topic] = None
         return known
 
@@ -217,8 +219,8 @@ class _Reader:
             self.seen[kind, id] = answers
             return True
         if self.seen[kind, id] != answers:
-            raise _BadRowError(f"assignment {id} had other answers before")
-        self.problems.warning(where, f"assignment {id} was there before; it is read once")
+            raise _BadRowError(f"assignment {id} was read before with different answers")
+        self.problems.warning(where, f"assignment {id} appears twice; it is read once")
         return False
 
     # -- judging ---------------------------------------------------------------------------------------------
@@ -251,7 +253,7 @@ class _Reader:
 
     def _add_task(self, task: Task) -> None:
         if self.tasks.setdefault(task.id, task) != task:
-            raise _BadRowError(f"HIT {task.id} was about another summary or other units before")
+            raise _BadRowError(f"HIT {task.id} appeared before with another summary or other units")
 
     def _add_answers(self, where: str, row: _Row) -> None:
         statements = _statements(row)
