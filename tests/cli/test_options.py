@@ -53,7 +53,6 @@ from typer.main import get_command
 
 import pyramidion as pyr
 from pyramidion import engines
-from pyramidion.analysis import grid_runs as grids
 from pyramidion.annotation.desk import AnnotationDesk
 from pyramidion.campaigns import sync as platforms
 from pyramidion.campaigns.platforms.prolific import Client
@@ -230,7 +229,6 @@ def outside(place: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch, fake_prolific() as prolific:
         patch.setattr(uvicorn, "run", started)
         patch.setattr(engines, "ProcessPoolExecutor", processes)
-        patch.setattr(grids, "ProcessPoolExecutor", processes)
         patch.setattr(platforms, "Client", partial(Client, base_url=prolific.url))
         patch.setattr(demo, "example", lambda: pyr.load(place / SMALL))
         yield
