@@ -32,8 +32,16 @@ from pyramidion.judges.contributors import PEERS_AT_ONCE, ContributorJudge
 from pyramidion.pyramids.build import NAME, Builder, BuiltPyramid, foreign_texts, is_built, set_aside
 from pyramidion.pyramids.choices import Choices
 from pyramidion.scoring import auto, lite
-from pyramidion.scoring.choice import AUTO, TO_BE_JUDGED, auto_pyramid, named_pyramid, own_references
-from pyramidion.scoring.missing import scored_by_others, unscored, without_references
+from pyramidion.scoring.choice import (
+    AUTO,
+    TO_BE_JUDGED,
+    auto_pyramid,
+    named_pyramid,
+    own_references,
+    scored_by_others,
+    unscored,
+    without_references,
+)
 from pyramidion.scoring.pyramid import PeerScore
 from pyramidion.study import Judgment, Judgments, Pyramid, Score, ScoreTable, Signature, Study, Summary, Topic
 

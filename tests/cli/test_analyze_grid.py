@@ -118,7 +118,7 @@ def test_embedders_are_compared(two_topics: Path, tmp_path: Path) -> None:
     refused(
         run("analyze", "grid", two_topics, *both[2:], cwd=tmp_path),
         2,
-        "--embedder has no use without --similarity cosine",
+        "--embedder has no effect without --similarity cosine",
     )
     lost = ["--similarity", "cosine", "--embedder", "wtmf:none.npz", "--embedder", "wtmf:gone.npz"]
     refused(run("analyze", "grid", two_topics, *lost, cwd=tmp_path), 2, "gone.npz does not exist")

@@ -24,7 +24,7 @@ def test_other_commands_read_what_it_leaves(study: Path, tmp_path: Path) -> None
     before = study.read_bytes()
     done = run("autoannotate", study, "-o", tmp_path / "out.jsonl")
     assert done.returncode == 0, done.stderr
-    assert "autoannotate annotated 24 summaries by what annotator marked: 45 of 810 units found." in done.stdout
+    assert "autoannotate annotated 24 summaries, based on what annotator marked: 45 of 810 units found." in done.stdout
     assert study.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
     assert run("validate", tmp_path / "out.jsonl").returncode == 0

@@ -77,7 +77,7 @@ def test_accounts(tmp_path: Path) -> None:
 def test_wrong_settings_are_explained(tmp_path: Path) -> None:
     place = made(tmp_path)
     plan = ("campaign", "plan", place, "judge", "--yes", "--set")
-    refused(run(*plan, "wokers=3"), 2, "there is no such setting; there are: workers, statements")
+    refused(run(*plan, "wokers=3"), 2, "unknown setting; known settings are: workers, statements")
     refused(run(*plan, "workers=many"), 2, "'many' is not a number")
     refused(run(*plan, "check=perhaps"), 2, "say yes or no")
     refused(run(*plan, "completion_url=javascript:alert(1)"), 2, "completion URL must be a full web address")
@@ -167,7 +167,7 @@ def test_all_workers_without_a_flag_are_approved_at_once(tmp_path: Path) -> None
     assert expected in run("campaign", "approve", place, "--unflagged", "judge").stdout
     assert f"{len(good)} workers, 0 submissions" in run("campaign", "approve", place, "--unflagged", "judge").stdout
     refused(run("campaign", "approve", place, "judge"), 2, "say which answers: give their ids, or a worker")
-    refused(run("campaign", "approve", place, "judge", 1, "--unflagged"), 2, "leave out ids and --worker")
+    refused(run("campaign", "approve", place, "judge", 1, "--unflagged"), 2, "remove the ids and --worker")
 
 
 def test_annotations_of_two_people_in_files_go_into_one_database(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_every_method_option_reaches_its_method(study: Path) -> None:
         (["--measure", "f1"], "pyramid measure 'f1' is unknown"),
         (["--aggregate", "median"], "aggregator 'median' is unknown"),
         (["--judges", "nobody"], "no judge is called 'nobody'"),
-        (["-o", "scores.xls"], "scores.xls: scores are written to"),
+        (["-o", "scores.xls"], "scores.xls: scores can be written to"),
         (["--by", "week"], "--by is system or summary"),
         (["--from", "word"], "format 'word' is unknown"),
     ],
@@ -197,7 +197,7 @@ def test_show_explains_a_summary(study: Path) -> None:
     assert sum(unit["weight"] for unit in held["expressed"]) == 34
     crowd = run("show", study, "--pyramid", "crowd", "-s", "lead")
     assert crowd.returncode == 0
-    refused(run("show", study, "--topic", "nowhere"), 2, "no topic is called 'nowhere'; there are: drought-plan")
+    refused(run("show", study, "--topic", "nowhere"), 2, "unknown topic 'nowhere'; known topics are: drought-plan")
     refused(run("show", study, "--system", "gpt"), 2, "it has: extract, lead")
 
 

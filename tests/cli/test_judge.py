@@ -88,7 +88,7 @@ def test_a_paid_model_tells_the_cost_and_asks_first(study: Path, tmp_path: Path)
         assert len(server.asked) == 48
         again = run(*options, "--base-url", server.url)
         assert again.returncode == 0
-        assert "0 requests (48 are known already)" in again.stderr
+        assert "0 requests (48 already cached)" in again.stderr
         assert again.stdout == done.stdout
         assert len(server.asked) == 48
 

@@ -358,4 +358,4 @@ def test_an_option_of_no_use_beside_others_is_refused(
     assert without(place, tmp_path.parent / "without", command, tuple(call))[0] == 0
     code, said, _ = seen(place, tmp_path / "with", command, [*call, *option.split()])
     assert code == 2
-    assert f"{option.split()[0]} has no use " in said
+    assert f"{option.split()[0]} has no effect " in said

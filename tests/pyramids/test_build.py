@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pyramidion import ContentUnit, Contributor, InputError, Pyramid, Span, Study, Summary, Topic
-from pyramidion.encoder.segments import Clause, SegmentedText, Sentence
+from pyramidion.encoder.sentences import Clause, SegmentedText, Sentence
 from pyramidion.judges.contributors import contributors_of
 from pyramidion.pyramids.build import BuiltPyramid, build
 from pyramidion.pyramids.graph import SimilarityGraph

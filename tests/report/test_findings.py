@@ -10,7 +10,7 @@ import pytest
 import pyramidion as pyr
 from pyramidion import plugins
 from pyramidion.analysis import sources as analyses
-from pyramidion.analysis.ranking import ranking
+from pyramidion.analysis.systems import ranking
 from pyramidion.evaluation import evaluate_study
 from pyramidion.report import collect as reporting
 from pyramidion.report.collect import findings

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyramidion.encoder.segments import Segment, SegmentedText
+from pyramidion.encoder.sentences import Segment, SegmentedText
 from pyramidion.errors import Problem
 from pyramidion.evaluation import Evaluator, TopicJob
 from pyramidion.judges.contributors import PEERS_AT_ONCE, Comparison, peer_contents

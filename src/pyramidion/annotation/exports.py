@@ -14,7 +14,7 @@ from pyramidion.annotation.events import StoredAnnotation
 from pyramidion.annotation.imports import import_of_judgments, import_of_pyramid
 from pyramidion.errors import InputError, UsageError, check_choice
 from pyramidion.formats import guess_format, save
-from pyramidion.formats.ducview.names import PeerName, pan_name, pyr_name
+from pyramidion.formats.ducview.text import PeerName, pan_name, pyr_name
 from pyramidion.formats.files import to_file_name
 from pyramidion.store.studies import Studies
 from pyramidion.study import Judge, Judgment, Judgments, Pyramid, Study

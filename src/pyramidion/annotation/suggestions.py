@@ -23,7 +23,7 @@ from pyramidion.study.texts import union
 
 if TYPE_CHECKING:  # the encoder is loaded when the first suggestion is asked for
     from pyramidion.encoder.minilm import Encoder
-    from pyramidion.encoder.segments import Clause
+    from pyramidion.encoder.sentences import Clause
     from pyramidion.encoder.words import Bag
     from pyramidion.pyramids.clauses import ClauseSegmenter
     from pyramidion.pyramids.similarity import AlignSimilarity

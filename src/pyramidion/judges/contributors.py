@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pyramidion.encoder.segments import Clause, SegmentedText, Segmenter, Sentence, left_over
+from pyramidion.encoder.sentences import Clause, SegmentedText, Segmenter, Sentence, left_over
 from pyramidion.judges import Doubles
 from pyramidion.judges.matching import PeerMatch, WeightedUnits
 from pyramidion.study import UNMATCHED, Judgment, Judgments, Pyramid

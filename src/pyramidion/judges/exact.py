@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 
-from pyramidion.encoder.segments import SegmentedText, Untouched
+from pyramidion.encoder.sentences import SegmentedText, Untouched
 from pyramidion.judges.matching import THRESHOLD, TOP_K, Cut, Match, PeerMatch, WeightedUnits, cuts, peer_match
 
 _CHOICES = 64  # up to this many, trying every choice of segmentations is quicker than an integer programme

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pyramidion.encoder.segments import SegmentedText, Untouched, left_over
+from pyramidion.encoder.sentences import SegmentedText, Untouched, left_over
 from pyramidion.errors import UsageError
 
 Floats = NDArray[np.float64]

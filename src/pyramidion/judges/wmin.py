@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pyramidion.encoder.segments import SegmentedText, Untouched
+from pyramidion.encoder.sentences import SegmentedText, Untouched
 from pyramidion.judges.matching import THRESHOLD, TOP_K, Cut, Match, PeerMatch, WeightedUnits, cuts, peer_match
 
 _SETS = 64

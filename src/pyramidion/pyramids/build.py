@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from pyramidion import plugins
 from pyramidion.encoder.minilm import Encoder
-from pyramidion.encoder.segments import Segment, SegmentedText, Segmenter
-from pyramidion.encoder.sentences import is_foreign
+from pyramidion.encoder.sentences import Segment, SegmentedText, Segmenter, is_foreign
 from pyramidion.errors import InputError, Problem
 from pyramidion.pyramids.choices import ALIGN, SPACY, Choices
 from pyramidion.pyramids.embedders import embedder

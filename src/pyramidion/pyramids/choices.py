@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from pyramidion import plugins
-from pyramidion.encoder.segments import Untouched
+from pyramidion.encoder.sentences import Untouched
 from pyramidion.errors import UsageError, check_choice
 from pyramidion.pyramids.graph import PERCENTILE
 from pyramidion.study import Signature

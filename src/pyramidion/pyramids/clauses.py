@@ -24,8 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyramidion.encoder.minilm import Encoded, Encoder, Floats
-from pyramidion.encoder.segments import MOST_WAYS, Clause, SegmentedText, Sentence, one_apart
-from pyramidion.encoder.sentences import sentence_spans
+from pyramidion.encoder.sentences import MOST_WAYS, Clause, SegmentedText, Sentence, one_apart, sentence_spans
 from pyramidion.encoder.words import is_word
 from pyramidion.study.texts import Span
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pyramidion.encoder.segments import Segment, SentenceId
+from pyramidion.encoder.sentences import Segment, SentenceId
 from pyramidion.errors import UsageError
 
 # ----------------------------------------------------------------------

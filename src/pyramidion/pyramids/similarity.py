@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pyramidion.encoder import alignment as presence
 from pyramidion.encoder.minilm import Encoder
-from pyramidion.encoder.segments import Clause, SegmentedText
+from pyramidion.encoder.sentences import Clause, SegmentedText
 from pyramidion.encoder.words import Bag, bags
 from pyramidion.study.texts import Span
 

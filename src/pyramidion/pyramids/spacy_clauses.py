@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pyramidion.encoder.segments import Clause, SegmentedText, Sentence
+from pyramidion.encoder.sentences import Clause, SegmentedText, Sentence
 from pyramidion.errors import MissingExtraError, UsageError
 from pyramidion.study.texts import Span
 

@@ -14,9 +14,8 @@ from pyramidion.analysis.agreement import Agreement
 from pyramidion.analysis.answer import Answer, Tier, Tiers, count
 from pyramidion.analysis.correlate import Correlations
 from pyramidion.analysis.inputs import dependence, measures_of
-from pyramidion.analysis.ranking import Ranking, ranking
 from pyramidion.analysis.sources import scored_by_all, scored_by_models
-from pyramidion.analysis.systems import compare_systems, main_measure
+from pyramidion.analysis.systems import Ranking, compare_systems, main_measure, ranking
 from pyramidion.errors import Problem, UsageError
 from pyramidion.scoring.choice import Weights, choose
 from pyramidion.scoring.explain import KINDS, Explanation, UnitJudgments, unit_judgments

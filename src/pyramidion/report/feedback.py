@@ -21,7 +21,7 @@ from pyramidion.study.judgments import PRESENT
 
 STYLE = ("shared/base.css", "report.css", "feedback.css")
 MOST_MISSING = 8
-"""So many missing ideas are spelled out; a longer list helps nobody."""
+"""At most this many missing ideas are spelled out; a longer list helps nobody."""
 MEANINGS = {
     "modified": "1 is as much as an average reference summary says",
     "lite": "the share of the ideas that is there",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyramidion.analysis.answer import Answer, Table, is_number_column
 from pyramidion.formats.files import new_file, to_file_name, write_rows
+from pyramidion.study.terminal import TerminalTable, printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -39,38 +40,14 @@ def terminal(answer: Answer[Any], *, most: int = MOST_ROWS) -> Iterator[Renderab
 
     yield Text(printable(answer.sentence), style="bold")
     for table in answer.tables:
-        for part in table.folded():
-            yield _draw(part, most)
+        yield _draw(table, most)
     yield Text(str(answer.signature), style="dim")
 
 
-def _draw(table: Table, most: int) -> RenderableType:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
+def _draw(table: Table, most: int) -> TerminalTable:
     left_out = len(table.rows) - most
     caption = " ".join(filter(None, [f"... and {left_out} more rows." if left_out > 0 else "", table.note]))
-    drawn = RichTable(
-        title=Text(printable(table.title)) if table.title else None,
-        title_justify="left",
-        title_style="",
-        caption=Text(printable(caption)) if caption else None,
-        caption_justify="left",
-        box=SIMPLE_HEAD,
-    )
-    for place, name in enumerate(table.shown_heads):
-        number = is_number_column(table, place)
-        # Names go over several lines rather than being cut; numbers are never broken.
-        drawn.add_column(Text(printable(name)), justify="right" if number else "left", no_wrap=number, overflow="fold")
-    for row in table.shown()[:most]:
-        drawn.add_row(*(Text(printable(cell)) for cell in row))
-    return drawn
-
-
-def printable(text: str) -> str:
-    """Names come from files: what is not printable must not reach a terminal."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
+    return TerminalTable(table.shown_heads, table.shown()[:most], table.title, caption, table.naming)
 
 
 def numbered(path: Path, number: int) -> Path:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyramidion.errors import MissingExtraError, check_choice
-from pyramidion.stats.levels import levels
+from pyramidion.stats.alpha import levels
 from pyramidion.study import Judgments
 from pyramidion.study.judgments import Groups, group
 

@@ -97,12 +97,12 @@ class Explanation:
         """Which of several annotators find a unit."""
         return tuple(name for name, annotation in self.annotators.items() if annotation.times.get(unit, 0) > 0)
 
-    @property
+    @cached_property
     def expressed(self) -> tuple[ContentUnit, ...]:
         """Expressed units, the heaviest first."""
         return self._units(True)
 
-    @property
+    @cached_property
     def missed(self) -> tuple[ContentUnit, ...]:
         """Units that are not expressed, the heaviest first."""
         return self._units(False)

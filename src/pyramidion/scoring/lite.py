@@ -14,8 +14,7 @@ import numpy as np
 from pyramidion import plugins
 from pyramidion.errors import Problem, Problems, UsageError, check_choice
 from pyramidion.scoring.aggregate import Aggregator, Tie
-from pyramidion.scoring.choice import Choice, choose
-from pyramidion.scoring.missing import unscored
+from pyramidion.scoring.choice import Choice, choose, unscored
 from pyramidion.scoring.screening import Agreement, Screening, screen
 from pyramidion.stats.rounding import rounded_beside
 from pyramidion.study import Judgments, Score, ScoreTable, Signature, Study

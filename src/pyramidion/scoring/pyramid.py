@@ -30,8 +30,7 @@ from typing import Literal, get_args
 
 from pyramidion.errors import InputError, Problem, Problems, check_choice
 from pyramidion.scoring.aggregate import majority
-from pyramidion.scoring.choice import Choice, Weights, choose
-from pyramidion.scoring.missing import unscored
+from pyramidion.scoring.choice import Choice, Weights, choose, unscored
 from pyramidion.study import UNMATCHED, Judgments, Pyramid, Score, ScoreTable, Signature, Study
 from pyramidion.study.judgments import degree, listed
 

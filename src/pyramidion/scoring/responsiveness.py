@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from pyramidion.errors import Problems, UsageError, check_choice
 from pyramidion.scoring.aggregate import mean
-from pyramidion.scoring.choice import default_raters, judge_ids
-from pyramidion.scoring.missing import unscored
+from pyramidion.scoring.choice import default_raters, judge_ids, unscored
 from pyramidion.study import UNMATCHED, Score, ScoreTable, Signature, Study
 
 

@@ -19,8 +19,7 @@ from itertools import groupby
 from typing import Literal, NamedTuple, get_args
 
 from pyramidion.errors import Problem, Problems, check_choice
-from pyramidion.scoring.choice import own_references
-from pyramidion.scoring.missing import scored_by_others, unscored
+from pyramidion.scoring.choice import own_references, scored_by_others, unscored
 from pyramidion.study import Score, ScoreTable, Signature, Study, Summary
 
 Combine = Literal["average", "best", "jackknife"]

@@ -34,7 +34,7 @@ from pyramidion.study import Campaign, Study
 WORKER_COOKIE, SESSION_COOKIE = "pyramidion_worker", "pyramidion_session"
 WORKER_SECONDS = 30 * 24 * 3600
 REFRESH_SECONDS = 1.0
-PAGES = Path(__file__).parent.parent / "web"
+PAGES = Path(__file__).parent
 NOT_INVITED = "open your personal invitation link first"
 
 

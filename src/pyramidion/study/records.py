@@ -16,8 +16,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_
 from pyramidion.study.judgments import Aspect, Judge, Judgment, JudgmentsBuilder
 from pyramidion.study.study import Study
 from pyramidion.study.tasks import Assignment, Task
-from pyramidion.study.texts import Span, Summary, Topic
-from pyramidion.study.units import ContentUnit, Pyramid
+from pyramidion.study.texts import ContentUnit, Pyramid, Span, Summary, Topic
 
 VERSION = 1
 LARGEST = 1e300

@@ -11,11 +11,10 @@ from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyramidion.errors import MissingExtraError, Problem
+from pyramidion.study.terminal import TerminalTable, printable
 
 if TYPE_CHECKING:
     import pandas
-
-    from pyramidion.study.terminal import TerminalTable
 
 
 class Score(NamedTuple):
@@ -169,7 +168,7 @@ class ScoreTable:
         order = [system for system, _ in self.ranking(measures[0])]
         order += [system for system in self.systems if system not in set(order)]
         rows = [[s, *(_format(self._values.get((None, s, m))) for m in measures)] for s in order]
-        return list(map(_printable, header)), [list(map(_printable, row)) for row in rows]
+        return list(map(printable, header)), [list(map(printable, row)) for row in rows]
 
     def __str__(self) -> str:
         header, rows = self._grid()
@@ -184,8 +183,6 @@ class ScoreTable:
         return "\n".join([*lines, str(self.signature), *_note_lines(self.notes)])
 
     def __rich__(self) -> TerminalTable:
-        from pyramidion.study.terminal import TerminalTable
-
         header, rows = self._grid()
         return TerminalTable(header, rows, caption=str(self.signature))
 
@@ -206,11 +203,6 @@ class ScoreTable:
         except ImportError:
             raise MissingExtraError("ScoreTable.to_pandas", "pandas") from None
         return pandas.DataFrame(list(self.scores), columns=list(Score._fields))
-
-
-def _printable(text: str) -> str:
-    """Names come from files: what is not printable must not reach a terminal."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def _format(value: float | None) -> str:

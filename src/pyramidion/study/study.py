@@ -14,8 +14,7 @@ import numpy as np
 from pyramidion.errors import Problem
 from pyramidion.study.judgments import UNMATCHED, Aspect, Column, Judge, JudgeKind, Judgments, group
 from pyramidion.study.tasks import Assignment, Task
-from pyramidion.study.texts import Role, Span, Summary, Topic
-from pyramidion.study.units import ContentUnit, Pyramid
+from pyramidion.study.texts import ContentUnit, Pyramid, Role, Span, Summary, Topic
 
 
 @dataclass(frozen=True, repr=False)

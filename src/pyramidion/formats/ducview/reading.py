@@ -17,8 +17,7 @@ from itertools import count
 from pathlib import Path
 
 from pyramidion.errors import Problems
-from pyramidion.formats.ducview.names import PeerName, peer_of, topic_of
-from pyramidion.formats.ducview.text import Passage, Section, dense, sections, whole
+from pyramidion.formats.ducview.text import Passage, PeerName, Section, dense, peer_of, sections, topic_of, whole
 from pyramidion.formats.ducview.xml import UNMATCHED_UID, XmlContributor, XmlPart, XmlText, XmlUnit, load
 from pyramidion.formats.files import files, subfolders
 from pyramidion.study import UNMATCHED, ContentUnit, Contributor, Judge, Judgment, Pyramid, Span, Study, Summary, Topic

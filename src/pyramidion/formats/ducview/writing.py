@@ -14,8 +14,7 @@ from itertools import count
 from pathlib import Path
 
 from pyramidion.errors import Problems, UsageError
-from pyramidion.formats.ducview.names import PeerName, pan_name, peer_of, pyr_name, topic_of
-from pyramidion.formats.ducview.text import Passage, lay_out
+from pyramidion.formats.ducview.text import Passage, PeerName, lay_out, pan_name, peer_of, pyr_name, topic_of
 from pyramidion.formats.ducview.xml import (
     NO_PLACE,
     UNMATCHED_UID,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from pyramidion.encoder.segments import SentenceId, Untouched, left_over
+from pyramidion.encoder.sentences import SentenceId, Untouched, left_over
 from pyramidion.pyramids.graph import SimilarityGraph
 
 Nodes = tuple[int, ...]

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyramidion.encoder.segments import Untouched
+from pyramidion.encoder.sentences import Untouched
 from pyramidion.pyramids.graph import SimilarityGraph
 from pyramidion.pyramids.partition import Nodes, Partition, assemble, leaves_a_single
 from pyramidion.pyramids.partition.packing import MAX_NODES, MAX_SECONDS, Candidates, pack

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pyramidion.encoder.segments import Untouched
+from pyramidion.encoder.sentences import Untouched
 from pyramidion.errors import UsageError
 from pyramidion.pyramids.graph import SimilarityGraph
 from pyramidion.pyramids.partition import Nodes, Partition, assemble

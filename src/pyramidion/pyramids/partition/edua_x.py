@@ -19,7 +19,7 @@ An edge at t_edge exactly still counts for a little (one thousandth), so that re
 
 from __future__ import annotations
 
-from pyramidion.encoder.segments import Untouched
+from pyramidion.encoder.sentences import Untouched
 from pyramidion.pyramids.graph import SimilarityGraph
 from pyramidion.pyramids.partition import Partition, assemble
 from pyramidion.pyramids.partition.packing import MAX_NODES, MAX_SECONDS, Candidates, pack
