@@ -48,10 +48,8 @@ from pyramidion.study import Judgment, Judgments, Pyramid, Score, ScoreTable, Si
 
 @dataclass(frozen=True)
 class TopicJob:
-    """What is to be done for one topic. If there is no pyramid yet, one is built from the references.
-
-    ``own`` names the reference that a human peer is, by system: it is scored against the others.
-    """
+    """What is to be done for one topic; without a pyramid, one is built from the references. ``own`` names the reference
+    that a human peer is, by system: it is scored against the others."""
 
     topic: str
     references: Mapping[str, str]
@@ -84,11 +82,9 @@ class TopicJob:
 def topic_jobs(
     study: Study, *, pyramid: str | None = None, peers: bool = True, rebuild: bool = False, explain: bool = False
 ) -> list[TopicJob]:
-    """A job for each topic that has a pyramid or references; refuses a study without any such topic.
-
-    ``pyramid`` names the one to use, whoever made it; by default it is the one that was built here. A topic without it
-    gets one from its references; with ``rebuild``, all topics do.
-    """
+    """A job for each topic that has a pyramid or references; refuses a study without any such topic. ``pyramid`` names
+    the one to use, whoever made it; by default it is the one that was built here. A topic without it gets one from its
+    references; with ``rebuild``, all topics do."""
     references, candidates = texts_by_topic(study.references), texts_by_topic(study.peers if peers else ())
     own = own_references(study) if peers else {}
     name = pyramid or NAME

@@ -12,7 +12,7 @@ import typer
 from pyramidion.cli.options import Json, Place, Quiet, grouped, open_desk
 from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import UsageError
-from pyramidion.study.terminal import TerminalTable
+from pyramidion.terminal import TerminalTable
 
 if TYPE_CHECKING:
     from pyramidion.annotation.desk import AnnotationDesk

@@ -11,7 +11,7 @@ import typer
 from pyramidion.cli.options import Json, Place, Quiet, open_desk, refuse_unused
 from pyramidion.cli.output import Output, as_json, cell, plain
 from pyramidion.errors import UsageError
-from pyramidion.study.terminal import TerminalTable
+from pyramidion.terminal import TerminalTable
 
 if TYPE_CHECKING:
     from rich.text import Text

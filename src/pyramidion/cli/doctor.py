@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
 from pyramidion.cli.options import Printing, grouped
-from pyramidion.study.terminal import TerminalTable
+from pyramidion.terminal import TerminalTable
 
 CORE = ("numpy", "scipy", "onnxruntime", "rouge-score", "defusedxml", "typer", "rich")
 EXTRAS = {

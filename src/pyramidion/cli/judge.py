@@ -12,7 +12,7 @@ import typer
 from pyramidion.cli.options import From, Json, Lenient, Quiet, load_study, refuse_same, refuse_unused
 from pyramidion.cli.output import Output, as_json, counted, plain
 from pyramidion.errors import InputError, Problems, UsageError
-from pyramidion.study.terminal import TerminalTable
+from pyramidion.terminal import TerminalTable
 
 if TYPE_CHECKING:
     from pyramidion.analysis.calibrate import WorkerCheck

@@ -25,7 +25,7 @@ from pyramidion.errors import Problem, UsageError
 
 if TYPE_CHECKING:
     from pyramidion.study import ScoreTable
-    from pyramidion.study.terminal import TerminalTable
+    from pyramidion.terminal import TerminalTable
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def show_table(
 
 
 def _by_summary(table: ScoreTable) -> TerminalTable:
-    from pyramidion.study.terminal import TerminalTable
+    from pyramidion.terminal import TerminalTable
 
     values = {measure: table.per_summary(measure) for measure in table.measures}
     rows = [

@@ -23,7 +23,7 @@ from pyramidion.analysis.answer import (
 from pyramidion.errors import MissingExtraError, UsageError
 from pyramidion.report.collect import Findings
 from pyramidion.report.tables import file_name, numbered
-from pyramidion.study.terminal import printable
+from pyramidion.terminal import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

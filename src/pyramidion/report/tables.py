@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyramidion.analysis.answer import Answer, Table, is_number_column
 from pyramidion.formats.files import new_file, to_file_name, write_rows
-from pyramidion.study.terminal import TerminalTable, printable
+from pyramidion.terminal import TerminalTable, printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

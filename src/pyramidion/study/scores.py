@@ -11,7 +11,7 @@ from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyramidion.errors import MissingExtraError, Problem
-from pyramidion.study.terminal import TerminalTable, printable
+from pyramidion.terminal import TerminalTable, printable
 
 if TYPE_CHECKING:
     import pandas
