@@ -48,8 +48,8 @@ from pyramidion.study import Judgment, Judgments, Pyramid, Score, ScoreTable, Si
 
 @dataclass(frozen=True)
 class TopicJob:
-    """What is to be done for one topic; without a pyramid, one is built from the references. ``own`` names the reference
-    that a human peer is, by system: it is scored against the others."""
+    """What is to be done for one topic; without a pyramid, one is built from the references. ``own`` names the
+    reference that a human peer is, by system: it is scored against the others."""
 
     topic: str
     references: Mapping[str, str]
