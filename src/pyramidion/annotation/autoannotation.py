@@ -64,7 +64,7 @@ def autoannotate_study(
     judged = [Autoannotator(evidence, judge).judge(choice.pyramids[t], texts) for t, texts in sorted(wanted.items())]
     new = Judgments(chain.from_iterable(judged))
     notes = (*choice.notes, *_untaught(wanted, evidence))
-    found = sum(value > 0 for value in new.value)
+    found = int(sum(value > 0 for value in new.value))
     return AutoAnnotated(with_judgments(study, judge, new), judge, teachers, taught, len(new), found, notes)
 
 
