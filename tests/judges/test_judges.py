@@ -293,7 +293,7 @@ def test_nli_by_onnxruntime_alone(tmp_path):
 
 
 def test_a_classifier_without_entailment_is_refused():
-    with pytest.raises(UsageError, match="no entailment model: its classes are POSITIVE, NEGATIVE"):
+    with pytest.raises(UsageError, match="not an entailment model: its classes are POSITIVE, NEGATIVE"):
         entailment_class("m", {0: "POSITIVE", 1: "NEGATIVE"})
     assert entailment_class("m", {0: "not_entailment", 1: "ENTAILMENT"}) == 1
 

@@ -262,5 +262,5 @@ def test_workers_who_work_alone_can_be_told_apart(example):
 
 def test_without_workers_there_is_nobody_to_check():
     judged = judge_study(study(), Table(KNOWN)).study
-    with pytest.raises(UsageError, match="nobody to check"):
+    with pytest.raises(UsageError, match="nobody can be checked"):
         check_workers(judged, "table", pyramid="expert")
