@@ -90,7 +90,7 @@ def test_nothing_to_learn_from_is_said(example: pyr.Study) -> None:
         autoannotate_study(Study())
     with pytest.raises(pyr.UsageError, match="pyramid 'crowd'"):
         autoannotate_study(example, pyramid="crowd")
-    with pytest.raises(pyr.UsageError, match="no summary is missing"):
+    with pytest.raises(pyr.UsageError, match="nothing to do: every peer"):
         autoannotate_study(example, only_missing=True)
 
 

@@ -305,7 +305,7 @@ def test_the_example_keeps_texts_and_labels_and_says_what_is_lost(tmp_path: Path
         "lite23: cannot hold names of documents: 4 are numbered instead",
         "lite23: cannot hold names of units: 135 are numbered instead",
         "lite23: cannot hold which references a unit comes from: "
-        f"{sum(u.references != {'A'} for p in example.pyramids if p.name == 'expert' for u in p.units)} units lose it",
+        f"{sum(u.references != {'A'} for p in example.pyramids if p.name == 'expert' for u in p.units)} units lose this",
         "lite23: labels are about SCUs.txt: 3840 judgments on other units left out",
         "judge annotator: will be read back as the expert 'labels'",
         "lite23: tabs and line breaks were replaced by spaces in documents: 4 changed",

@@ -148,7 +148,9 @@ def test_strangers_and_other_sites_get_nowhere(office: Office) -> None:
     stranger = browser(office.url)
     for path in ("", f"/{id}", f"/{id}/changes", f"/{id}/events", f"/{id}/suggestions", f"/{id}/export?format=pyr"):
         assert stranger.get(f"/api/annotate{path}").status_code == 401
-    assert stranger.get("/api/annotate/999").status_code == 401, "strangers do not learn what there is"
+    assert stranger.get("/api/annotate/999").status_code == 401, (
+        "so that strangers cannot learn which annotations exist"
+    )
     erin.client.headers["X-CSRF-Token"] = "guessed"
     for path, body in ((f"/{id}/commands", {"command": {"type": "undo"}, "base": 0}), (f"/{id}/store", None)):
         assert erin.client.post(f"/api/annotate{path}", json=body).status_code == 403
@@ -188,9 +190,9 @@ BEGINNINGS: list[tuple[JSON, int, str]] = [
     ({"kind": "peer", "system": "lead"}, 404, "has no pyramid ''"),
     ({"kind": "peer", "system": "lead", "pyramid": 2**31 - 1}, 404, "no annotation"),
     ({"kind": "peer", "system": "lead", "pyramid": "expert", "start": "rater1"}, 409, "nothing is judged by 'rater1'"),
-    ({"kind": "pyramid", "name": " "}, 422, "cannot name an annotation"),
-    ({"kind": "pyramid", "name": "two\nlines"}, 422, "cannot name an annotation"),
-    ({"kind": "pyramid", "name": EVIL}, 422, "cannot name an annotation"),
+    ({"kind": "pyramid", "name": " "}, 422, "cannot be the name of an annotation"),
+    ({"kind": "pyramid", "name": "two\nlines"}, 422, "cannot be the name of an annotation"),
+    ({"kind": "pyramid", "name": EVIL}, 422, "cannot be the name of an annotation"),
     ({"kind": "pyramid", "name": ""}, 422, "not valid"),
     ({"kind": "pyramid", "name": "x" * 101}, 422, "not valid"),
     ({"kind": "both"}, 422, "not valid"),
@@ -288,7 +290,7 @@ REFUSED: list[tuple[JSON, str]] = [
     ),
     ({"type": "add_unit", "unit": "u01"}, "unit u01 already exists"),
     ({"type": "merge_units", "units": ["u01"]}, "two or more different units"),
-    ({"type": "split_unit", "unit": "u01", "references": ["A", "B", "C", "D"]}, "leaves some"),
+    ({"type": "split_unit", "unit": "u01", "references": ["A", "B", "C", "D"]}, "leave some"),
     ({"type": "match_unit", "unit": "u01", "spans": [[0, 3]]}, "of a pyramid"),
     ({"type": "redo"}, "nothing to redo"),
 ]
