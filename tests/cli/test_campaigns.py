@@ -190,7 +190,7 @@ def test_annotations_of_two_people_in_files_go_into_one_database(tmp_path: Path)
     refused(
         run("import", place, tmp_path / "example.jsonl", "--judge", "cleo"),
         2,
-        "can be renamed only if there is exactly one",
+        "only if there is exactly one",
     )
 
 
