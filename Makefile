@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist wo
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 JS := tests/js
 JS_TOOLS := $(JS)/node_modules/.installed
-JS_FILES := src/pyramidion/web/static src/pyramidion/report/static $(JS)
+JS_FILES := src/pyramidion/server/static src/pyramidion/report/static $(JS)
 NODE := $(shell node -e 'process.exit(+(parseInt(process.versions.node) < 20))' 2>/dev/null && command -v npm)
 
 .PHONY: demo check test lint library unit lint-js unit-js no-node bench docs site example clean
@@ -49,7 +49,7 @@ endif
 
 $(JS_TOOLS): $(JS)/package.json $(JS)/package-lock.json
 	@echo "Installing what checks the JavaScript into $(JS)/node_modules (once) ..."
-	@cd $(JS) && npm ci --silent
+	@cd $(JS) && npm ci --loglevel=error --no-progress
 	@touch $@
 
 bench: $(VENV)/.test-installed

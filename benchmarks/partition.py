@@ -23,7 +23,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from pyramidion.encoder.segments import Clause, Segment, SegmentedText, Sentence
+from pyramidion.encoder.sentences import Clause, Segment, SegmentedText, Sentence
 from pyramidion.judges import exact, wmin
 from pyramidion.judges.matching import PeerMatch, WeightedUnits
 from pyramidion.pyramids.graph import SimilarityGraph

@@ -35,6 +35,7 @@ PURPOSE = {
     "study": "texts, units, scores",
     "stats": "arrays → numbers",
     "plugins": "parts by name",
+    "terminal": "tables that fit",
     "remote": "calls that may fail",
     "errors": "what goes wrong",
 }

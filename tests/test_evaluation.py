@@ -367,7 +367,7 @@ def test_a_topic_without_references_is_left_out_with_a_warning(texts: tuple[str,
     assert table.per_summary("coverage") == alone.per_summary("coverage")
     why = "its references are empty" if texts else "has no references"
     notes = [str(note) for note in table.notes]
-    assert f"topic y: {why}, so there is nothing to build a pyramid from" in notes
+    assert f"topic y: {why}, so no pyramid can be built" in notes
     assert "topic y: not scored, nothing to score them by: copy, empty, half, other" in notes
     built = build_pyramids(replace(study, summaries=(*kept, *bare)))
     assert [pyramid.topic for pyramid in built.pyramids] == ["x"]

@@ -1,4 +1,4 @@
-"""Find out how good the content of summaries is.
+"""Measure how good the content of summaries is.
 
 >>> import pyramidion as pyr
 >>> study = pyr.example()

@@ -1,13 +1,13 @@
 """Everything that can go wrong for a user, in one small tree.
 
     PyramidionError
-    ├── UsageError          a name, option or combination that does not exist; says what does
-    │   └── UnknownError    something asked for by its name or number is not there
+    ├── UsageError          a name, option or combination that does not exist; names those that do │ └──
+    UnknownError something requested by name or number does not exist
     ├── InputError          data that cannot be accepted; carries every Problem found
     └── MissingExtraError   an optional part is not installed; names the command that installs it
 
-A ``Problem`` is not an exception: readers and methods collect problems, and only whoever called them
-decides whether to stop (the default) or to go on and show the list (``lenient``).
+A ``Problem`` is not an exception: readers and methods collect problems, and only their caller decides whether to stop
+(the default) or to continue and show the list (``lenient``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong at one address, e.g. ``Problem("peers.csv, line 12", "value is not a number")``."""
+    """One thing wrong at one location, e.g. ``Problem("peers.csv, line 12", "value is not a number")``."""
 
     where: str
     what: str
@@ -31,7 +31,7 @@ class Problem:
         return f"{self.where}: {self.what}" if self.where else self.what
 
     def as_dict(self) -> dict[str, str]:
-        """The one shape of a problem in JSON, whoever writes it."""
+        """The problem in JSON, in the same shape everywhere."""
         return {"severity": self.severity, "where": self.where, "what": self.what}
 
 
@@ -74,7 +74,7 @@ class UsageError(PyramidionError):
 
 
 class UnknownError(UsageError):
-    """Something asked for by its name or number is not there."""
+    """Something requested by name or number does not exist."""
 
 
 class InputError(PyramidionError):

@@ -32,18 +32,24 @@ from pyramidion.judges.contributors import PEERS_AT_ONCE, ContributorJudge
 from pyramidion.pyramids.build import NAME, Builder, BuiltPyramid, foreign_texts, is_built, set_aside
 from pyramidion.pyramids.choices import Choices
 from pyramidion.scoring import auto, lite
-from pyramidion.scoring.choice import AUTO, TO_BE_JUDGED, auto_pyramid, named_pyramid, own_references
-from pyramidion.scoring.missing import scored_by_others, unscored, without_references
+from pyramidion.scoring.choice import (
+    AUTO,
+    TO_BE_JUDGED,
+    auto_pyramid,
+    named_pyramid,
+    own_references,
+    scored_by_others,
+    unscored,
+    without_references,
+)
 from pyramidion.scoring.pyramid import PeerScore
 from pyramidion.study import Judgment, Judgments, Pyramid, Score, ScoreTable, Signature, Study, Summary, Topic
 
 
 @dataclass(frozen=True)
 class TopicJob:
-    """What is to be done for one topic. Where there is no pyramid yet, one is built from the references.
-
-    ``own`` names the reference that a human peer is, by system: it is scored against the others.
-    """
+    """What is to be done for one topic; without a pyramid, one is built from the references. ``own`` names the
+    reference that a human peer is, by system: it is scored against the others."""
 
     topic: str
     references: Mapping[str, str]
@@ -76,11 +82,9 @@ class TopicJob:
 def topic_jobs(
     study: Study, *, pyramid: str | None = None, peers: bool = True, rebuild: bool = False, explain: bool = False
 ) -> list[TopicJob]:
-    """A job for each topic that has a pyramid or references; refuses a study without any such topic.
-
-    ``pyramid`` names the one to use, whoever made it; by default it is the one that was built here. A topic without it
-    gets one from its references, and so do all topics where ``rebuild`` says so.
-    """
+    """A job for each topic that has a pyramid or references; refuses a study without any such topic. ``pyramid`` names
+    the one to use, whoever made it; by default it is the one that was built here. A topic without it gets one from its
+    references; with ``rebuild``, all topics do."""
     references, candidates = texts_by_topic(study.references), texts_by_topic(study.peers if peers else ())
     own = own_references(study) if peers else {}
     name = pyramid or NAME
@@ -101,7 +105,7 @@ def topic_jobs(
 
 
 def check_pyramid(study: Study, name: str | None) -> None:
-    """Only pyramids under our own name are built; a wrong name must not quietly give another pyramid."""
+    """Refuse an unknown pyramid name: only pyramids called `auto` are built."""
     if name not in {None, NAME, *study.pyramid_names}:
         known = ", ".join(study.pyramid_names) or "none"
         raise UsageError(f"the study has no pyramid called {name!r} (it has: {known}); {NAME!r} is built where missing")
@@ -114,7 +118,7 @@ def human_peers(jobs: Sequence[TopicJob]) -> Iterator[Problem]:
 
 
 class Evaluator:
-    """Builds pyramids and judges peers by some choices. The encoder takes as many threads as there are cores."""
+    """Builds pyramids and judges peers with given choices. The encoder takes as many threads as there are cores."""
 
     def __init__(self, choices: Choices | None = None, *, threads: int | None = None) -> None:
         self.choices = choices or Choices()
@@ -184,7 +188,7 @@ def run_topics(
 ) -> tuple[list[TopicResult], int]:
     """The results, in order, and how many of them an earlier run had left in the folder that keeps finished topics.
 
-    One process uses all cores for encoding; more help where partitioning takes long.
+    One process uses all cores for encoding; more processes help if partitioning takes long.
     """
     parts = Parts(folder)
     names = {job.topic: (to_file_name(job.topic), job_key(job, choices) if folder else "") for job in jobs}
@@ -234,8 +238,8 @@ class RunDone:
 def build_pyramids(
     study: Study, choices: Choices | None = None, *, name: str = NAME, processes: int = 1, advance: Advance = ignore
 ) -> Study:
-    """The study with a pyramid for each topic; one that was built under the name is replaced. ``notes`` says what came
-    up."""
+    """The study with a pyramid for each topic; an earlier one built under the same name is replaced. ``notes``
+    collects warnings."""
     jobs = topic_jobs(study, pyramid=name, peers=False, rebuild=True)
     results, _ = run_topics(jobs, choices or Choices(), processes=processes, advance=advance)
     notes = _building_notes(study, jobs, results, peers=False)
@@ -274,7 +278,7 @@ def run(
 ) -> RunDone:
     """Build, judge, score and write everything into a folder: a new one, or that of an earlier run, which goes on.
 
-    Pyramids are built from the references, whatever the study brings, unless one of its own is named.
+    Pyramids are built from the references, whatever pyramids the study has, unless one of them is named.
     """
     check_pyramid(study, pyramid)
     jobs = topic_jobs(study, pyramid=pyramid, rebuild=pyramid is None, explain=True)
@@ -336,10 +340,10 @@ def judge_study(
     threshold: float | None = None,
     evidence: bool = True,
 ) -> Evaluation:
-    """Judge and score all peers: by probabilities, or by yes and no from a threshold on."""
+    """Judge and score all peers: by probabilities, or by yes and no with a threshold."""
     presence = make_judge(judge) if isinstance(judge, str) else judge
     if threshold is not None and not 0 <= threshold <= 1:
-        raise UsageError(f"a threshold is a probability from 0 to 1, not {threshold}")
+        raise UsageError(f"a threshold must be between 0 and 1, not {threshold}")
     name = named_pyramid(study.pyramid_names, pyramid, prefer=TO_BE_JUDGED)
     asked = judged_topics(study, name)
     new = Judgments(chain.from_iterable(LabelJudge(presence, threshold, evidence).judge_all(asked)))
@@ -365,8 +369,8 @@ def score(
 ) -> ScoreTable:
     """The method ``auto``: scores by automatic pyramids, or by any pyramid of the study.
 
-    What an earlier run has judged, by whatever choices, is scored by its judgments; peers that came later are noted as
-    missing. Choices (or the command `auto score`) judge everything anew.
+    The judgments of an earlier run, whatever its choices, are scored if there are any; peers added later are noted as
+    missing. Giving choices (or using the command `auto score`) judges everything again.
     """
     auto.check_measures(measures)
     judged = auto_pyramid(study)
@@ -397,7 +401,7 @@ def evaluate(
 
 def _study(references: Any, peers: Any) -> Study:
     if not isinstance(peers, Mapping):
-        raise UsageError("peers are a text by system, or by topic and system")
+        raise UsageError("peers must be texts by system, or by topic and system")
     nested = any(isinstance(value, Mapping) for value in peers.values())
     if isinstance(references, Mapping) != nested:
         raise UsageError("give references and peers both by topic, or both of one topic")
@@ -406,7 +410,7 @@ def _study(references: Any, peers: Any) -> Study:
     for topic, given in by_topic.items():
         texts = [given] if isinstance(given, str) else list(given)
         if not all(isinstance(text, str) for text in texts):
-            raise UsageError(f"topic {topic}: references are texts")
+            raise UsageError(f"topic {topic}: references must be texts")
         summaries += [Summary(topic, str(number), text, "reference") for number, text in enumerate(texts, 1)]
     summaries += [Summary(topic, system, text) for topic, texts in candidates.items() for system, text in texts.items()]
     study = Study(tuple(Topic(topic) for topic in dict.fromkeys([*by_topic, *candidates])), tuple(summaries))

@@ -154,5 +154,5 @@ def test_a_trained_metric_needs_three_years() -> None:
     studies, features = three_years()
     with pytest.raises(pyr.UsageError, match="three years"):
         trained_metric({"2009": studies["2009"]}, target="overall", features=features)
-    with pytest.raises(pyr.UsageError, match="target 'pyramid' is unknown; there are: overall"):
+    with pytest.raises(pyr.UsageError, match="unknown target 'pyramid'; known values are: overall"):
         trained_metric(studies, features=features)

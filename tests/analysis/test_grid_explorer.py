@@ -82,6 +82,6 @@ def test_empty_references_are_named() -> None:
         list(GridExplorer(base).explore(TopicJob("t", {"A": "", "B": " "}, {"x": "One."}), [base]))
     one = TopicJob("t", {"A": "The bridge is open.", "B": ""}, {"x": "The bridge is open."})
     [found] = GridExplorer(base).explore(one, [base])
-    assert [str(note) for note in found.notes] == ["topic t, reference B: is empty and left out"]
+    assert [str(note) for note in found.notes] == ["topic t, reference B: is empty and is left out"]
     assert found.scores["x"][MEASURES.index("coverage")] == pytest.approx(1.0, abs=0.05)
     assert not next(GridExplorer(base).explore(TopicJob("t", {"A": "It is open."}, {}), [base])).scores

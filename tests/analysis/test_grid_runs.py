@@ -188,9 +188,9 @@ def test_a_missing_summary_stays_missing() -> None:
 @pytest.mark.parametrize(
     ("levels", "message"),
     [
-        ({"gamma": (1, 2)}, "parameter 'gamma' is unknown; there are: segmenter, similarity"),
+        ({"gamma": (1, 2)}, "unknown parameter 'gamma'; known values are: segmenter, similarity"),
         ({"threshold": (0.4, 0.5)}, "matcher align has no threshold"),
-        ({"percentile": (60, 101)}, "a percentile is between 0 and 100, not 101"),
+        ({"percentile": (60, 101)}, "a percentile must be between 0 and 100, not 101"),
         ({"beta": (-1, 1)}, "beta >= 0"),
         ({"beta": ()}, "beta has no values"),
         ({"matcher": "wmin"}, "matcher: give a list of values"),

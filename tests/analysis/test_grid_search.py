@@ -269,9 +269,9 @@ def test_settings_that_make_no_difference_are_all_best() -> None:
     [
         ({"by": "pooled"}, "level 'pooled' is unknown"),
         ({"kind": "tau"}, "correlation 'tau' is unknown"),
-        ({"axes": ["a", "z"]}, "varied parameter 'z' is unknown; there are: a, b"),
+        ({"axes": ["a", "z"]}, "unknown varied parameter 'z'; known values are: a, b"),
         ({"axes": ["a"]}, "two different parameters"),
-        ({"gold_measure": "beauty"}, "measure 'beauty' is unknown; there are: gold"),
+        ({"gold_measure": "beauty"}, "unknown measure 'beauty'; known values are: gold"),
     ],
 )
 def test_wrong_choices_are_named(change: dict[str, object], message: str) -> None:

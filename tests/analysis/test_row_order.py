@@ -25,7 +25,7 @@ import pyramidion as pyr
 from pyramidion import analysis, plugins
 from pyramidion.analysis import ScoredSettings
 from pyramidion.analysis.differences import differences as differences_between
-from pyramidion.analysis.ranking import ranking
+from pyramidion.analysis.systems import ranking
 from pyramidion.analysis.votes import unit_votes
 from pyramidion.campaigns.plan import Plan, plan
 from pyramidion.study import Judge, Judgment, Judgments, Pyramid, Score, ScoreTable, Settings, Signature, Study

@@ -78,13 +78,13 @@ def test_options_that_would_change_nothing_are_refused(example: pyr.Study) -> No
     for source, options, what in (
         (scores, {"judges": "expert"}, "does not say who judged"),
         (scores, {"units": True}, "has no units"),
-        (example, {"test": "mcnemar", "measure": "modified"}, "a test on units has no use for measure"),
-        (example, {"test": "mcnemar", "resamples": 500}, "the mcnemar test has no use for resamples"),
+        (example, {"test": "mcnemar", "measure": "modified"}, "a test on units has no effect for measure"),
+        (example, {"test": "mcnemar", "resamples": 500}, "the mcnemar test has no effect for resamples"),
         (example, {"test": "bootstrap", "units": True}, "test on units 'bootstrap' is unknown"),
-        (scores, {"test": "tukey", "correction": "holm"}, "Tukey's test has no use for correction"),
-        (scores, {"test": "wilcoxon", "resamples": 500}, "the wilcoxon test has no use for resamples"),
-        (scores, {"test": "permutation", "factors": ("topic",)}, "the permutation test has no use for factors"),
-        (scores, {"test": "magic"}, "test 'magic' is unknown; there are: permutation"),
+        (scores, {"test": "tukey", "correction": "holm"}, "Tukey's test has no effect for correction"),
+        (scores, {"test": "wilcoxon", "resamples": 500}, "the wilcoxon test has no effect for resamples"),
+        (scores, {"test": "permutation", "factors": ("topic",)}, "the permutation test has no effect for factors"),
+        (scores, {"test": "magic"}, "unknown test 'magic'; known values are: permutation"),
         (scores, {"test": "permutation", "resamples": 50}, "50 resamples are too few"),
     ):
         with pytest.raises(pyr.UsageError, match=what):
@@ -94,7 +94,7 @@ def test_options_that_would_change_nothing_are_refused(example: pyr.Study) -> No
 def test_a_measure_finds_its_method(example: pyr.Study) -> None:
     assert compare_systems(example, measure="lite").result.measure == "lite"
     assert compare_systems(example, measure="overall").result.measure == "overall"
-    with pytest.raises(pyr.UsageError, match="measure 'beauty' is unknown; there are: modified"):
+    with pytest.raises(pyr.UsageError, match="unknown measure 'beauty'; known values are: modified"):
         compare_systems(example, measure="beauty")
 
 

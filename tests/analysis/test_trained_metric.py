@@ -85,7 +85,7 @@ def test_who_is_left_out_by_alpha_and_by_autopyramid() -> None:
     assert found["autoPyramid", 1].excluded == ("sloppy",)
     only = trained_metric(YEARS, features=TABLES, exclude_by=("autoPyramid",)).result
     assert [t.criterion for t in only] == ["", "autoPyramid"]
-    with pytest.raises(pyr.UsageError, match="criterion 'luck' is unknown; there are: alpha, autoPyramid"):
+    with pytest.raises(pyr.UsageError, match="unknown criterion 'luck'; known values are: alpha, autoPyramid"):
         trained_metric(YEARS, features=TABLES, exclude_by=("luck",))
     notes = trained_metric(YEARS, features=TABLES, exclude=(3,)).notes
     assert any("3 cannot be left out: autoPyramid ranks 3 assessors" in str(note) for note in notes)
@@ -160,7 +160,7 @@ def test_tables_that_do_not_fit_are_refused() -> None:
         trained_metric(YEARS, features=means)
     with pytest.raises(pyr.UsageError, match="no table of features for 2010"):
         trained_metric(YEARS, features={y: t for y, t in TABLES.items() if y != "2010"})
-    with pytest.raises(pyr.UsageError, match="feature 'beauty' is unknown; there are: facts, noise, words"):
+    with pytest.raises(pyr.UsageError, match="unknown feature 'beauty'; known values are: facts, noise, words"):
         trained_metric(YEARS, features=TABLES, names=["beauty"])
     with pytest.raises(pyr.UsageError, match="feature 'document-overlap' needs documents"):
         trained_metric(YEARS, names=["document-overlap"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -50,6 +51,7 @@ def test_all_summaries_are_annotated_on_all_units_by_hand() -> None:
         ("t", "z", "rain"): 0,
     }
     assert (made.summaries, made.judgments, made.found, made.learned_from) == (2, 4, 2, ("ann",))
+    assert json.dumps(made.found) == "2"  # a plain number, not one of numpy's
     assert [str(note) for note in made.notes] == [
         "topic t: no other summary has evidence, so not annotated: x",
         "topic u: no other summary has evidence, so not annotated: x, y, z",

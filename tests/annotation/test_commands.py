@@ -109,7 +109,7 @@ def test_contributors_move_and_units_merge_and_split() -> None:
         (do.AddContributor("1", "C", spans((-1, 3))), "span -1-3"),
         (do.AddContributor("1", "C", ()), "no words of reference C"),
         (do.AddContributor("1", "B", spans((3, 9))), "changes nothing"),
-        (do.AddUnit("1"), "there is a unit 1 already"),
+        (do.AddUnit("1"), "unit 1 already exists"),
         (do.AddUnit(contributors=(Contributor("D", spans((0, 1))),)), "unit 3, contributor D: there is no reference"),
         (do.AddUnit(" x"), "cannot name a unit"),
         (do.AddUnit(label="\ud83d"), "half a character"),
@@ -148,7 +148,7 @@ def test_an_existing_pyramid_is_imported_exactly(example: pyr.Study) -> None:
         (("x", "y", "x"), "two units of the same name"),
         (("x", ""), "'' cannot name a unit"),
         (("x" * 101,), f"'{'x' * 40}' cannot name a unit"),
-        (("a\nb",), r"'a\\nb' cannot name a unit: a name is short, on one line, without spaces around it"),
+        (("a\nb",), r"'a\\nb' cannot be a unit's id: an id is short, on one line, without surrounding spaces"),
     ],
 )
 def test_imported_units_need_good_names_of_their_own(names: tuple[str, ...], reason: str) -> None:
@@ -183,7 +183,7 @@ def test_a_peer_is_matched_and_every_mention_counts() -> None:
 @pytest.mark.parametrize(
     ("command", "reason"),
     [
-        (do.MatchUnit("9", spans((0, 1))), "there is no unit '9' in the pyramid"),
+        (do.MatchUnit("9", spans((0, 1))), "the pyramid has no unit '9'"),
         (do.MatchUnit("2", spans((0, 99))), r"match of unit 2: span 0-99 is not inside the text of peer s \(52"),
         (do.MatchUnit("2", ()), "no words of peer s"),
         (do.MatchUnit("1", spans((0, 1), (1, 3))), "matched to these words already"),
@@ -220,7 +220,7 @@ def test_an_existing_annotation_is_imported_exactly_and_names_count_on_from_it()
     ],
 )
 def test_imported_matches_and_marks_need_short_names_of_their_own(command: Command) -> None:
-    with pytest.raises(RefusedError, match="imported matches and marks need short names of their own"):
+    with pytest.raises(RefusedError, match="imported matches and marks need short unique ids"):
         after(SUMMARY, command)
 
 
@@ -381,18 +381,18 @@ def test_events_read_back_from_json_and_say_what_was_done() -> None:
     ("value", "reason"),
     [
         ([], "must be an object"),
-        ({"type": "fly"}, "command 'fly' is unknown; there are: import_pyramid, add_unit"),
+        ({"type": "fly"}, "unknown command 'fly'; known values are: import_pyramid, add_unit"),
         ({"type": []}, "is unknown"),
         ({"type": "rename_unit", "unit": "1"}, "rename_unit: field 'label' is missing"),
-        ({"type": "rename_unit", "unit": 1, "label": ""}, "rename_unit, unit must be a text, not 1"),
+        ({"type": "rename_unit", "unit": 1, "label": ""}, "rename_unit: field 'unit' must be text, not 1"),
         ({"type": "delete_unit", "unit": "1", "x": 1}, "field 'x' is unknown"),
-        ({"type": "mark_unmatched", "spans": [[1, True]]}, r"span must be \[start, end\], not \[1, True\]"),
-        ({"type": "mark_unmatched", "spans": ["1" * 50]}, rf"span must be \[start, end\], not '{'1' * 39}$"),
+        ({"type": "mark_unmatched", "spans": [[1, True]]}, r"'spans\[0\]' must be \[start, end\], not \[1, true\]"),
+        ({"type": "mark_unmatched", "spans": ["1" * 50]}, rf"must be \[start, end\], not \"{'1' * 39}$"),
         ({"type": "merge_units", "units": "12"}, "must be a list"),
-        ({"type": "undo", "target": "1"}, "must be a number"),
-        ({"type": "undo", "target": "1" * 50}, f"undo, target must be a number, not '{'1' * 39}$"),
-        ({"type": "delete_unit", "unit": ["1" * 50]}, rf"delete_unit, unit must be a text, not \['{'1' * 38}$"),
-        ({"type": "add_unit", "contributors": [{"spans": []}]}, "contributors: field 'reference' is missing"),
+        ({"type": "undo", "target": "1"}, "must be a whole number"),
+        ({"type": "undo", "target": "1" * 50}, f"'target' must be a whole number, not \"{'1' * 39}$"),
+        ({"type": "delete_unit", "unit": ["1" * 50]}, rf"delete_unit: field 'unit' must be text, not \[\"{'1' * 38}$"),
+        ({"type": "add_unit", "contributors": [{"spans": []}]}, r"field 'contributors\[0\].reference' is missing"),
     ],
 )
 def test_what_is_no_command_is_refused(value: object, reason: str) -> None:

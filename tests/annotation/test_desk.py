@@ -130,7 +130,7 @@ def test_scores_follow_every_match(desk: AnnotationDesk, example: Study) -> None
 
 def test_an_own_annotation_is_changed_by_its_owner_only(desk: AnnotationDesk) -> None:
     id = desk.begin_pyramid(TOPIC, name="anna", owner="anna").id
-    with pytest.raises(RefusedError, match="this is anna's own annotation; ben may begin another"):
+    with pytest.raises(RefusedError, match="this annotation belongs to anna; ben can begin another"):
         desk.apply(id, do.AddUnit(), author="ben", base=0)
     assert desk.begin_pyramid(TOPIC, name="ben", owner="ben").id != id
     with pytest.raises(pyr.UsageError, match="called 'anna' already"):

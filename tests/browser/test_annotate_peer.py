@@ -265,7 +265,7 @@ def test_beginning_from_the_desk_and_from_files(site: Site, visitors: Visitors, 
     page.get_by_label("Or with a .pyr file").set_input_files(pyramid)
     page.get_by_role("button", name="Begin", exact=True).click()
     expect(page.locator(".a-card")).to_have_count(len(GOLDEN.units))
-    page.get_by_role("link", name="CampaignDesk of pyramidion").click()
+    page.get_by_role("link", name="Desk of pyramidion").click()
     topic.get_by_role("button", name="Annotate a summary").click()
     page.get_by_label("Name of the annotation").fill("peer from a file")
     page.get_by_label("Summary", exact=True).select_option("extract")

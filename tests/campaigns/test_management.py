@@ -139,7 +139,7 @@ def test_a_worker_is_decided_about_in_one_campaign(desk: CampaignDesk) -> None:
     done = decide_answers(desk, "reject", "one", worker=worker, **BOSS)
     assert [one.answer for one in done.answers] == [answer.id for answer in others]
     assert [str(note) for note in done.notes] == [
-        f"answers {first.id}: left as they are: approved before; name them to reject them"
+        f"answers {first.id}: already approved and not changed; give their ids to reject them"
     ]
     assert all(answer.counted for answer in desk.campaigns.answers("two"))
     assert not desk.decisions.standings("two")
@@ -185,7 +185,9 @@ def test_what_is_removed_from_a_closed_campaign_is_offered_to_nobody(desk: Campa
     rehearse(desk, "rate", workers=3)
     desk.campaigns.set_state("rate", "closed")
     done = decide_answers(desk, "reject", "rate", [desk.campaigns.answers("rate")[0].id], **BOSS)
-    assert [str(note) for note in done.notes] == ["campaign rate: it is closed, so nobody is given the open places"]
+    assert [str(note) for note in done.notes] == [
+        "campaign rate: the campaign is closed, so the open places are not offered to anybody"
+    ]
 
 
 def test_those_with_rejected_answers_are_approved_for_the_others(desk: CampaignDesk) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyramidion.campaigns.quality import Flag, Reason, WorkRecord, flag_workers
+from pyramidion.campaigns.monitor import Flag, Reason, WorkRecord, flag_workers
 from pyramidion.errors import InputError
 
 VARIED = (1.0, 0.0, 1.0, 1.0)
@@ -29,13 +29,13 @@ def test_careful_work_has_no_flag() -> None:
 def test_agreement_below_the_minimum() -> None:
     records = [work("t2"), work("t1"), work("t1", "w2"), work("t1", "w3")]
     found = flag_workers(records, agreement={"w1": 0.49, "w2": 0.5, "w3": None})
-    assert found == (Flag("w1", "agreement", "agrees with others at 0.49, below 0.5", ("t1", "t2")),)
+    assert found == (Flag("w1", "agreement", "agreement with others is 0.49, below 0.5", ("t1", "t2")),)
     assert flag_workers(records, agreement={"w2": 0.5}, min_agreement=0.6)[0].judge == "w2"
     # 0.4996 is not 0.50, which would not be below 0.5.
     assert "at 0.4996, below 0.5" in flag_workers(records, agreement={"w1": 0.4996})[0].detail
     # A judge whose records are not here is flagged all the same.
     assert flag_workers([], agreement={"w9": 0.1}) == (
-        Flag("w9", "agreement", "agrees with others at 0.10, below 0.5"),
+        Flag("w9", "agreement", "agreement with others is 0.10, below 0.5"),
     )
 
 
@@ -67,7 +67,9 @@ def test_an_unanswered_question_is_no_answer() -> None:
 def test_gold_questions_count_over_all_tasks() -> None:
     # 4 of 6 right = 67%, below 70%; 3 of 4 = 75% is not.
     records = [work("t1", gold_right=2, gold_asked=2), work("t2", gold_right=2, gold_asked=4)]
-    assert flag_workers(records) == (Flag("w1", "gold", "4 of 6 gold questions right, below 70%", ("t2",)),)
+    assert flag_workers(records) == (
+        Flag("w1", "gold", "4 of 6 gold questions answered correctly, below 70%", ("t2",)),
+    )
     assert flag_workers([work(gold_right=3, gold_asked=4)]) == ()
     assert flag_workers([work(gold_right=3, gold_asked=4)], min_gold=0.8) != ()
     assert flag_workers([work(gold_right=0, gold_asked=1)]) == ()  # one is too few to tell
@@ -79,10 +81,10 @@ def test_pasted_text_must_come_from_the_source() -> None:
     assert flag_workers([work(pasted=fine, source=source)]) == ()
     found = flag_workers([work(pasted=("x" * 20, *fine), source=source)])
     assert found == (
-        Flag("w1", "pasted", f'text pasted 1 time that is not in the source, first: "{"x" * 20}"', ("t1",)),
+        Flag("w1", "pasted", f'pasted text that is not in the source (1 time), first: "{"x" * 20}"', ("t1",)),
     )
     long = flag_workers([work(pasted=("word " * 30, "x" * 20), source=source)])[0].detail
-    assert long == f'text pasted 2 times that is not in the source, first: "{("word " * 30)[:57]}..."'
+    assert long == f'pasted text that is not in the source (2 times), first: "{("word " * 30)[:57]}..."'
     assert flag_workers([work(pasted=("x" * 20,))]) == ()  # no source, nothing to compare with
 
 
@@ -101,9 +103,9 @@ def test_impossible_records_are_refused_with_their_address() -> None:
     with pytest.raises(InputError) as caught:
         flag_workers(records)
     assert [str(problem) for problem in caught.value.problems] == [
-        "judge w1, task t1: has 2 records; there is one per judge and task",
-        "judge w1, task t2: 2 of 1 gold questions right is impossible",
-        "judge w1, task t3: -1 seconds is not a time",
+        "judge w1, task t1: has 2 records; there must be one per judge and task",
+        "judge w1, task t2: 2 correct of 1 gold questions is impossible",
+        "judge w1, task t3: -1 seconds is not a valid duration",
     ]
     with pytest.raises(InputError, match="nan seconds"):
         flag_workers([work(seconds=float("nan"))])

@@ -55,7 +55,7 @@ def test_a_shortfall_is_filled_from_the_others_and_reported() -> None:
     sample = sample_units(written(A=2, B=13, C=13, D=13), rng=rng())
     assert per_reference(sample.units) == {"A": 2, "B": 10, "C": 10, "D": 10}
     assert [(p.severity, str(p)) for p in sample.shortfalls] == [
-        ("warning", "reference A: has 2 units where its share is 8; other references fill in")
+        ("warning", "reference A: has only 2 of its share of 8 units; other references fill in")
     ]
 
 
@@ -73,7 +73,7 @@ def test_a_reference_without_statements_is_missed_when_it_is_named() -> None:
     units = written(A=8, B=8)
     sample = sample_units(units, size=9, rng=rng(), references=["A", "B", "C"])
     assert [str(p) for p in sample.shortfalls] == [
-        "reference C: has 0 units where its share is 3; other references fill in"
+        "reference C: has only 0 of its share of 3 units; other references fill in"
     ]
     assert sorted(per_reference(sample.units).values()) == [4, 5]
     assert per_reference(sample_units(units, size=9, rng=rng(), references=["A"]).units) == {"A": 8}
@@ -110,7 +110,7 @@ def test_bad_input_is_refused() -> None:
         split_into_groups([], group_size=0, rng=rng())
     with pytest.raises(InputError, match="unit A00: appears more than once"):
         sample_units([*written(A=1), *written(A=1)], rng=rng())
-    with pytest.raises(InputError, match="unit A00: a statement comes from 1 reference, this one from 0"):
+    with pytest.raises(InputError, match="unit A00: a statement must come from 1 reference, this one comes from 0"):
         split_into_groups([replace(written(A=1)[0], contributors=())], rng=rng())
 
 

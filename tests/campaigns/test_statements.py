@@ -212,14 +212,14 @@ def test_the_choices_change_what_is_dropped() -> None:
 
 
 def test_what_cannot_be_filtered() -> None:
-    with pytest.raises(UsageError, match="similarity 'jaccard' is unknown; there are: cosine, overlap"):
+    with pytest.raises(UsageError, match="unknown similarity 'jaccard'; known values are: cosine, overlap"):
         filter_statements([], similarity="jaccard")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="threshold"):
         filter_statements([], threshold=95)
     with pytest.raises(InputError) as caught:
         filter_statements([ContentUnit("1", "x"), unit("2", "x"), unit("2", "y")])
     assert [str(problem) for problem in caught.value.problems] == [
-        "unit 1: a statement comes from 1 reference, this one from 0",
+        "unit 1: a statement must come from 1 reference, this one comes from 0",
         "unit 2: appears more than once; ids must be unique",
     ]
     assert filter_statements([]).kept == ()

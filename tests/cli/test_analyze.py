@@ -146,9 +146,9 @@ def test_a_plan_searches_what_is_not_given(study: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--systems", "3"], "--systems has no use with a pilot study"),
-        (["--mean", "0.3"], "--mean has no use with a pilot study"),
-        (["--topics", "5", "--max-topics", "9"], "--max-topics has no use with --topics"),
+        (["--systems", "3"], "--systems has no effect with a pilot study"),
+        (["--mean", "0.3"], "--mean has no effect with a pilot study"),
+        (["--topics", "5", "--max-topics", "9"], "--max-topics has no effect with --topics"),
         (["--pair", "lead"], "--pair is given twice"),
         (["--budget", "3"], "the budget of $3.00 does not pay for the smallest design"),
     ],
@@ -164,23 +164,23 @@ def test_a_plan_without_a_pilot_refuses_what_is_about_one() -> None:
         ["--pyramid", "expert"],
         ["--from", "jsonl"],
     ):
-        refused(run("analyze", "plan", *options), 2, f"{options[0]} has no use without a pilot study; name one")
+        refused(run("analyze", "plan", *options), 2, f"{options[0]} has no effect without a pilot study; name one")
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--vary", "references", "--gold", "lite"], "--gold has no use with --vary references"),
-        (["--vary", "references", "--repetitions", "3"], "--repetitions has no use without --held-out five"),
+        (["--vary", "references", "--gold", "lite"], "--gold has no effect with --vary references"),
+        (["--vary", "references", "--repetitions", "3"], "--repetitions has no effect without --held-out five"),
         (["--vary", "references", "--held-out", "five"], "no topic has the 6 references"),
         (
             ["--vary", "references", "--held-out", "all"],
-            "held_out 'all' is unknown; there are: peers, references, five",
+            "unknown held_out 'all'; known values are: peers, references, five",
         ),
-        (["--held-out", "peers"], "--held-out has no use without --vary references"),
-        (["--measure", "original"], "--measure has no use without --vary references or --rerun"),
-        (["--gold", "pyramid", "--drop", "0.2", "--repetitions", "3"], "--repetitions has no use with --drop"),
-        (["--rerun", "other.csv", "--vary", "units"], "--vary has no use in the comparison of two runs"),
+        (["--held-out", "peers"], "--held-out has no effect without --vary references"),
+        (["--measure", "original"], "--measure has no effect without --vary references or --rerun"),
+        (["--gold", "pyramid", "--drop", "0.2", "--repetitions", "3"], "--repetitions has no effect with --drop"),
+        (["--rerun", "other.csv", "--vary", "units"], "--vary has no effect in the comparison of two runs"),
     ],
 )
 def test_stability_refuses_what_it_would_ignore(study: Path, options: list[str], message: str) -> None:
@@ -197,7 +197,9 @@ def test_score_ranges_are_the_second_table(study: Path, tmp_path: Path) -> None:
 
 def test_mistakes_are_explained(study: Path, tmp_path: Path) -> None:
     refused(
-        run("analyze", "correlate", study, "--gold", "beauty"), 2, "measure 'beauty' is unknown; there are: modified"
+        run("analyze", "correlate", study, "--gold", "beauty"),
+        2,
+        "unknown measure 'beauty'; known values are: modified",
     )
     refused(run("analyze", "reliability", study), 2, "reliability needs two annotators")
     refused(run("analyze", "compare", study), 2, "no head-to-head votes")

@@ -50,7 +50,10 @@ def test_the_grid_answers_in_words_tables_and_files(study: Path, kept: Path, tmp
     done = run("analyze", "grid", study, *TINY, *options)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Of 4 settings, percentile ")
-    assert "It was chosen by that figure; where every topic has the best setting of the others it is 0." in done.stdout
+    assert (
+        "It was chosen by that figure; when every topic is scored by the best setting of the others it is 0."
+        in done.stdout
+    )
     assert "pyramidion|method:grid|gold:modified|measure:coverage|by:summary|kind:pearson|" in done.stdout
     assert "warning: the best setting: was chosen on the 4 topics it is scored on" in done.stderr
     with (tmp_path / "t-5.csv").open(newline="") as file:
@@ -118,7 +121,7 @@ def test_embedders_are_compared(two_topics: Path, tmp_path: Path) -> None:
     refused(
         run("analyze", "grid", two_topics, *both[2:], cwd=tmp_path),
         2,
-        "--embedder has no use without --similarity cosine",
+        "--embedder has no effect without --similarity cosine",
     )
     lost = ["--similarity", "cosine", "--embedder", "wtmf:none.npz", "--embedder", "wtmf:gone.npz"]
     refused(run("analyze", "grid", two_topics, *lost, cwd=tmp_path), 2, "gone.npz does not exist")

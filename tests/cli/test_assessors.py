@@ -71,7 +71,7 @@ def test_options_of_consistency_are_obeyed(years: Path) -> None:
         assert changes in other["signature"]
     for options, said in (
         (["--set", "evening"], "no topic is in the set 'evening'"),
-        (["--peers", "some"], "peers 'some' is unknown; there are: both, all, no-models"),
+        (["--peers", "some"], "unknown peers 'some'; known values are: both, all, no-models"),
         (["--human", "nobody"], "no peer is called 'nobody'"),
         (["--exclude", 0], "greater than or equal to 1"),
     ):
@@ -141,7 +141,7 @@ def test_mistakes_in_features_are_explained(years: Path, tmp_path: Path) -> None
         (
             ["--features", years / "wide.csv", "--feature", "charm"],
             2,
-            "feature 'charm' is unknown; there are: facts, noise",
+            "unknown feature 'charm'; known values are: facts, noise",
         ),
         (["--exclude-by", "luck"], 2, "criterion 'luck' is unknown"),
         (["--predict", tmp_path / "x.txt"], 2, "predicted scores are written to .csv"),

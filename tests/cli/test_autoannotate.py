@@ -24,7 +24,7 @@ def test_other_commands_read_what_it_leaves(study: Path, tmp_path: Path) -> None
     before = study.read_bytes()
     done = run("autoannotate", study, "-o", tmp_path / "out.jsonl")
     assert done.returncode == 0, done.stderr
-    assert "autoannotate annotated 24 summaries by what annotator marked: 45 of 810 units found." in done.stdout
+    assert "autoannotate annotated 24 summaries, based on what annotator marked: 45 of 810 units found." in done.stdout
     assert study.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
     assert run("validate", tmp_path / "out.jsonl").returncode == 0
@@ -41,7 +41,7 @@ def test_other_commands_read_what_it_leaves(study: Path, tmp_path: Path) -> None
 def test_ducview_files_have_it_in_files_of_its_own(study: Path, tmp_path: Path) -> None:
     done = run("autoannotate", study, "-o", tmp_path / "duc", "--to", "ducview", "--judge", "auto")
     assert done.returncode == 0, done.stderr
-    assert "judge auto: is a model, but will be read as an expert" in done.stderr
+    assert "judge auto: is a model, but will be read back as an expert" in done.stderr
     first = run("score", tmp_path / "duc", "--judges", "auto", "--measure", "modified", "--json")
     second = run("autoannotate", study, "-o", tmp_path / "out.jsonl", "--judge", "auto")
     assert second.returncode == 0

@@ -53,13 +53,13 @@ def test_a_campaign_from_plan_to_scores(tmp_path: Path) -> None:
     for action in ("include", "unblock"):
         assert run("campaign", action, place, worker, "--reason", "a reason").returncode == 0
     assert run("campaign", "bonus", place, worker, 0.5).returncode == 0
-    refused(run("campaign", "exclude", place, "w0", "--reason", "x"), 2, "no worker is called 'w0'")
+    refused(run("campaign", "exclude", place, "w0", "--reason", "x"), 2, "unknown worker 'w0'")
 
     assert "paused" in run("campaign", "pause", place, "j").stdout
     assert "running" in run("campaign", "resume", place, "j").stdout
     assert "closed" in run("campaign", "close", place, "j", "--yes").stdout
     refused(run("campaign", "resume", place, "j"), 2, "closed for good")
-    refused(run("campaign", "status", place, "k"), 2, "no campaign is called 'k'; there are: j")
+    refused(run("campaign", "status", place, "k"), 2, "no campaign matches 'k'; the campaigns are: j")
 
     assert run("campaign", "export", place, tmp_path / "out.jsonl", "-q").returncode == 0
     exported = pyr.load(tmp_path / "out.jsonl")
@@ -71,13 +71,13 @@ def test_a_campaign_from_plan_to_scores(tmp_path: Path) -> None:
 def test_accounts(tmp_path: Path) -> None:
     place = made(tmp_path)
     assert "zoe may log in as viewer with the password" in run("account", place, "zoe").stdout
-    refused(run("account", place, "zoe", "--role", "boss"), 2, "role 'boss' is unknown; there are: manager, expert")
+    refused(run("account", place, "zoe", "--role", "boss"), 2, "unknown role 'boss'; known values are: manager, expert")
 
 
 def test_wrong_settings_are_explained(tmp_path: Path) -> None:
     place = made(tmp_path)
     plan = ("campaign", "plan", place, "judge", "--yes", "--set")
-    refused(run(*plan, "wokers=3"), 2, "there is no such setting; there are: workers, statements")
+    refused(run(*plan, "wokers=3"), 2, "unknown setting; known settings are: workers, statements")
     refused(run(*plan, "workers=many"), 2, "'many' is not a number")
     refused(run(*plan, "check=perhaps"), 2, "say yes or no")
     refused(run(*plan, "completion_url=javascript:alert(1)"), 2, "completion URL must be a full web address")
@@ -167,7 +167,7 @@ def test_all_workers_without_a_flag_are_approved_at_once(tmp_path: Path) -> None
     assert expected in run("campaign", "approve", place, "--unflagged", "judge").stdout
     assert f"{len(good)} workers, 0 submissions" in run("campaign", "approve", place, "--unflagged", "judge").stdout
     refused(run("campaign", "approve", place, "judge"), 2, "say which answers: give their ids, or a worker")
-    refused(run("campaign", "approve", place, "judge", 1, "--unflagged"), 2, "leave out ids and --worker")
+    refused(run("campaign", "approve", place, "judge", 1, "--unflagged"), 2, "remove the ids and --worker")
 
 
 def test_annotations_of_two_people_in_files_go_into_one_database(tmp_path: Path) -> None:

@@ -104,14 +104,14 @@ def test_every_method_option_reaches_its_method(study: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--method", "bleu"], "method 'bleu' is unknown; there are: auto, lite, pyramid, responsiveness, rouge"),
-        (["--tie", "maybe"], "tie 'maybe' is unknown; there are: absent, present"),
+        (["--method", "bleu"], "unknown method 'bleu'; known values are: auto, lite, pyramid, responsiveness, rouge"),
+        (["--tie", "maybe"], "unknown tie 'maybe'; known values are: absent, present"),
         (["--method", "lite", "--tokens", "ascii"], "method lite has no choice 'tokens'"),
         (["--tie", "absent", "--clip"], "method pyramid has no choice 'tie'"),  # no method has both
         (["--measure", "f1"], "pyramid measure 'f1' is unknown"),
         (["--aggregate", "median"], "aggregator 'median' is unknown"),
         (["--judges", "nobody"], "no judge is called 'nobody'"),
-        (["-o", "scores.xls"], "scores.xls: scores are written to"),
+        (["-o", "scores.xls"], "scores.xls: scores can be written to"),
         (["--by", "week"], "--by is system or summary"),
         (["--from", "word"], "format 'word' is unknown"),
     ],
@@ -183,7 +183,7 @@ def test_lenient_goes_on_and_reports(tmp_path: Path, study: Path) -> None:
 def test_convert_says_what_the_target_cannot_hold(study: Path, tmp_path: Path) -> None:
     done = run("convert", study, tmp_path / "folder")
     assert done.returncode == 0
-    assert "folder: cannot hold pyramids: 8 left out" in done.stderr
+    assert "folder: cannot hold pyramids; 8 left out" in done.stderr
     refused(run("convert", study, tmp_path / "folder"), 2, "exists already")
     refused(run("convert", study, tmp_path / "x.docx"), 2, "no format is known for x.docx")
     refused(run("convert", study, tmp_path / "n", "--to", "nist"), 2, "can be read but not written")
@@ -197,7 +197,7 @@ def test_show_explains_a_summary(study: Path) -> None:
     assert sum(unit["weight"] for unit in held["expressed"]) == 34
     crowd = run("show", study, "--pyramid", "crowd", "-s", "lead")
     assert crowd.returncode == 0
-    refused(run("show", study, "--topic", "nowhere"), 2, "no topic is called 'nowhere'; there are: drought-plan")
+    refused(run("show", study, "--topic", "nowhere"), 2, "unknown topic 'nowhere'; known topics are: drought-plan")
     refused(run("show", study, "--system", "gpt"), 2, "it has: extract, lead")
 
 

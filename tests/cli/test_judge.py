@@ -62,7 +62,7 @@ def test_workers(study: Path) -> None:
         (["--threshold", "much"], 2, "a probability or `own`"),
         (["--threshold", "2"], 2, "from 0 to 1"),
         (["--pyramid", "none"], 2, "it has: crowd, expert"),
-        (["--judge", "lexical", "--base-url", "http://x"], 2, "judge lexical has no choice 'base_url'"),
+        (["--judge", "lexical", "--base-url", "http://x"], 2, "judge lexical has no option 'base_url'"),
         (["--judge", "llm:m", "--price", "cheap"], 2, "two numbers"),
         (["-o", "scores.doc"], 2, "scores are written to"),
     ],
@@ -88,7 +88,7 @@ def test_a_paid_model_tells_the_cost_and_asks_first(study: Path, tmp_path: Path)
         assert len(server.asked) == 48
         again = run(*options, "--base-url", server.url)
         assert again.returncode == 0
-        assert "0 requests (48 are known already)" in again.stderr
+        assert "0 requests (48 already cached)" in again.stderr
         assert again.stdout == done.stdout
         assert len(server.asked) == 48
 

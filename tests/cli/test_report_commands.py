@@ -66,7 +66,7 @@ def test_diff_compares_studies_and_score_tables(study: Path, tmp_path: Path) -> 
 
 
 def test_mistakes_are_explained(study: Path, tmp_path: Path) -> None:
-    refused(run("report", study, "-o", tmp_path / "r.pdf"), 2, "a report is written to .html")
+    refused(run("report", study, "-o", tmp_path / "r.pdf"), 2, "the report must be written to a .html file")
     refused(run("report", study, "-o", tmp_path / "r.html", "-m", "magic"), 2, "magic")
     refused(run("report", study, "-o", tmp_path / "r.html", "--pyramid", "none"), 2, "no pyramid called 'none'")
     refused(run("diff", study, tmp_path / "nothing"), 2, "does not exist")

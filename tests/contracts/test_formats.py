@@ -95,7 +95,7 @@ def test_garbage_is_an_error_never_a_crash(name: str, garbage: bytes, tmp_path_f
 def test_losses_name_every_part_once(example: pyr.Study) -> None:
     found = [str(problem) for problem in losses(example, formats.get("folder"))]
     assert len(found) == len(set(found))
-    assert "folder: cannot hold unit judgments: 4650 left out" in found
+    assert "folder: cannot hold unit judgments; 4650 left out" in found
 
 
 def test_detection_explains_itself(tmp_path: Path) -> None:

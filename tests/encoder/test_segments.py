@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.pyramids.builders import text_of
 
-from pyramidion.encoder.segments import Clause, SegmentedText, SegmentId, Sentence, SentenceId, left_over
+from pyramidion.encoder.sentences import Clause, SegmentedText, SegmentId, Sentence, SentenceId, left_over
 from pyramidion.errors import UsageError
 from pyramidion.study.texts import Span
 

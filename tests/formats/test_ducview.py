@@ -215,9 +215,9 @@ def test_words_that_are_nowhere_are_left_out_but_the_contributor_counts(files: F
     assert marked(files.read(), "3") == [("A", ["the"]), ("A", [])]
     assert not files.errors
     assert files.warnings == [
-        "t.pyr, scu 3, contributor 1: part 'dog' is left out: it is not at 14-17, nor anywhere else",
-        "t.pyr, scu 3, contributor 2: part 'bird' is left out: it is not at 12-16, nor anywhere else",
-        "t.pyr, scu 3, contributor 2: none of its words is in a reference; it counts in A, where its parts point to",
+        "t.pyr, scu 3, contributor 1: part 'dog' is left out: it is neither at 14-17 nor anywhere else",
+        "t.pyr, scu 3, contributor 2: part 'bird' is left out: it is neither at 12-16 nor anywhere else",
+        "t.pyr, scu 3, contributor 2: none of its words is in a reference; it counts for A, which its parts point to",
     ]
 
 
@@ -235,7 +235,7 @@ def test_a_contributor_that_points_to_no_reference_is_an_error(files: Files, los
     files.put("t.pyr", pyramid_xml("A title\n--- A ---\nthe cat", scu(3, "x", lost, contributor(("cat", 22, 25)))))
     assert marked(files.read(), "3") == [("A", ["cat"])]
     assert files.errors == [
-        "t.pyr, scu 3, contributor 1: is left out and not counted: nothing says which reference it is in"
+        "t.pyr, scu 3, contributor 1: is left out and not counted: nothing says which reference it belongs to"
     ]
 
 
@@ -271,7 +271,7 @@ def test_a_part_that_straddles_references_is_cut(files: Files) -> None:
     assert marked(files.read(), "3") == [("B", ["a dog"])]
     assert not files.errors
     assert len(files.warnings) == 1
-    assert "goes beyond reference B; only its words there are kept" in files.warnings[0]
+    assert "extends beyond reference B; only its words there are kept" in files.warnings[0]
 
 
 def test_words_in_a_header_are_in_no_reference(files: Files) -> None:
@@ -324,7 +324,7 @@ def test_a_uid_used_twice_gets_another_name(files: Files) -> None:
     ]
     assert counts(study) == {"1": 0, "1-2": 1, "1-3": 0, "scu-2": 1}
     assert not files.errors
-    assert "t.s.pan, scu 1: its uid is missing or used by another scu; it is read as 1-2" in files.warnings
+    assert "t.s.pan, scu 1: its uid is missing or used by another scu; 1-2 is used instead" in files.warnings
 
 
 def test_comments_on_contributors_are_reported(files: Files) -> None:
@@ -390,7 +390,7 @@ def test_rulers_without_names_stand_between_references(files: Files) -> None:
 def test_text_before_the_first_name_is_left_out_and_reported(files: Files) -> None:
     files.put("t.pyr", pyramid_xml("A title\n--- A ---\none"))
     assert references(files.read()) == {"A": "one"}
-    assert files.warnings == ["t.pyr: the text before the first header is left out: 'A title'"]
+    assert files.warnings == ["t.pyr: text before the first header is left out: 'A title'"]
 
 
 def test_without_a_header_the_text_is_one_reference(files: Files) -> None:
@@ -504,7 +504,7 @@ def test_lost_evidence_still_counts(files: Files) -> None:
     assert counts(files.read())["1"] == 1
     assert not files.errors
     assert files.warnings == [
-        "t.s.pan, peerscu 1, contributor 1: part 'bird' is left out: it is not at 0-4, nor anywhere else"
+        "t.s.pan, peerscu 1, contributor 1: part 'bird' is left out: it is neither at 0-4 nor anywhere else"
     ]
 
 
@@ -523,7 +523,7 @@ def test_the_uid_decides_where_a_label_was_edited(files: Files) -> None:
     files.put("t.s.pan", pan_xml(TWO_UNITS, "cat", peerscu(1, "(1) one cat"), peerscu(2, "(1) a dog")))
     assert counts(files.read()) == {"1": 0, "2": 0}
     assert files.warnings == [
-        "t.s.pan, peerscu 1: its label differs from that of the scu with the same uid, which is taken"
+        "t.s.pan, peerscu 1: its label differs from that of the scu with the same uid, which is used"
     ]
 
 
@@ -534,7 +534,7 @@ def test_an_unknown_peerscu_is_an_error_if_it_says_something(files: Files) -> No
     assert counts(files.read()) == {"1": 0, "2": 0}
     what = "is left out: neither its uid nor its label is one of the pyramid's"
     assert files.errors == [f"t.s.pan, peerscu 9: {what}"]
-    assert files.warnings == [f"t.s.pan, peerscu 8: {what}, and nothing of the peer is in it"]
+    assert files.warnings == [f"t.s.pan, peerscu 8: {what}; it contains no content of the peer"]
 
 
 def test_two_peerscus_on_one_unit_count_together(files: Files) -> None:
@@ -559,7 +559,7 @@ def test_the_last_of_several_documents_is_used(files: Files, junk: str) -> None:
     saved = [pan_xml(TWO_UNITS, text, peerscu(1, "a cat"), peerscu(2, "a dog")) for text in ("old", "older", "cat")]
     files.put("t.s.pan", junk.join(saved))
     assert [peer.text for peer in files.read().peers] == ["cat"]
-    assert files.warnings == ["t.s.pan: holds 3 XML documents, one after the other; the last one is used"]
+    assert files.warnings == ["t.s.pan: contains 3 XML documents in a row; the last one is used"]
 
 
 def test_a_document_cut_off_by_the_next_one_does_no_harm(files: Files) -> None:
@@ -635,7 +635,7 @@ def test_evidence_moves_to_the_text_of_the_peer_read_first(files: Files) -> None
     assert [peer.text for peer in study.peers] == ["the cat"]
     assert study.judgments[2].evidence == ((Span(4, 7),),)
     assert files.warnings == [
-        "t.s.b.pan: the text of peer s differs from that read before it",
+        "t.s.b.pan: the text of peer s differs from the one read before",
         "t.s.b.pan, peerscu 1, contributor 1: part 'cat' is not at 0-3; moved to 4-7",
     ]
 
@@ -736,7 +736,7 @@ def test_a_file_that_is_too_large_is_refused(files: Files) -> None:
         ),
         ("<pyramid/>", "t.pyr: a <text> is missing"),
         ("<html/>", "t.pyr: a .pyr file holds <pyramid>, not <html>"),
-        (f"<pyramid>{'<a/>' * MAX_ELEMENTS}</pyramid>", "t.pyr: holds more than 1,000,000 elements"),
+        (f"<pyramid>{'<a/>' * MAX_ELEMENTS}</pyramid>", "t.pyr: has more than 1,000,000 elements"),
         ("<a/>" * 101, "t.pyr: holds more than 100 XML documents"),
     ],
 )
@@ -999,9 +999,9 @@ def test_values_that_are_no_counts_are_errors(tmp_path: Path) -> None:
     )
     where = "topic t, system s, judge annotator"
     assert write(study, tmp_path / "out") == [
-        f"error: {where}, unit 1: is left out: 1.5 is not a number of mentions",
-        f"error: {where}, unit 4: is left out: 1e+09 is not a number of mentions",
-        f"warning: {where}: 2 units without an answer will be read as absent: 2, 5",
+        f"error: {where}, unit 1: is left out: 1.5 is not a count of mentions",
+        f"error: {where}, unit 4: is left out: 1e+09 is not a count of mentions",
+        f"warning: {where}: 2 unanswered units will be read back as absent: 2, 5",
     ]
     assert (tmp_path / "out" / "t.s.pan").read_text().count("<peerscu") == 3
 
@@ -1046,9 +1046,9 @@ def test_units_without_contributors_in_a_text_are_left_out_and_reported(tmp_path
     judgments = Judgments(Judgment("t", "s", "annotator", 1, unit=id) for id in "12")
     study = study_of({"A": "one"}, units=units, judgments=judgments)
     assert write(study, tmp_path / "out") == [
-        "warning: topic t, unit 1, contributor 2: is left out: the text of reference B is not here",
-        "warning: topic t, unit 2, contributor 1: is left out: the text of reference B is not here",
-        "warning: topic t, unit 2: is left out with the judgments on it: it has no contributor in a reference",
+        "warning: topic t, unit 1, contributor 2: is left out: the text of reference B is missing",
+        "warning: topic t, unit 2, contributor 1: is left out: the text of reference B is missing",
+        "warning: topic t, unit 2: is left out with its judgments: it has no contributor in a reference",
     ]
     found = ducview.read(tmp_path / "out", Problems())
     assert [unit.id for unit in found.pyramids[0].units] == ["1"]
@@ -1059,9 +1059,9 @@ def test_only_the_references_of_the_pyramid_are_written(tmp_path: Path) -> None:
     pyramid = Pyramid("t", ("A", "gone"), (unit_of("1"),))
     study = study_of({"A": "one", "extra": "two"}, pyramids=(pyramid,))
     assert write(study, tmp_path / "out") == [
-        "warning: topic t, reference gone: is left out: its text is not here",
+        "warning: topic t, reference gone: is left out: its text is missing",
         "warning: topic t, reference extra: is left out: the pyramid was made without it",
-        "warning: topic t, system s, judge annotator: 1 units without an answer will be read as absent: 1",
+        "warning: topic t, system s, judge annotator: 1 unanswered units will be read back as absent: 1",
     ]
     assert references(ducview.read(tmp_path / "out", Problems())) == {"A": "one"}
 
@@ -1072,7 +1072,7 @@ def test_which_pyramid_is_written(tmp_path: Path) -> None:
     problems = write(study_of({"A": "one"}, pyramids=(crowd, auto)), tmp_path / "out")
     assert problems[:2] == [
         "warning: topic t: a .pyr holds one pyramid; left out with the judgments on it: crowd",
-        "warning: topic t: pyramid 'auto' will be read as 'expert'",
+        "warning: topic t: pyramid 'auto' will be read back as 'expert'",
     ]
     assert [u.id for u in ducview.read(tmp_path / "out", Problems()).pyramids[0].units] == ["1"]
 
@@ -1080,7 +1080,9 @@ def test_which_pyramid_is_written(tmp_path: Path) -> None:
     with pytest.raises(pyr.UsageError) as caught:
         pyr.save(undecided, tmp_path / "none", format="ducview")
     assert "nothing of this study fits" in str(caught.value)
-    assert "topic t: is left out: it has no pyramid named 'expert', nor just one with marked words" in str(caught.value)
+    assert "topic t: is left out: it has neither a pyramid named 'expert' nor exactly one with marked words" in str(
+        caught.value
+    )
     assert not (tmp_path / "none").exists()
 
 
@@ -1094,7 +1096,7 @@ def test_crowd_judgments_and_peers_nobody_judged_are_reported(tmp_path: Path) ->
     study = replace(study, summaries=(*study.summaries, Summary("t", "idle", "nothing")))
     assert write(study, tmp_path / "out") == [
         "warning: judgments: 1 are left out: made by crowd workers",
-        "warning: judge gpt: is a model, but will be read as an expert",
+        "warning: judge gpt: is a model, but will be read back as an expert",
         "warning: topic t, system idle: is left out: no expert or model judged it on this pyramid",
     ]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["t.pyr", "t.s.gpt.pan"]
@@ -1103,7 +1105,7 @@ def test_crowd_judgments_and_peers_nobody_judged_are_reported(tmp_path: Path) ->
 def test_one_file_of_a_study(tmp_path: Path) -> None:
     study = study_of({"A": "one"}, units=(unit_of("1"),))
     assert write(study, tmp_path / "t.pyr") == [
-        f"warning: {tmp_path / 't.pyr'}: a .pyr file holds no peers and no judgments; name a folder to keep them"
+        f"warning: {tmp_path / 't.pyr'}: a .pyr file cannot hold peers and judgments; give a folder to keep them"
     ]
     assert references(ducview.read(tmp_path / "t.pyr", Problems())) == {"A": "one"}
     assert not write(
@@ -1114,9 +1116,11 @@ def test_one_file_of_a_study(tmp_path: Path) -> None:
 
 def test_a_file_named_otherwise_is_reported(tmp_path: Path) -> None:
     study = study_of({"A": "one"})
-    assert write(study, tmp_path / "x.pyr")[0].endswith("topic 't' will be read as 'x', as the file is named")
+    assert write(study, tmp_path / "x.pyr")[0].endswith(
+        "topic 't' will be read back as 'x', because of the file's name"
+    )
     assert write(study, tmp_path / "x.y.z.pan")[0].endswith(
-        "topic 't', system 's', judge 'annotator' will be read as 'x', 'y', 'z', as the file is named"
+        "topic 't', system 's', judge 'annotator' will be read back as 'x', 'y', 'z', because of the file's name"
     )
 
 

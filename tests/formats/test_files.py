@@ -99,4 +99,4 @@ def test_rows_with_missing_cells_are_named_by_line(tmp_path: Path) -> None:
     path.write_text('a,b\n1,"two\nlines"\n3\n4,5\n')
     problems = Problems()
     assert [row for _, row in read_rows(path, problems)] == [{"a": "1", "b": "two\nlines"}, {"a": "4", "b": "5"}]
-    assert [str(p) for p in problems] == [f"{path}, line 4: has 1 cells, the header 2"]
+    assert [str(p) for p in problems] == [f"{path}, line 4: has 1 cells, but the header has 2"]

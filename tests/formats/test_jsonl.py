@@ -44,7 +44,7 @@ GOOD = '{"type": "topic", "id": "t"}'
     [
         ("{", "is not JSON"),
         ("[1]", "is not a JSON object"),
-        ('{"type": "tpic"}', "type 'tpic' is unknown; there are: study, topic"),
+        ('{"type": "tpic"}', "unknown type 'tpic'; known values are: study, topic"),
         ('{"type": "topic"}', "field 'id' is missing"),
         ('{"type": "topic", "id": 3}', "field 'id' must be text, not 3"),
         ('{"type": "topic", "id": "\\ud800"}', "surrogate"),

@@ -41,7 +41,7 @@ def test_units_become_a_crowd_pyramid(tmp_path: Path) -> None:
         ("a,d,x,good", "score 'good' is not a number"),
         ("a,d,x,nan", "is not a number"),
         (",d,x,3", "judge is empty"),
-        ("a,d,x,3\na,d,x,4", "the same judge answers the same question a second time (first: line 2)"),
+        ("a,d,x,3\na,d,x,4", "the same judge answers the same question twice (first: line 2)"),
     ],
 )
 def test_every_fault_has_its_line(tmp_path: Path, row: str, what: str) -> None:

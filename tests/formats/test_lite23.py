@@ -117,7 +117,7 @@ def test_several_references_are_numbered_and_the_first_stands_for_all(make: Call
     assert {unit.references for pyramid in study.pyramids for unit in pyramid.units} == {frozenset({"1"})}
     assert errors == []
     assert warnings == [
-        f"{path / 'SCUs.txt'}: does not say which reference a unit comes from; every unit names the first"
+        f"{path / 'SCUs.txt'}: does not say which reference a unit comes from; every unit is assigned to the first"
     ]
 
 
@@ -134,8 +134,8 @@ def test_labels_without_summaries_and_summaries_without_labels(make: Callable[[d
 @pytest.mark.parametrize(
     ("name", "text", "error"),
     [
-        ("labels/a.label", "1\n0\n", "labels/a.label, line 1: has 1 labels, but SCUs.txt has 2 units there"),
-        ("labels/a.label", "1\t1\n\n", "labels/a.label, line 2: has 0 labels, but SCUs.txt has 1 units there"),
+        ("labels/a.label", "1\n0\n", "labels/a.label, line 1: has 1 labels, but SCUs.txt has 2 units for it"),
+        ("labels/a.label", "1\t1\n\n", "labels/a.label, line 2: has 0 labels, but SCUs.txt has 1 units for it"),
         ("labels/a.label", "1\tyes\n0", "labels/a.label, line 1: label 2 is 'yes', which is not a number of 0 or more"),
         ("labels/a.label", "1\t1\nnan", "labels/a.label, line 2: label 1 is 'nan', which is not a number of 0 or more"),
         ("labels/a.label", "1\t-1\n0", "labels/a.label, line 1: label 2 is '-1', which is not a number of 0 or more"),
@@ -271,11 +271,11 @@ def test_what_is_written_reads_back(content: dict[str, list[list[str]]]) -> None
     }.items():
         texts = [text for name in places for texts in content[name] for text in texts]
         changed = sum(any(c in text for c in "\t\r\n") for text in texts)
-        said = f"lite23: tabs and line breaks became spaces in {kind}: {changed} changed"
+        said = f"lite23: tabs and line breaks were replaced by spaces in {kind}: {changed} changed"
         assert (said in warnings) == bool(changed)
     for kind in ("references", "documents"):
         lost = sum(texts == [""] for texts in content[kind])
-        said = f"lite23: an empty text alone on its line reads as none: {lost} {kind} lost"
+        said = f"lite23: an empty text alone on its line is read back as missing: {lost} {kind} lost"
         assert (said in warnings) == bool(lost)
 
 
@@ -307,8 +307,8 @@ def test_the_example_keeps_texts_and_labels_and_says_what_is_lost(tmp_path: Path
         "lite23: cannot hold which references a unit comes from: "
         f"{sum(u.references != {'A'} for p in example.pyramids if p.name == 'expert' for u in p.units)} units lose it",
         "lite23: labels are about SCUs.txt: 3840 judgments on other units left out",
-        "judge annotator: reads back as the expert 'labels'",
-        "lite23: tabs and line breaks became spaces in documents: 4 changed",
+        "judge annotator: will be read back as the expert 'labels'",
+        "lite23: tabs and line breaks were replaced by spaces in documents: 4 changed",
     ]
 
 
@@ -326,7 +326,7 @@ def study_with(judgments: list[Judgment], unit_labels: tuple[str, ...] = ("one",
 def test_several_judges_must_be_aggregated_first(tmp_path: Path) -> None:
     two = [Judgment("t", "s", judge, 1, unit=unit) for judge in ("w1", "w2") for unit in "12"]
     assert write(study_with(two), tmp_path / "a") == [
-        "lite23: 2 judges judged the units: aggregate first; no labels are written"
+        "lite23: 2 judges judged the units, so no labels are written; aggregate the judgments first"
     ]
     assert not (tmp_path / "a" / "labels").exists()
     three = [*two, *(Judgment("t", "s", "labels", 0, unit=unit) for unit in "12")]
@@ -369,13 +369,13 @@ def test_a_unit_without_a_label_is_left_out_with_its_judgment(tmp_path: Path) ->
 
 def test_a_peer_missing_in_a_topic_becomes_an_empty_one(tmp_path: Path) -> None:
     study = Study(topics=(Topic("a"), Topic("b")), summaries=(Summary("b", "s", "text"),))
-    assert write(study, tmp_path / "out") == ["system s: no summary of 1 topics (a): written as empty ones"]
+    assert write(study, tmp_path / "out") == ["system s: no summary for 1 topics (a); they are written as empty"]
     assert (tmp_path / "out" / "summaries" / "s.summary").read_bytes() == b"\ntext\n"
 
 
 def test_a_lone_pyramid_of_another_name_is_written(tmp_path: Path) -> None:
     study = Study(topics=(Topic("a"),), pyramids=(Pyramid("a", (), (ContentUnit("1", "x"),), "crowd"),))
-    assert write(study, tmp_path / "out") == ["pyramid crowd: is written to SCUs.txt and reads back as 'expert'"]
+    assert write(study, tmp_path / "out") == ["pyramid crowd: is written to SCUs.txt and will be read back as 'expert'"]
     assert (tmp_path / "out" / "SCUs.txt").read_bytes() == b"x\n"
 
 

@@ -120,19 +120,23 @@ def test_an_answer_other_than_y_is_ignored_with_a_warning(tmp_path: Path) -> Non
     path = make(tmp_path, units=UNITS.replace("Y,w2", "N,w2")) / "units.csv"
     study, errors, warnings = read(path)
     assert (len(study.pyramids[0].units), errors) == (2, [])
-    assert warnings == [f"{path}, line 3: answer 'N' is ignored; only Y is known"]
+    assert warnings == [f"{path}, line 3: answer 'N' is ignored; only Y is allowed"]
 
 
 @pytest.mark.parametrize(
     ("old", "new", "error"),
     [
         ("A,0\n", "A,2\n", "b.csv, line 3: unit 1 of D407 is in two batches"),
-        ("Wind blew.", "Wind howled.", "b.csv, line 3: unit 1 of D407 has another text, author or source than before"),
-        ("D407,1,", "D407,0,", "b.csv, line 3: unit 0 of D407 has another text, author or source than before"),
+        (
+            "Wind blew.",
+            "Wind howled.",
+            "b.csv, line 3: unit 1 of D407 has a different text, author or source than before",
+        ),
+        ("D407,1,", "D407,0,", "b.csv, line 3: unit 0 of D407 has a different text, author or source than before"),
         ("D407,1,Wind blew.,Y,w2,D407.M.250.B.A,0\n", "", None),
         ("D407,1,", "D407,,", "b.csv, line 3: column 'questionId' is empty"),
         ("Wind blew.", " ", "b.csv, line 3: column 'questionText' is empty"),
-        (",forUse\n", ",use\n", "b.csv: is a file of units, but has no column 'forUse'"),
+        (",forUse\n", ",use\n", "b.csv: looks like a file of units, but has no column 'forUse'"),
         ("answer,author", "author,author", "b.csv: has the column 'author' more than once"),
     ],
 )
@@ -276,7 +280,7 @@ def test_an_answer_to_nothing_is_reported(tmp_path: Path) -> None:
     one = RESULTS.replace("0 1,It", "0,It").replace('fell.",Wind blew.,', 'fell.",,').splitlines(keepends=True)
     study, errors, warnings = read(make(tmp_path, r="".join(one[:2])))
     assert errors == []
-    column = "column 'Answer.S2Answer' answers nothing: 'Input.statement_2' is empty"
+    column = "column 'Answer.S2Answer' has an answer, but 'Input.statement_2' is empty"
     assert warnings == [f"{tmp_path / 'r.csv'}, line 2: {column}"]
     assert len(study.judgments) == 1
 
@@ -316,28 +320,32 @@ def test_columns_nobody_knows_are_named(tmp_path: Path) -> None:
         (
             "Wind blew.,Not",
             "Wind howled.,Not",
-            ", line 3: unit 1 of D407 has another statement than before: 'Wind howled.'",
+            ", line 3: unit 1 of D407 has a different text than before: 'Wind howled.'",
         ),
         (
             '9,0 1,It rained.,"Rain, much of it, fell.",Wind blew.,Not',
             '9,0 5,It rained.,"Rain, much of it, fell.",Wind blew.,Not',
-            ", line 3: unit 5 of D407 has the statement of unit 1: 'Wind blew.'",
+            ", line 3: unit 5 of D407 has the text of unit 1: 'Wind blew.'",
         ),
         (
             '9,0 1,It rained.,"Rain, much of it, fell.",Wind blew.,Not',
             '9,0 1,It poured.,"Rain, much of it, fell.",Wind blew.,Not',
-            ", line 3: peer 9 of D407 has another text than before",
+            ", line 3: peer 9 of D407 has a different text than before",
         ),
         (
             'D407,9,0 1,It rained.,"Rain, much of it, fell.",Wind blew.,Not',
             'D407,8,0 1,It rained.,"Rain, much of it, fell.",Wind blew.,Not',
-            ", line 3: HIT H1 was about another summary or other units before",
+            ", line 3: HIT H1 appeared before with another summary or other units",
         ),
-        ("A2,W2", "A1,W2", ", line 3: assignment A1 had other answers before"),
-        (",p,n\n", ",p\n", ", line 2: has 15 cells, the header 16"),
-        ("Input.eventId", "Input.event", ": is a file of judging results, but has no column 'Input.eventId'"),
-        ("WorkerId", "Worker", ": is a file of judging results, but has no column 'WorkerId'"),
-        ("Answer.S2Answer", "Answer.S3Answer", ": is a file of judging results, but has no column 'Answer.S2Answer'"),
+        ("A2,W2", "A1,W2", ", line 3: assignment A1 was read before with different answers"),
+        (",p,n\n", ",p\n", ", line 2: has 15 cells, but the header has 16"),
+        ("Input.eventId", "Input.event", ": looks like a file of judging results, but has no column 'Input.eventId'"),
+        ("WorkerId", "Worker", ": looks like a file of judging results, but has no column 'WorkerId'"),
+        (
+            "Answer.S2Answer",
+            "Answer.S3Answer",
+            ": looks like a file of judging results, but has no column 'Answer.S2Answer'",
+        ),
     ],
 )
 def test_results_that_do_not_fit_are_errors_with_their_address(tmp_path: Path, old: str, new: str, error: str) -> None:
@@ -393,9 +401,9 @@ def test_files_of_one_folder_are_merged(tmp_path: Path) -> None:
     assert errors == []
     assert [problem for problem in study.problems() if problem.severity == "error"] == []
     assert warnings == [
-        f"{tmp_path / 'results2.csv'}, line 2: assignment A1 was there before; it is read once",
-        f"{tmp_path / 'results2.csv'}, line 3: assignment A2 was there before; it is read once",
-        "topic D407: 3 statements of the writing results are left out: other files here say which units are used",
+        f"{tmp_path / 'results2.csv'}, line 2: assignment A1 appears twice; it is read once",
+        f"{tmp_path / 'results2.csv'}, line 3: assignment A2 appears twice; it is read once",
+        "topic D407: 3 units of the writing results are left out, because other files here say which units are used",
     ]
     assert [task.id for task in study.tasks] == ["H1", "D407/baseline/1", "D407/baseline/2"]
     assert [(s.role, s.system) for s in study.summaries] == [("reference", "D"), ("peer", "9"), ("peer", "baseline")]
@@ -415,7 +423,7 @@ def test_the_unit_file_knows_best(tmp_path: Path) -> None:
 
 def test_other_texts_for_one_summary_are_an_error(tmp_path: Path) -> None:
     path = make(tmp_path, a=WRITING_INPUT, b=WRITING_INPUT.replace("Rain", "Hail"))
-    assert read(path)[1] == [f"{path}/b.csv, line 3: reference D of D407 has another text than before"]
+    assert read(path)[1] == [f"{path}/b.csv, line 3: reference D of D407 has a different text than before"]
 
 
 def test_other_files_are_ignored_with_a_warning(tmp_path: Path) -> None:
@@ -479,7 +487,7 @@ def test_the_example_keeps_its_crowd_part(tmp_path: Path) -> None:
     warnings = write(example, tmp_path / "out")
     assert warnings == [
         "pyramid expert: is left out: these files hold one pyramid per topic",
-        "mturk: judgments left out, not by crowd judges on units and tasks that are written: 810",
+        "mturk: judgments left out, because they are not by crowd workers on units and tasks that are written: 810",
     ]
     names = ["judging_input.csv", "judging_results.csv", "units-1.csv", "units-2.csv", "writing_input.csv"]
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == names
@@ -554,11 +562,11 @@ def test_a_new_task_takes_no_name_that_is_taken(tmp_path: Path) -> None:
     [
         (
             {"judgments": [Judgment("t", "s", "e", 1, unit="a", task="T")]},
-            "judgments left out, not by crowd judges on units and tasks that are written: 1",
+            "judgments left out, because they are not by crowd workers on units and tasks that are written: 1",
         ),
         (
             {"judgments": [Judgment("t", "s", "w", 1, unit="z", task="T")]},
-            "judgments left out, not by crowd judges on units and tasks that are written: 1",
+            "judgments left out, because they are not by crowd workers on units and tasks that are written: 1",
         ),
         (
             {"judgments": [Judgment("t", "s", "w", 1, unit="a", task="T")]},
@@ -573,9 +581,12 @@ def test_a_new_task_takes_no_name_that_is_taken(tmp_path: Path) -> None:
             "judgments with values other than 0 and 1, which read back as unanswered: 1",
         ),
         ({"assignments": (Assignment("T", "w", "A1"),)}, "assignments without judgments left out: 1"),
-        ({"tasks": (Task("T", "t", "s", ("z",)),)}, "tasks left out, their peers or units are not written: 1"),
-        ({"tasks": ()}, "peers left out, they are in no task: 1"),
-        ({"summaries": (Summary("t", "s", "peer", source="s.txt"),)}, "source names that are not NIST ids lost: 1"),
+        ({"tasks": (Task("T", "t", "s", ("z",)),)}, "tasks left out, because their peers or units are not written: 1"),
+        ({"tasks": ()}, "peers left out, because they are in no task: 1"),
+        (
+            {"summaries": (Summary("t", "s", "peer", source="s.txt"),)},
+            "source names lost, because they are not NIST ids: 1",
+        ),
     ],
 )
 def test_what_these_files_cannot_hold_is_counted(tmp_path: Path, parts: dict[str, object], warning: str) -> None:
@@ -599,18 +610,18 @@ def test_units_and_topics_that_do_not_fit_are_named(tmp_path: Path) -> None:
     )
     study = Study(topics=(Topic("t"), Topic("empty")), pyramids=(Pyramid("t", ("A", "B"), units, "expert"),))
     assert write(study, tmp_path / "out") == [
-        "pyramid expert: reads back as 'crowd'",
+        "pyramid expert: will be read back as 'crowd'",
         "topic t, unit a: has an empty label and is left out",
         "topic t, pyramid expert: its references read back as A",
-        "mturk: units that lose all references but the first: 1",
-        "mturk: units whose group '0' reads back as not used: 1",
+        "mturk: units lose all references but the first: 1",
+        "mturk: units whose group '0' will be read back as not used: 1",
         "topic empty: has no units, references or tasks: it is left out",
     ]
 
 
 def test_a_system_named_like_a_nist_id_is_reported(tmp_path: Path) -> None:
     study = Study(topics=(Topic("t"),), summaries=(Summary("t", "D1.M.250.A.9", "x", "reference"),))
-    assert write(study, tmp_path / "out") == ["system D1.M.250.A.9: looks like a NIST id and reads back as '9'"]
+    assert write(study, tmp_path / "out") == ["system D1.M.250.A.9: looks like a NIST id and will be read back as '9'"]
 
 
 @st.composite

@@ -101,7 +101,7 @@ def test_other_names_are_ignored_with_a_warning_each(tmp_path: Path) -> None:
     assert [summary.system for summary in study.summaries] == ["9"]
     ignored = sorted([*names, "D0602.M.250.A.9"])
     assert warnings == [
-        f"{tmp_path / 'Peers' / name}: is not a file named topic.type.length.selector.id; it is ignored"
+        f"{tmp_path / 'Peers' / name}: is ignored: its name is not of the form topic.type.length.selector.id"
         for name in ignored
     ]
 

@@ -124,7 +124,7 @@ def test_unknown_fields_are_named_once(tmp_path: Path) -> None:
     [
         ("{", "is not JSON: Expecting property name enclosed in double quotes at column 2"),
         ("[1]", "is not a JSON object"),
-        ('{"instance_id": "d", "summary": NaN}', "NaN is not a value; write null for a missing one"),
+        ('{"instance_id": "d", "summary": NaN}', "NaN is not a valid value; write null for a missing value"),
         ('{"instance_id": "\\ud800", "summary": "x"}', "holds half of a surrogate pair, which is not text"),
         ("[" * 100_000, "is nested too deeply"),
         ({"summarizer_id": "s", "summary": "x"}, "field 'instance_id' is missing"),
@@ -226,7 +226,7 @@ def test_a_topic_without_peers_is_lost_with_a_warning(tmp_path: Path) -> None:
 
 def test_titles_are_reported_as_lost() -> None:
     lost = losses(Study(topics=(Topic("d", "Title"),)), sacrerouge.FORMAT)
-    assert [str(problem) for problem in lost] == ["sacrerouge: cannot hold topic titles: 1 left out"]
+    assert [str(problem) for problem in lost] == ["sacrerouge: cannot hold topic titles; 1 left out"]
 
 
 @st.composite

@@ -86,9 +86,10 @@ def test_sacrerouge_metrics(tmp_path: Path) -> None:
     ("name", "text", "message"),
     [
         ("s.csv", "name,value\nx,1\n", "line 1: no column is called system or topic"),
-        ("s.csv", "system,lite\nx,1\ny\n", "line 3: has 1 cells, the header 2"),
+        ("s.csv", "system,lite\nx,1\ny\n", "line 3: has 1 cells, but the header has 2"),
         ("s.csv", "system,lite\nx,nan\n", "line 2, lite: 'nan' is not a number"),
         ("s.csv", "system,lite\nx,high\n", "'high' is not a number"),
+        ("s.csv", "system,measure,value\nx,lite,-1x\n", "line 2, lite: '-1x' is not a number"),
         ("s.csv", "system,lite\nx,1\nx,2\n", "system x, measure lite appears twice"),
         ("s.csv", "", "holds no scores"),
         ("s.csv", "topic,name,lite\nt,x,1\n", "needs a column called system"),

@@ -1,17 +1,17 @@
 // @ts-check
 import assert from "node:assert/strict";
 import test from "node:test";
-import { keyName } from "../../src/pyramidion/web/static/annotation/bar.js";
-import * as commands from "../../src/pyramidion/web/static/annotation/commands.js";
-import { whyNot } from "../../src/pyramidion/web/static/annotation/desk.js";
-import { contributors, Pick } from "../../src/pyramidion/web/static/annotation/picking.js";
-import { Past, Queue } from "../../src/pyramidion/web/static/annotation/queue.js";
-import * as spans from "../../src/pyramidion/web/static/annotation/spans.js";
-import { matchesSearch } from "../../src/pyramidion/web/static/annotation/tiers.js";
+import { keyName } from "../../src/pyramidion/server/static/annotation/bar.js";
+import * as commands from "../../src/pyramidion/server/static/annotation/commands.js";
+import { whyNot } from "../../src/pyramidion/server/static/annotation/desk.js";
+import { contributors, Pick } from "../../src/pyramidion/server/static/annotation/picking.js";
+import { Past, Queue } from "../../src/pyramidion/server/static/annotation/queue.js";
+import * as spans from "../../src/pyramidion/server/static/annotation/spans.js";
+import { matchesSearch } from "../../src/pyramidion/server/static/annotation/tiers.js";
 import { installPage } from "./page.js";
 
-/** @import { Unit } from "../../src/pyramidion/web/static/annotation/commands.js" */
-/** @import { Span } from "../../src/pyramidion/web/static/annotation/spans.js" */
+/** @import { Unit } from "../../src/pyramidion/server/static/annotation/commands.js" */
+/** @import { Span } from "../../src/pyramidion/server/static/annotation/spans.js" */
 
 // -- spans and words -----------------------------------------------------------------------------------------
 
@@ -272,7 +272,7 @@ test("the third takes either side's unit by commands, whatever it has", () => {
   ];
   for (const row of rows) {
     for (const side of /** @type {const} */ (["second", "first", "second"])) {
-      /** @type {import("../../src/pyramidion/web/static/annotation/commands.js").Origin} */
+      /** @type {import("../../src/pyramidion/server/static/annotation/commands.js").Origin} */
       const origin = { start: "first", known: new Set(["1"]) };
       let state = { texts: TEXTS, pyramid: { name: "p", references: ["A", "B"], units: [first] }, peer: null };
       const mine = commands.thirdUnit(row, state.pyramid.units, origin);

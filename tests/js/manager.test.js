@@ -1,9 +1,9 @@
 // @ts-check
 import assert from "node:assert/strict";
 import test from "node:test";
-import { bins, binName, niceStep } from "../../src/pyramidion/web/static/manager/charts.js";
-import { ranking } from "../../src/pyramidion/web/static/manager/scores.js";
-import * as words from "../../src/pyramidion/web/static/manager/words.js";
+import { bins, binName, niceStep } from "../../src/pyramidion/server/static/manager/charts.js";
+import { ranking } from "../../src/pyramidion/server/static/manager/scores.js";
+import * as words from "../../src/pyramidion/server/static/manager/words.js";
 
 /** @param {string} name @param {unknown} [value] */
 const setting = (name, value = 1) => ({ name, type: "int", default_by_kind: value });

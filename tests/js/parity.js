@@ -3,7 +3,7 @@
 // comes in (`op` and its parameters), and one goes out: what the operation gave, what is shown now, new requests.
 
 import { createInterface } from "node:readline";
-import { Work } from "../../src/pyramidion/web/static/annotation/work.js";
+import { Work } from "../../src/pyramidion/server/static/annotation/work.js";
 
 /** @type {any} */
 const page = globalThis;

@@ -1,11 +1,11 @@
 // @ts-check
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ApiError, call, path, untilAnswered, waits } from "../../src/pyramidion/web/static/shared/api.js";
-import { device } from "../../src/pyramidion/web/static/shared/device.js";
-import * as format from "../../src/pyramidion/web/static/shared/format.js";
-import { shortcuts } from "../../src/pyramidion/web/static/shared/shortcuts.js";
-import { sortedKeys } from "../../src/pyramidion/web/static/shared/table.js";
+import { ApiError, call, path, untilAnswered, waits } from "../../src/pyramidion/server/static/shared/api.js";
+import { device } from "../../src/pyramidion/server/static/shared/device.js";
+import * as format from "../../src/pyramidion/server/static/shared/format.js";
+import { shortcuts } from "../../src/pyramidion/server/static/shared/shortcuts.js";
+import { sortedKeys } from "../../src/pyramidion/server/static/shared/table.js";
 import { installPage, installServer } from "./page.js";
 
 test("percents say 100 only when all is done and 0 only when nothing is", () => {

@@ -1,8 +1,8 @@
 // @ts-check
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Draft, newestDraft, sendUnconfirmed, tidy } from "../../src/pyramidion/web/static/worker/drafts.js";
-import { contentWords, sources } from "../../src/pyramidion/web/static/worker/write.js";
+import { Draft, newestDraft, sendUnconfirmed, tidy } from "../../src/pyramidion/server/static/worker/drafts.js";
+import { contentWords, sources } from "../../src/pyramidion/server/static/worker/write.js";
 import { installPage, installServer } from "./page.js";
 
 const ABOUT = { campaign: "c", assignment: "7", task: "t" };

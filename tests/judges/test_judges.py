@@ -65,7 +65,7 @@ def test_an_ordinary_topic_is_one_part_and_a_huge_one_many():
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("nobody", "judge 'nobody' is unknown; there are: align, lexical, llm, nli"),
+        ("nobody", "unknown judge 'nobody'; known values are: align, lexical, llm, nli"),
         ("nli", "needs a model: nli:MODEL"),
         ("align:large", "judge align takes no model"),
     ],
@@ -76,7 +76,7 @@ def test_wrong_names_say_what_there_is(spec, message):
 
 
 def test_strange_choices_are_refused():
-    with pytest.raises(UsageError, match="judge lexical has no choice 'base_url'"):
+    with pytest.raises(UsageError, match="judge lexical has no option 'base_url'"):
         make_judge("lexical", {"base_url": "x"})
     assert make_judge("nli:some/model").name == "nli:some/model"
 

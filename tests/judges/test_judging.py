@@ -152,7 +152,7 @@ def test_nothing_to_judge():
     assert pyr.judge([], ["text"]).shape == (0, 1)
     assert pyr.judge(["unit"], []).shape == (1, 0)
     for wrong in ("a text", [1]):
-        with pytest.raises(UsageError, match="units are a list of texts"):
+        with pytest.raises(UsageError, match="units must be a list of texts"):
             pyr.judge(wrong, ["text"])
 
 

@@ -12,7 +12,7 @@ from tests.pyramids.builders import cuts as sentence_cuts
 from tests.pyramids.builders import text_of
 
 from pyramidion import plugins
-from pyramidion.encoder.segments import SegmentedText
+from pyramidion.encoder.sentences import SegmentedText
 from pyramidion.errors import UsageError
 from pyramidion.judges import exact, wmin
 from pyramidion.judges.matching import Match, Matcher, WeightedUnits

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 from hypothesis import strategies as st
 
-from pyramidion.encoder.segments import Clause, Segment, SegmentedText, Sentence
+from pyramidion.encoder.sentences import Clause, Segment, SegmentedText, Sentence
 from pyramidion.pyramids.graph import SimilarityGraph
 from pyramidion.study.texts import Span
 

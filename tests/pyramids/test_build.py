@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pyramidion import ContentUnit, Contributor, InputError, Pyramid, Span, Study, Summary, Topic
-from pyramidion.encoder.segments import Clause, SegmentedText, Sentence
+from pyramidion.encoder.sentences import Clause, SegmentedText, Sentence
 from pyramidion.judges.contributors import contributors_of
 from pyramidion.pyramids.build import BuiltPyramid, build
 from pyramidion.pyramids.graph import SimilarityGraph
@@ -109,7 +109,7 @@ def test_identical_references_agree_on_everything() -> None:
 def test_an_empty_reference_is_left_out_with_a_note() -> None:
     built = made({**REFERENCES, "D": SegmentedText("")})
     assert built.pyramid == made(REFERENCES).pyramid
-    assert [str(note) for note in built.notes] == ["topic t, reference D: is empty and left out"]
+    assert [str(note) for note in built.notes] == ["topic t, reference D: is empty and is left out"]
 
 
 @pytest.mark.parametrize(("references", "what"), [({}, "has no references"), ({"A": SegmentedText("")}, "are empty")])

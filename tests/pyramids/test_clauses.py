@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyramidion.encoder.minilm import Encoder
-from pyramidion.encoder.segments import MOST_WAYS, Clause, one_apart
+from pyramidion.encoder.sentences import MOST_WAYS, Clause, one_apart
 from pyramidion.pyramids.clauses import (
     JOINING,
     MIN_WORDS,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.pyramids.builders import graphs, segments_of
 
 from pyramidion import plugins
-from pyramidion.encoder.segments import Segment, SegmentId
+from pyramidion.encoder.sentences import Segment, SegmentId
 from pyramidion.pyramids.graph import SimilarityGraph
 from pyramidion.pyramids.partition import Partition, Partitioner, Unit, attraction_of_pyramid
 

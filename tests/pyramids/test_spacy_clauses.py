@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pyramidion.encoder.segments import SegmentedText
+from pyramidion.encoder.sentences import SegmentedText
 from pyramidion.errors import MissingExtraError, UsageError
 from pyramidion.pyramids.choices import Choices
 from pyramidion.pyramids.spacy_clauses import SpacySegmenter

@@ -10,7 +10,7 @@ import pytest
 import pyramidion as pyr
 from pyramidion import plugins
 from pyramidion.analysis import sources as analyses
-from pyramidion.analysis.ranking import ranking
+from pyramidion.analysis.systems import ranking
 from pyramidion.evaluation import evaluate_study
 from pyramidion.report import collect as reporting
 from pyramidion.report.collect import findings
@@ -125,5 +125,5 @@ def test_methods_of_plugins_take_part_wherever_a_study_is_scored_by_all(monkeypa
     tables = analyses.scored_by_all(pyr.example())
     assert list(tables) == ["pyramid", "lite", "responsiveness", "rouge", "words"]
     assert max(tables["words"].per_system("words").values()) > 50
-    with pytest.raises(pyr.UsageError, match=r"method words has no choice 'tie'; it has: $"):
+    with pytest.raises(pyr.UsageError, match=r"method words has no option 'tie'; its options are: $"):
         pyr.score(pyr.example(), "words", tie="absent")

@@ -68,7 +68,7 @@ def test_the_score_is_the_mean_of_the_annotators_scores() -> None:
     notes = [str(note) for note in table.notes]
     assert notes == [
         "annotators ann, ben: 1 of 1 summaries have several annotations: modified 0.778 by ann, 0.556 by ben; "
-        "the score is the mean of theirs, 0.667"
+        "the score is their mean, 0.667"
     ]
     for name, value in (("ann", 7 / 9), ("ben", 5 / 9)):
         alone = pyr.score(TWO, "pyramid", judges=name)
@@ -82,7 +82,7 @@ def test_a_consensus_is_made_when_asked_and_says_so() -> None:
     assert "|annotators:consensus|" in str(table.signature)
     assert [str(note) for note in table.notes] == [
         "annotators ann, ben: 1 of 1 summaries have several annotations: modified 0.778 by ann, 0.556 by ben; "
-        "they are joined unit by unit (what most say; of two the lower count), which gives 0.444"
+        "they are joined unit by unit (what most annotators say; of two counts the lower), which gives 0.444"
     ]
     with pytest.raises(pyr.UsageError, match="mean, consensus"):
         pyr.score(TWO, "pyramid", annotators="majority")
@@ -97,7 +97,7 @@ def test_who_annotated_only_some_summaries_counts_only_there() -> None:
     table = pyr.score(apart, "pyramid", measures=["modified"])
     assert table.per_summary("modified") == {("t", "x"): 7 / 9, ("t2", "x"): 4 / 9}
     assert [str(note) for note in table.notes] == [
-        "annotators ann, ben: no two of them annotated the same summary; every score is by one annotator"
+        "annotators ann, ben: no two of them annotated the same summary; every score rests on one annotator"
     ]
 
 
@@ -118,13 +118,13 @@ def test_units_an_annotator_left_out_are_reported_by_name() -> None:
     table = pyr.score(study_of(said("ann", "43", 0), said("ben", "41", 0)[1:]), "pyramid")
     assert table.value("x", "modified") == (7 / 9 + 1 / 9) / 2
     where = "topic t, system x, annotator ben"
-    assert f"{where}: 1 of 4 units are not judged and count as not expressed" in map(str, table.notes)
+    assert f"{where}: 1 of 4 units were not judged and count as not expressed" in map(str, table.notes)
 
 
 def test_unmatched_content_that_only_one_counted() -> None:
     table = pyr.score(study_of(said("ann", "43", 1), said("ben", "41")), "pyramid", measures=["original", "modified"])
     assert table.value("x", "original") == 7 / 9
-    what = "not every annotator counted unmatched content; those who did give original"
+    what = "not every annotator counted unmatched content; original are by those who did"
     assert f"1 summaries: {what}" in map(str, table.notes)
 
 

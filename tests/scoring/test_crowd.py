@@ -149,7 +149,9 @@ def test_a_worker_is_unchecked_only_beside_others(example: pyr.Study) -> None:
     assert not [note for note in pyr.score(alone, "lite").notes if "unchecked" in note.what]
     apart = replace(example, judgments=Judgments(j for j in others if (j.judge == "worker1") == (j.system == "lead")))
     notes = [str(note) for note in pyr.score(apart, "lite").notes if "unchecked" in note.what]
-    assert notes == [f"judge {name}: kept unchecked: shares no task with anyone" for name in ("worker1", "worker2")]
+    assert notes == [
+        f"judge {name}: kept without a check: shares no task with another worker" for name in ("worker1", "worker2")
+    ]
 
 
 def test_excluding_everybody_leaves_no_score_and_says_so() -> None:

@@ -117,7 +117,7 @@ def test_show_says_it(tmp_path: Path) -> None:
     path = tmp_path / "study.jsonl"
     pyr.save(study(), path)
     done = run("show", path, "--topic", "t", "--system", "A")
-    assert "It is reference A itself, so it is compared with the other references only." in done.stdout
+    assert "This is reference A itself, so it is compared only with the other references." in done.stdout
     assert "modified 0.6000" in done.stdout
     held = json.loads(run("show", path, "--topic", "t", "--system", "A", "--json").stdout)
     assert held["own_reference"] == "A"

@@ -65,7 +65,7 @@ def test_uncounted_unmatched_content_makes_precision_undefined_and_says_so() -> 
 
 def test_unjudged_units_and_summaries_are_reported() -> None:
     notes = [str(note) for note in pyr.score(small(unit("ann", "u2", 1), unit("ann", "u1", None)), "pyramid").notes]
-    assert "topic t, system x: 1 of 2 units are not judged and count as not expressed" in notes
+    assert "topic t, system x: 1 of 2 units were not judged and count as not expressed" in notes
     assert "topic t: not scored, nothing to score them by: y" in notes
 
 

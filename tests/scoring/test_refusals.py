@@ -15,12 +15,12 @@ from pyramidion.study import UNMATCHED, Judgment, Judgments
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        ({"measures": ["lite", "modified"]}, "lite measure 'modified' is unknown; there are: lite"),
-        ({"min_agreement": 1.01}, "min_agreement is a share from 0 to 1, not 1.01"),
-        ({"min_agreement": -0.01}, "min_agreement is a share from 0 to 1, not -0.01"),
+        ({"measures": ["lite", "modified"]}, "unknown lite measure 'modified'; known values are: lite"),
+        ({"min_agreement": 1.01}, "min_agreement must be between 0 and 1, not 1.01"),
+        ({"min_agreement": -0.01}, "min_agreement must be between 0 and 1, not -0.01"),
         ({"rounds": 0}, "rounds must be at least 1, not 0"),
-        ({"tie": "maybe"}, "tie 'maybe' is unknown; there are: absent, present"),
-        ({"agreement": "mood"}, "agreement 'mood' is unknown; there are: positional, sequence"),
+        ({"tie": "maybe"}, "unknown tie 'maybe'; known values are: absent, present"),
+        ({"agreement": "mood"}, "unknown agreement 'mood'; known values are: positional, sequence"),
     ],
 )
 def test_lite_refuses_what_it_does_not_know(example: pyr.Study, choice: dict[str, Any], message: str) -> None:

@@ -42,5 +42,5 @@ def test_means_by_hand() -> None:
 def test_measures_are_the_rated_aspects_in_the_order_declared() -> None:
     assert responsiveness.score(RATED).measures == ("style", "content")
     assert responsiveness.score(RATED, measures=["content", "style"]).measures == ("content", "style")
-    with pytest.raises(pyr.UsageError, match="rated aspect 'length' is unknown; there are: content, style"):
+    with pytest.raises(pyr.UsageError, match="unknown rated aspect 'length'; known values are: content, style"):
         responsiveness.score(RATED, measures=["length"])

@@ -13,7 +13,7 @@ from pyramidion.scoring.rouge import MEASURES, Overlap, _Text, over_references, 
 
 
 def su4(reference: str, peer: str) -> Overlap:
-    return _Text(reference.split()).compared(_Text(peer.split()), "rouge-su4")
+    return _Text(reference.split()).overlap(_Text(peer.split()), "rouge-su4")
 
 
 def test_skip_bigrams_by_hand() -> None:
@@ -148,7 +148,7 @@ def test_only_texts_that_lose_most_letters_are_warned_about() -> None:
         assert not pyr.score(study(["plain words"], text), "rouge").notes
     notes = pyr.score(study(["plain words"], "אב a"), "rouge").notes
     assert [str(note) for note in notes] == [
-        "topic t, peer s: is mostly outside a-z, which this tokenizer drops; use tokens unicode"
+        "topic t, peer s: is mostly outside a-z, which this tokenizer drops; use --tokens unicode"
     ]
 
 

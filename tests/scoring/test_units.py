@@ -160,7 +160,7 @@ def test_unanswered_units_are_compared_with_nothing() -> None:
     )
     assert pyr.compare_units(unasked, "x", "y").both == 1  # one who did not answer does not outvote one who did
     apart = replace(SMALL, judgments=Judgments([*SMALL.judgments[:1], replace(asked[0], unit="2")]))
-    with pytest.raises(pyr.UsageError, match="'x' and 'y' were judged on no common unit"):
+    with pytest.raises(pyr.UsageError, match="'x' and 'y' have no judged units in common"):
         pyr.compare_units(apart, "x", "y")
 
 
@@ -176,9 +176,13 @@ def test_people_and_models_are_never_mixed_unasked() -> None:
     table = pyr.score(study, "pyramid", measures=["raw"])
     assert "judges:crowd" in str(table.signature)
     assert table.value("x", "raw") == 1  # ann says yes, ben no
-    assert "pyramid expert: no expert judged it, so the judgments of all workers are used" in map(str, table.notes)
+    assert "pyramid expert: no judge of kind expert judged it, so the judgments of all workers are used" in map(
+        str, table.notes
+    )
     alone = replace(study, judgments=Judgments(j for j in study.judgments if j.judge == "ben"))
     table = pyr.score(alone, "pyramid", measures=["raw"])
     assert "judges:all" in str(table.signature)
     assert table.value("x", "raw") == 0
-    assert "pyramid expert: no expert judged it, so the judgments of all judges are used" in map(str, table.notes)
+    assert "pyramid expert: no judge of kind expert judged it, so the judgments of all judges are used" in map(
+        str, table.notes
+    )

@@ -162,7 +162,7 @@ def test_an_own_annotation_is_changed_by_its_owner_only(office: Office) -> None:
         assert other.state(id)["may_edit"] is False
         refused = other.send(id, "delete_unit", unit="u01")
         assert refused.status_code == 403
-        assert error(refused) == "this is erin's own annotation; begin one of your own"
+        assert error(refused) == "this annotation belongs to erin; begin your own"
     assert emil.give(id, "x.pyr", "").status_code == 403
     assert emil.store(id).status_code == 403
     assert erin.do(id, "rename_unit", unit="u01", label="mine")["pyramid"]["units"][0]["label"] == "mine"
@@ -273,7 +273,7 @@ REFUSED: list[tuple[JSON, str]] = [
     ({"type": "explode"}, "command 'explode' is unknown"),
     ({}, "command None is unknown"),
     ({"type": "rename_unit", "unit": "u01"}, "field 'label' is missing"),
-    ({"type": "rename_unit", "unit": "u01", "label": 7}, "must be a text"),
+    ({"type": "rename_unit", "unit": "u01", "label": 7}, "must be text"),
     ({"type": "rename_unit", "unit": "u99", "label": ""}, "there is no unit 'u99'"),
     ({"type": "rename_unit", "unit": "u01", "label": "\ud800"}, "half a character"),
     ({"type": "add_contributor", "unit": "u01", "reference": "A", "spans": [[0, 10**9]]}, "not inside the text"),
@@ -286,7 +286,7 @@ REFUSED: list[tuple[JSON, str]] = [
         {"type": "add_unit", "contributors": [{"reference": "A", "spans": [[0, 1]]}] * 2},
         "at most one contributor for a reference",
     ),
-    ({"type": "add_unit", "unit": "u01"}, "there is a unit u01 already"),
+    ({"type": "add_unit", "unit": "u01"}, "unit u01 already exists"),
     ({"type": "merge_units", "units": ["u01"]}, "two or more different units"),
     ({"type": "split_unit", "unit": "u01", "references": ["A", "B", "C", "D"]}, "leaves some"),
     ({"type": "match_unit", "unit": "u01", "spans": [[0, 3]]}, "of a pyramid"),
@@ -362,7 +362,7 @@ def test_a_conflicting_change_is_refused_and_shown(office: Office) -> None:
     refused = emil.send(id, "rename_unit", base=1, unit="u01", label="emil's")
     assert refused.status_code == 409
     shown = refused.json()
-    assert shown["error"] == "this was changed meanwhile: erin renamed unit u01 to “erin's”"
+    assert shown["error"] == "this has been changed meanwhile: erin renamed unit u01 to “erin's”"
     assert [(event["author"], event["says"]) for event in shown["events"]] == [("erin", "renamed unit u01 to “erin's”")]
     assert shown["state"]["version"] == 2
     assert shown["state"]["pyramid"]["units"][0]["label"] == "erin's"

@@ -11,7 +11,7 @@ from sqlalchemy import event, insert, text
 
 from pyramidion.campaigns.workers import Workers
 from pyramidion.errors import UsageError
-from pyramidion.server.turns import MOST_AT_ONCE, Turns
+from pyramidion.server.context import MOST_AT_ONCE, Turns
 from pyramidion.store import schema
 from pyramidion.store.database import Database
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from pyramidion.stats.multiple import holm, letter_groups, rightmost_different
+from pyramidion.stats.paired import holm, letter_groups, rightmost_different
 
 
 def test_holm_by_hand() -> None:

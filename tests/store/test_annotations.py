@@ -33,7 +33,7 @@ def test_annotations_are_begun_once_under_a_name(database: Database) -> None:
     assert store.all(kind="peer") == [peer]
     assert store.all(topic="other") == []
     assert (store.version(made.id), store.version(peer.id)) == (2, 0)
-    with pytest.raises(pyr.UsageError, match="topic t: the pyramid has an annotation called 'anna' already"):
+    with pytest.raises(pyr.UsageError, match="topic t: the pyramid already has an annotation called 'anna'"):
         store.add("t", "pyramid", name="anna", owner="ben")
     with pytest.raises(pyr.UsageError, match="there is no annotation 99"):
         store.get(99)

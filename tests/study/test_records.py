@@ -105,14 +105,14 @@ def with_spans(spans: object) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ({}, f"type None is unknown; there are: {KINDS}"),
-        ({"type": ["topic"]}, f"type ['topic'] is unknown; there are: {KINDS}"),
+        ({}, f"unknown type None; known values are: {KINDS}"),
+        ({"type": ["topic"]}, f"unknown type ['topic']; known values are: {KINDS}"),
         ({"type": "topic"}, "field 'id' is missing"),
         ({"type": "topic", "id": None}, "field 'id' is null"),
         ({"type": "topic", "id": LONG}, "field 'id' must be text, not [\"a text that is longer than anybody wou"),
         ({"type": "topic", "id": "t", "documents": {}}, "field 'documents' must be a list, not {}"),
         ({"type": "topic", "id": "t", "documents": ["d"]}, "field 'documents[0]' must be an object, not \"d\""),
-        ({"type": "study", "version": 2}, "version 2 of this format is unknown here; this release reads version 1"),
+        ({"type": "study", "version": 2}, "version 2 of this format is not supported; this release reads version 1"),
         ({**PYRAMID, "references": ["A", 1]}, "field 'references[1]' must be text, not 1"),
         (with_spans("0-3"), "field 'units[0].contributors[0].spans' must be a list, not \"0-3\""),
         (with_spans([[0]]), f"{SPAN} must be [start, end], not [0]"),
@@ -155,7 +155,7 @@ def test_a_title_is_text() -> None:
     ("value", "message"),
     [
         ([], "this must be an object, not []"),
-        ({"reference": "A", "colour": "red"}, "field 'colour' is unknown; there are: reference, spans"),
+        ({"reference": "A", "colour": "red"}, "unknown field 'colour'; known values are: reference, spans"),
         ({"spans": []}, "field 'reference' is missing"),
     ],
 )

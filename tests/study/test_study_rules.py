@@ -57,7 +57,7 @@ CASES = {
     "topic t, unit u, contributor 1: reference 'B' is not one of the pyramid's": {
         "pyramids": pyramid(pyr.ContentUnit("u", "", (contributor("B"),)))
     },
-    "topic t, unit u, contributor 1: has spans, but the text of reference 'B' is not here": {
+    "topic t, unit u, contributor 1: has spans, but the text of reference 'B' is missing": {
         "pyramids": pyramid(pyr.ContentUnit("u", "", (contributor("B", (0, 1)),)), ("A", "B"))
     },
     "topic t, unit u: has 2 contributors from 1 reference (2 from A); it weighs 2": {

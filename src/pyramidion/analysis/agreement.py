@@ -351,7 +351,7 @@ def _tables(result: Agreement) -> tuple[Table, ...]:
         tuple((_span(d), d.pairs, d.pairs / pairs_in_all) for d in result.differences),
     )
     pairs = Table(
-        "Every two judges",
+        "Pairs of judges",
         ("judge", "other", "alpha", "items"),
         tuple((a, b, found.value, found.items) for a, b, found in result.pairs),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -137,8 +137,7 @@ Result = TypeVar("Result")
 @dataclass(frozen=True)
 class Table:
     """Rows under named columns. A cell is text, a count, a number, money, or None if undefined. ``heads`` are
-    shorter column names for people. The first ``naming`` columns identify a row; a terminal shows at most ``fold``
-    other columns beside them and the rest below."""
+    shorter column names for people. The first ``naming`` columns identify a row."""
 
     title: str
     columns: tuple[str, ...]
@@ -147,25 +146,10 @@ class Table:
     digits: int = 3
     heads: tuple[str, ...] = ()
     naming: int = 1
-    fold: int = 0
 
     @property
     def shown_heads(self) -> tuple[str, ...]:
         return self.heads or self.columns
-
-    def folded(self) -> tuple[Table, ...]:
-        """The table split into narrow parts, each with the columns that identify its rows."""
-        naming, rest = range(self.naming), range(self.naming, len(self.columns))
-        if not self.fold or len(rest) <= self.fold:
-            return (self,)
-        parts = []
-        for start in range(0, len(rest), self.fold):
-            places = [*naming, *rest[start : start + self.fold]]
-            columns, heads = (tuple(names[p] for p in places) for names in (self.columns, self.shown_heads))
-            rows = tuple(tuple(row[p] for p in places) for row in self.rows)
-            last = start + self.fold >= len(rest)
-            parts.append(replace(self, columns=columns, heads=heads, rows=rows, note=self.note if last else ""))
-        return tuple(replace(part, title=part.title if not number else "") for number, part in enumerate(parts))
 
     def column(self, name: str) -> list[Cell]:
         place = self.columns.index(name)

@@ -283,7 +283,9 @@ def _metric_cells(
     if isinstance(metrics, ScoreTable):
         metrics = {next(iter(studies)): metrics}
     if unknown := sorted(set(metrics) - set(studies)):
-        raise UsageError(f"there are metrics for {', '.join(unknown)}, but the studies are: {', '.join(studies)}")
+        raise UsageError(
+            f"there are there are metrics for {', '.join(unknown)}, but the studies are: {', '.join(studies)}"
+        )
     found: dict[str, Cells] = {}
     for year, table in metrics.items():
         for measure in table.measures:
@@ -352,7 +354,7 @@ def _tables(result: Consistency) -> Iterator[Table]:
     )
     if result.auto:
         yield Table(
-            "Manual less autoPyramid score",
+            "Manual minus autoPyramid score",
             ("assessor", *when, "difference", "topics", "summaries", "autoPyramid higher in"),
             tuple(
                 (

@@ -47,13 +47,7 @@ from pyramidion.analysis.metric_matrix import (
 from pyramidion.analysis.metric_matrix import matrix as matrix_of
 from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.stats.correlation import Kind, row_correlations, weighted_correlations
-from pyramidion.stats.intervals import (
-    Interval,
-    divided,
-    percentile_interval,
-    resampling_weights,
-    weighted_means,
-)
+from pyramidion.stats.intervals import Interval, divided, percentile_interval, resampling_weights, weighted_means
 from pyramidion.study import Signature
 
 LEVELS = ("system", "summary", "pooled")

@@ -222,7 +222,10 @@ def sentence(scored: ScoredSettings, result: GridSearch) -> str:
 def _beside(result: GridSearch) -> str:
     """Say in words what to compare the best figure with."""
     default = None if result.default is None else result.default.r
-    others = {"where every topic has the best setting of the others": result.honest, "with the defaults": default}
+    others = {
+        "when every topic is scored by the best setting of the others": result.honest,
+        "with the defaults": default,
+    }
     said = [f"{what} it is {r:.3f}" for what, both in others.items() if both and (r := both.at(result.by)) is not None]
     return "It was chosen by that figure" + (f"; {', '.join(said)}." if said else ".")
 

@@ -1,8 +1,8 @@
 """Many settings of the automatic pyramid on the same texts: Gao et al. 2019, appendix B.
 
-Texts are cut, encoded and compared once for all settings, and a graph is made once for each threshold. What is left for
-a setting is to partition the graph and to look up how far its units are expressed; settings that lead to the same
-pyramid share that, too. Scores are those of `Evaluator` with the same choices.
+Texts are cut, encoded and compared once for all settings, and a graph is made once for each threshold. Each setting
+then only partitions the graph and looks up the degrees of its units; settings that lead to the same pyramid share that
+too. Scores are those of `Evaluator` with the same choices.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyramidion.encoder.segments import Segment, SegmentedText
+from pyramidion.encoder.sentences import Segment, SegmentedText
 from pyramidion.errors import Problem
 from pyramidion.evaluation import Evaluator, TopicJob
 from pyramidion.judges.contributors import PEERS_AT_ONCE, Comparison, peer_contents
@@ -37,7 +37,7 @@ VARIED = (*PARTS, *NUMBERS)
 
 
 def shared_choices(choices: Choices) -> Choices:
-    """What settings must agree in to be explored together: everything but the numbers and the partitioner."""
+    """The choices that settings must share to be explored together: everything but the numbers and the partitioner."""
     unsaid: dict[str, Any] = dict.fromkeys(NUMBERS)
     return replace(choices, **unsaid | {"percentile": PERCENTILE, "partitioner": Choices.partitioner})
 
@@ -47,7 +47,7 @@ Scores = dict[str, list[float | None]]
 
 
 class SettingScores(NamedTuple):
-    """The peers of a topic under one setting, and what there is to say about its pyramid."""
+    """The peers of a topic under one setting, and the notes on its pyramid."""
 
     choices: Choices
     scores: Scores

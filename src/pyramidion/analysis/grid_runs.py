@@ -26,8 +26,8 @@ from pyramidion.formats.files import to_file_name
 from pyramidion.pyramids.build import NAME, foreign_texts
 from pyramidion.pyramids.choices import Choices
 from pyramidion.scoring.auto import MEASURES
+from pyramidion.scoring.choice import without_references
 from pyramidion.scoring.methods import score
-from pyramidion.scoring.missing import without_references
 from pyramidion.study import ScoreTable, Study
 
 PERCENTILES = (60.0, 62.0, 65.0, 67.0, 70.0, 72.0, 75.0, 77.0, 80.0, 83.0, 85.0, 87.0)

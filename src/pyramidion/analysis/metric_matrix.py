@@ -18,9 +18,6 @@ from pyramidion.errors import Problem
 from pyramidion.stats.correlation import Kind, correlation, row_correlations, williams
 from pyramidion.stats.intervals import blocks
 
-FOLD = 5
-"""The number of numeric columns, besides the measures, that fit an 80-column terminal."""
-
 
 @dataclass(frozen=True, slots=True)
 class AtLevel:
@@ -75,7 +72,7 @@ def matrix_table(found: Matrix) -> Table:
     )
     title = f"Measures with each other ({found.kind}, {found.level} level)"
     columns = ("measure", "no.", *found.measures)
-    return Table(title, columns, rows, heads=("measure", "no.", *numbers), naming=2, fold=FOLD)
+    return Table(title, columns, rows, heads=("measure", "no.", *numbers), naming=2)
 
 
 def matrix_figure(found: Matrix) -> Heatmap:

@@ -10,7 +10,7 @@ import numpy as np
 from pyramidion.analysis.inputs import Floats
 from pyramidion.errors import UsageError, check_choice
 from pyramidion.stats import paired
-from pyramidion.stats.multiple import holm
+from pyramidion.stats.paired import holm
 
 Correction = Literal["holm", "none"]
 RESAMPLES = {"permutation": paired.SAMPLES, "bootstrap": 10_000}

@@ -208,7 +208,7 @@ def _check(given: dict[str, Sequence[int] | None], max_topics: int, power: float
 
 
 def _references(pilot: Study, topics: Iterable[str]) -> int | None:
-    """How many references the pilot's topics have: the median; None where it has none."""
+    """How many references the pilot's topics have: the median; None if it has none."""
     per_topic = Counter(summary.topic for summary in pilot.references)
     numbers = [per_topic[topic] for topic in topics if per_topic[topic]]
     return round(median(numbers)) if numbers else None

@@ -25,7 +25,7 @@ from pyramidion.analysis.ratings import rated_aspects, ratings_of
 from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.scoring.choice import choose
 from pyramidion.scoring.unit_vectors import unit_vectors
-from pyramidion.stats.multiple import letter_groups, rightmost_different
+from pyramidion.stats.paired import letter_groups, rightmost_different
 from pyramidion.stats.tukey import Comparisons
 from pyramidion.stats.tukey import tukey as tukey_comparisons
 from pyramidion.study import ScoreTable, Signature, Study

@@ -1,1 +1,1 @@
-"""Expert annotation: pyramids and peers annotated by commands, kept as events, undone and redone without limit."""
+"""Expert annotation: pyramids and peers are annotated by commands, stored as events, with unlimited undo and redo."""

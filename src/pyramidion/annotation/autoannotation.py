@@ -15,7 +15,7 @@ from pyramidion.study import Judgments, Study
 
 @dataclass(frozen=True)
 class AutoAnnotated:
-    """The study with the new judgments, how many summaries got them, and how many of the questions were a yes."""
+    """The study with the new judgments, how many summaries got them, and how many units were found."""
 
     study: Study = field(repr=False)
     judge: str
@@ -48,7 +48,7 @@ def autoannotate_study(
     evidence = Evidence.of(study, manual)
     if not evidence.known:
         raise UsageError(
-            f"there is nothing to learn from: no evidence is marked in any summary for the units of pyramid "
+            f"there are no marked words to search for: no summary has evidence for the units of pyramid "
             f"{choice.pyramid!r} (it was annotated by {', '.join(teachers[:5]) or 'nobody'}); autoannotate needs "
             "summaries with marked words, as DUCView's .pan files and the pages of `annotate` have them"
         )
@@ -57,14 +57,14 @@ def autoannotate_study(
         peer for peer in study.peers if peer.topic in choice.pyramids and (peer.topic, peer.system) not in annotated
     )
     if only_missing and not wanted:
-        raise UsageError("no summary is missing: every peer of a topic with this pyramid is annotated already")
+        raise UsageError("nothing to do: every peer of a topic with this pyramid is already annotated")
     taught = sum(evidence.can_teach(topic, system) for topic, texts in wanted.items() for system in texts)
     if not taught:
-        raise UsageError("no other summary of these topics has evidence, so there is nothing to learn from")
+        raise UsageError("no other summary of these topics has marked words to search for")
     judged = [Autoannotator(evidence, judge).judge(choice.pyramids[t], texts) for t, texts in sorted(wanted.items())]
     new = Judgments(chain.from_iterable(judged))
     notes = (*choice.notes, *_untaught(wanted, evidence))
-    found = int(sum(value > 0 for value in new.value))
+    found = int((new.value > 0).sum())
     return AutoAnnotated(with_judgments(study, judge, new), judge, teachers, taught, len(new), found, notes)
 
 

@@ -18,7 +18,7 @@ Spans = tuple[Span, ...]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """One mention of a unit in the peer summary; without spans where an import did not say where."""
+    """One mention of a unit in the peer summary; without spans if an import did not give them."""
 
     id: str
     unit: str
@@ -38,7 +38,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class ImportPyramid:
-    """Begin with the units of a pyramid that exists, exactly as they are. Only while there is no unit."""
+    """Begin with the units of an existing pyramid, unchanged. Only possible while there are no units."""
 
     says: ClassVar[str] = "imported a pyramid"
     content: tuple[ContentUnit, ...]
@@ -75,7 +75,7 @@ class DeleteUnit:
 
 @dataclass(frozen=True, slots=True)
 class AddContributor:
-    """More words of a reference for a unit; they join those it has there already."""
+    """Add words of a reference to a unit, joined to those it already has there."""
 
     says: ClassVar[str] = "added words of reference {reference} to unit {unit}"
     unit: str
@@ -85,7 +85,7 @@ class AddContributor:
 
 @dataclass(frozen=True, slots=True)
 class RemoveContributor:
-    """Take a contributor out of a unit, or only the words given."""
+    """Remove a contributor from a unit, or only the given words."""
 
     says: ClassVar[str] = "removed words of reference {reference} from unit {unit}"
     unit: str
@@ -103,7 +103,7 @@ class MoveContributor:
 
 @dataclass(frozen=True, slots=True)
 class MergeUnits:
-    """Make one unit of several. It keeps the name and place of the first, and its label unless another is given."""
+    """Merge several units into one. It keeps the id and place of the first, and its label unless another is given."""
 
     says: ClassVar[str] = "merged units {shown}"
     units: tuple[str, ...]
@@ -129,7 +129,7 @@ class SplitUnit:
 class ReorderUnit:
     """Put a unit in front of another, or at the end."""
 
-    says: ClassVar[str] = "moved unit {unit} to another place"
+    says: ClassVar[str] = "reordered unit {unit}"
     unit: str
     before: str = ""
 
@@ -139,7 +139,7 @@ class ReorderUnit:
 
 @dataclass(frozen=True, slots=True)
 class ImportMatches:
-    """Begin with an annotation that exists. Only while nothing is matched or marked."""
+    """Begin with an existing annotation. Only possible while nothing is matched or marked."""
 
     says: ClassVar[str] = "imported an annotation"
     matches: tuple[Match, ...] = ()
@@ -182,7 +182,7 @@ class RemoveMark:
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """Take back one's own last change. ``target``, the event's number, is filled in on acceptance."""
+    """Undo the author's own last change. ``target``, the event's number, is filled in on acceptance."""
 
     says: ClassVar[str] = "undid change {target}"
     target: int = -1
@@ -190,7 +190,7 @@ class Undo:
 
 @dataclass(frozen=True, slots=True)
 class Redo:
-    """Bring back what one undid last, as long as one has changed nothing since."""
+    """Redo the author's last undone change, if they have changed nothing since."""
 
     says: ClassVar[str] = "redid change {target}"
     target: int = -1
@@ -216,7 +216,7 @@ COMMANDS: tuple[type[Command], ...] = get_args(Command)
 
 
 def describe(command: Command) -> str:
-    """What a command did, to go after its author's name."""
+    """Describe what a command did, to follow its author's name."""
     names = ("unit", "label", "reference", "to", "shown", "new", "id", "target")
     return command.says.format(**{name: getattr(command, name) for name in names if hasattr(command, name)})
 
@@ -246,7 +246,7 @@ class PeerAnnotation:
         return counts
 
     def judgments(self, pyramid: Pyramid, judge: str) -> list[Judgment]:
-        """One judgment for every unit of the pyramid, 0 where it is not matched, and the count of other content."""
+        """One judgment for every unit of the pyramid, 0 if it is not matched, and the count of unmatched content."""
         mentions: dict[str, list[Match]] = {}
         for match in self.matches:
             mentions.setdefault(match.unit, []).append(match)
@@ -259,7 +259,7 @@ class PeerAnnotation:
         return Judgment(self.topic, self.system, judge, len(spans), unit, aspect, evidence=evidence)
 
     def lost(self, pyramid: Pyramid) -> tuple[Match, ...]:
-        """Matches of units that the pyramid no longer has; they count for nothing until matched again."""
+        """Matches of units that the pyramid no longer has; they do not count until they are matched again."""
         known = {unit.id for unit in pyramid.units}
         return tuple(match for match in self.matches if match.unit not in known)
 
@@ -289,7 +289,7 @@ class Subject:
         return cls(PeerAnnotation(topic, system), {system: text}, pyramid)
 
     def check(self, command: Edit) -> None:
-        """Refuse what does not fit the texts and the pyramid. Replaying does not ask again."""
+        """Refuse a command that does not fit the texts and the pyramid. Not repeated on replay."""
         if isinstance(command, PyramidCommand) is not isinstance(self.start, Pyramid):
             raise RefusedError(f"this annotation is of a {'pyramid' if self.pyramid is None else 'peer summary'}")
         for text in _texts(command):
@@ -322,7 +322,7 @@ class Subject:
             if name not in self.texts:
                 raise RefusedError(f"{where}: there is no reference {name!r}; there are: {', '.join(self.texts)}")
             if name in seen:
-                raise RefusedError(f"{where}: a unit has at most one contributor for a reference")
+                raise RefusedError(f"{where}: a unit can have at most one contributor per reference")
             seen.add(name)
             self._check_spans(where, contributor.spans, f"reference {name}", self.texts[name], bare)
 
@@ -362,4 +362,6 @@ def _check_text(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise RefusedError(f"{text[:40]!r} is not text: half a character cannot be kept") from None
+        raise RefusedError(
+            f"{text[:40]!r} is not valid text: it contains half a character (a lone surrogate)"
+        ) from None

@@ -1,7 +1,7 @@
 """Expert annotation over a study database: begin, change, watch, import, compare, adjudicate.
 
 Several processes may change one annotation. Each validates a command against the events it has read and appends the
-event under the next number; if somebody else took that number, it reads on, and the command is rebased or refused.
+event under the next number; if that number is taken, it reads the new events, and the command is rebased or refused.
 
 Two annotations of the same text are compared with the disagreements first, which is what an adjudicator looks at. Units
 of two pyramids are paired by the words that contribute to them (`pyramidion.analysis.pyramid_pairs`); matches of two
@@ -34,14 +34,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Words of a peer that were marked for a unit in another summary of the topic. Never applied by itself."""
+    """Words of a peer that were marked for a unit in another summary of the topic. Never applied automatically."""
 
     unit: str
     spans: tuple[Span, ...]
 
 
 def may_change(stored: StoredAnnotation, author: str) -> bool:
-    """An annotation is its owner's, unless it is shared."""
+    """Whether somebody may change an annotation: its owner, or anybody if it is shared."""
     return stored.shared or author == stored.owner
 
 
@@ -51,13 +51,13 @@ def peer_score(peer: PeerAnnotation, pyramid: Pyramid) -> PeerScore:
 
 
 def is_on(units: Collection[str], unit: str, aspect: str) -> bool:
-    """Whether an answer is part of a peer's annotation with these units: about one of them, or unmatched content."""
+    """Whether a judgment is part of a peer's annotation with these units: about one of them, or unmatched content."""
     return unit in units or aspect == UNMATCHED
 
 
 @dataclass(frozen=True, slots=True)
 class MatchPair:
-    """What two annotators say about a unit, or, where ``unit`` is empty, about content in no unit."""
+    """What two annotators say about a unit, or, if ``unit`` is empty, about content in no unit."""
 
     unit: str
     first: tuple[Match | Mark, ...]
@@ -71,7 +71,8 @@ class MatchPair:
 
 
 def compare_peers(first: PeerAnnotation, second: PeerAnnotation, pyramid: Pyramid) -> list[MatchPair]:
-    """Every unit that either matched, and what both left over: different counts first, then different words."""
+    """Every unit that either annotator matched, and the unmatched content: different counts first, then different
+    words."""
     rows = []
     for unit in pyramid.units:
         one, other = (tuple(m for m in peer.matches if m.unit == unit.id) for peer in (first, second))
@@ -131,10 +132,8 @@ class AnnotationDesk:
         shared: bool = False,
         start: Iterable[Judgment] | PeerAnnotation | str | None = None,
     ) -> StoredAnnotation:
-        """A new annotation of a peer, with a pyramid of the study (its name) or one being annotated (its id).
-
-        It is empty, or starts from an annotation, or from judgments, such as those of the study's judge of this name.
-        """
+        """Begin an annotation of a peer with a pyramid of the study (by name) or one being annotated (by id). It
+        starts empty, from an annotation, or from judgments such as those of a judge of the study."""
         _check_name(name)
         units = self._pyramid(topic, pyramid)
         if isinstance(start, str):
@@ -180,7 +179,7 @@ class AnnotationDesk:
         return known
 
     def pyramid_version(self, stored: StoredAnnotation) -> int | None:
-        """How many events the pyramid has that a peer is matched to, where it is one being annotated."""
+        """The version of the pyramid that a peer is matched to, if it is being annotated."""
         return None if stored.pyramid_id is None else self.store.version(stored.pyramid_id)
 
     def as_rows(self, chosen: Iterable[StoredAnnotation]) -> list[dict[str, Any]]:
@@ -192,7 +191,7 @@ class AnnotationDesk:
         """Accept a command made against a version; RefusedError or ConflictError say why not."""
         stored = self.store.get(id)
         if not may_change(stored, author):
-            raise RefusedError(f"this is {stored.owner}'s own annotation; {author} may begin another")
+            raise RefusedError(f"this annotation belongs to {stored.owner}; {author} can begin another")
         for _ in range(TRIES):
             event = self.open(id).accept(command, author=author, base=base, at=time.time())
             try:
@@ -200,7 +199,7 @@ class AnnotationDesk:
             except BehindError:
                 continue
             return event
-        raise UsageError(f"annotation {id} changes too fast just now; try again")
+        raise UsageError(f"annotation {id} is being changed too quickly; try again")
 
     # -- results ---------------------------------------------------------------------------------------------
 
@@ -353,7 +352,9 @@ def _on(pyramid: Pyramid, judgments: Iterable[Judgment]) -> list[Judgment]:
 def _check_name(name: str) -> None:
     """A name becomes that of a pyramid or of a judge, so it is an id."""
     if not name or name != name.strip() or not name.isprintable():
-        raise RefusedError(f"{name[:40]!r} cannot name an annotation: a name is on one line, without spaces around it")
+        raise RefusedError(
+            f"{name[:40]!r} cannot be the name of an annotation: a name is one line without surrounding spaces"
+        )
 
 
 def _required(value: T | None) -> T:

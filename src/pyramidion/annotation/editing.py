@@ -49,7 +49,7 @@ def _edit(pyramid: Pyramid, command: do.PyramidCommand) -> Pyramid:
             return _remove(pyramid, unit, reference, spans)
         case do.MoveContributor(unit, reference, to):
             if unit == to:
-                raise RefusedError(f"unit {unit}, contributor {reference}: it is in this unit already")
+                raise RefusedError(f"unit {unit}, contributor {reference}: it is already in this unit")
             source, target = _unit(pyramid, unit), _unit(pyramid, to)
             moved = _contributor(source, reference)
             return _put(_put(pyramid, _without_contributors(source, {reference})), _with_contributor(target, moved))
@@ -62,11 +62,11 @@ def _edit(pyramid: Pyramid, command: do.PyramidCommand) -> Pyramid:
 
 def _import(pyramid: Pyramid, content: tuple[ContentUnit, ...]) -> Pyramid:
     if pyramid.units:
-        raise RefusedError(f"a pyramid is imported into an empty one; this one has {len(pyramid.units)} units")
+        raise RefusedError(f"a pyramid can be imported only into an empty one; this one has {len(pyramid.units)} units")
     for unit in content:
         _check_new(pyramid, unit.id)
     if len({unit.id for unit in content}) < len(content):
-        raise RefusedError("the imported pyramid has two units of the same name")
+        raise RefusedError("the imported pyramid has two units with the same id")
     return _with(pyramid, content)
 
 
@@ -74,7 +74,7 @@ def _check_new(pyramid: Pyramid, unit: str) -> None:
     if not unit or unit != unit.strip() or not unit.isprintable() or len(unit) > LONGEST_ID:
         raise RefusedError(f"{unit[:40]!r} cannot name a unit: a name is short, on one line, without spaces around it")
     if any(known.id == unit for known in pyramid.units):
-        raise RefusedError(f"there is a unit {unit} already")
+        raise RefusedError(f"unit {unit} already exists")
 
 
 def _unit(pyramid: Pyramid, id: str) -> ContentUnit:
@@ -151,7 +151,7 @@ def _split(pyramid: Pyramid, command: do.SplitUnit) -> Pyramid:
     _check_new(pyramid, command.new)
     moved = tuple(_contributor(unit, reference) for reference in dict.fromkeys(command.references))
     if not moved or len(moved) == len(unit.contributors):
-        raise RefusedError(f"unit {unit.id} “{unit.label}”: a split takes some of its contributors and leaves some")
+        raise RefusedError(f"unit {unit.id} “{unit.label}”: a split must move some of its contributors and leave some")
     new = ContentUnit(command.new, command.label, moved)
     rest = _without_contributors(unit, command.references)
     return _with(pyramid, tuple(made for old in pyramid.units for made in ((rest, new) if old is unit else (old,))))
@@ -175,22 +175,22 @@ def _annotate(peer: PeerAnnotation, command: do.PeerCommand) -> PeerAnnotation:
     match command:
         case do.ImportMatches(matches, marks):
             if peer.matches or peer.marks:
-                raise RefusedError("an annotation is imported into an empty one; this one is begun")
+                raise RefusedError("an annotation can be imported only into an empty one; this one is not empty")
             ids = [match.id for match in matches] + [mark.id for mark in marks]
             if len(set(ids)) < len(ids) or not all(map(_is_name, ids)):
-                raise RefusedError("imported matches and marks need short names of their own")
+                raise RefusedError("imported matches and marks need short unique ids")
             return replace(peer, matches=matches, marks=marks)
         case do.MatchUnit(unit, spans, id):
             new = Match(id, unit, union(spans))
             for match in peer.matches:
                 if (match.unit, match.spans) == (unit, new.spans):
-                    raise RefusedError(f"unit {unit} is matched to these words already")
+                    raise RefusedError(f"unit {unit} is already matched to these words")
             _check_new_name(peer, id)
             return replace(peer, matches=(*peer.matches, new))
         case do.MarkUnmatched(spans, id):
             words = union(spans)
             if any(mark.spans == words for mark in peer.marks):
-                raise RefusedError("these words are marked already")
+                raise RefusedError("these words are already marked")
             _check_new_name(peer, id)
             return replace(peer, marks=(*peer.marks, Mark(id, words)))
         case do.Unmatch(id):

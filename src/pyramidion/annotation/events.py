@@ -1,24 +1,23 @@
-"""Annotations and their events as the database keeps them: append-only, numbered without gaps, whoever writes at the
-same moment. Events and commands are JSON objects there and in requests; reading refuses what is not exact.
-"""
+"""Annotations and their events as the database keeps them: append-only and numbered without gaps, even with
+concurrent writers. Events and commands are JSON objects there and in requests; reading refuses what is not exact."""
 
 from __future__ import annotations
 
 import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple, get_args
 
 from sqlalchemy import Connection, Row, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from pyramidion.annotation.commands import COMMANDS, Command, Mark, Match, RefusedError
+from pyramidion.annotation.commands import COMMANDS, Command, RefusedError
 from pyramidion.annotation.log import Event
 from pyramidion.errors import PyramidionError, UnknownError, UsageError, check_choice
 from pyramidion.store import schema
 from pyramidion.store.database import Database
-from pyramidion.study import ContentUnit, Contributor, Span
+from pyramidion.study.records import BadRecordError, Codec
 
 Kind = Literal["pyramid", "peer"]
 LARGEST_ID = 2**31 - 1
@@ -26,7 +25,8 @@ LARGEST_ID = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class StoredAnnotation:
-    """Who annotates what. ``pyramid_id`` is the annotation whose pyramid a peer is matched to, else ``pyramid``."""
+    """Who annotates what. ``pyramid_id`` is the annotation whose pyramid a peer is matched to; otherwise ``pyramid``
+    names one of the study."""
 
     id: int
     topic: str
@@ -74,7 +74,7 @@ class Annotations:
         sources: Sequence[str] = (),
         events: Sequence[Event] = (),
     ) -> StoredAnnotation:
-        """Begin an annotation, with its first events; the name is free for this text, or UsageError."""
+        """Begin an annotation with its first events; UsageError if the name is taken for this text."""
         check_choice("kind", kind, get_args(Kind))
         what = {"topic": topic, "kind": kind, "system": system, "name": name}
         how = {"owner": owner, "shared": shared, "pyramid": pyramid, "pyramid_id": pyramid_id}
@@ -104,13 +104,13 @@ class Annotations:
         return None if row is None else _annotation(row)
 
     def all(self, **only: str) -> list[StoredAnnotation]:
-        """Annotations in the order they were begun; ``topic="t"``, ``kind="peer"`` and the like choose some."""
+        """Annotations in the order they were begun; filter with ``topic="t"``, ``kind="peer"`` and so on."""
         query = select(schema.annotation_heads).filter_by(**only).order_by(schema.annotation_heads.c.id)
         with self._database.read() as connection:
             return [_annotation(row) for row in connection.execute(query).all()]
 
     def activity(self) -> dict[int, Activity]:
-        """How much was done in every annotation that has events."""
+        """The activity in every annotation that has events."""
         e = schema.annotation_events.c
         query = select(e.annotation_id, func.count(), func.max(e.at)).group_by(e.annotation_id)
         with self._database.read() as connection:
@@ -122,14 +122,14 @@ class Annotations:
             return _version(connection, id)
 
     def since(self, id: int, version: int = 0) -> list[Event]:
-        """The events from a version on, in order: all of them, or what is new to whoever has seen that version."""
+        """The events from a version on, in order: all of them, or those added since that version."""
         e = schema.annotation_events.c
         query = select(e.body).where(e.annotation_id == id, e.number >= version).order_by(e.number)
         with self._database.read() as connection:
             return [read_event(body) for body in connection.execute(query).scalars()]
 
     def append(self, id: int, event: Event) -> None:
-        """Add the next event. Its number is the version its author has seen; BehindError where others were first."""
+        """Add the next event. Its number is the version its author has seen; BehindError if others were first."""
         try:
             with self._database.write() as connection:
                 if event.number != _version(connection, id):
@@ -164,17 +164,16 @@ def _annotation(row: Row[Any]) -> StoredAnnotation:
 
 # -- JSON ----------------------------------------------------------------------------------------------------
 
-
-def _name(command: type) -> str:
-    return re.sub(r"(?<=.)([A-Z])", r"_\1", command.__name__).lower()
-
-
-NAMES: dict[str, type[Command]] = {_name(command): command for command in COMMANDS}
+_CODEC = Codec(strict=True)
+NAMES: dict[str, type[Command]] = {
+    re.sub(r"(?<=.)([A-Z])", r"_\1", command.__name__).lower(): command for command in COMMANDS
+}
 """``add_unit``, ``rename_unit``, ...: the ``type`` of a command's object."""
+_TYPES = {command: name for name, command in NAMES.items()}
 
 
 def command_object(command: Command) -> dict[str, Any]:
-    return {"type": _name(type(command)), **_object(command)}
+    return {"type": _TYPES[type(command)], **_CODEC.encode(command)}
 
 
 def event_object(event: Event) -> dict[str, Any]:
@@ -190,90 +189,18 @@ def event_object(event: Event) -> dict[str, Any]:
 
 def read_command(value: Any) -> Command:
     """A command from its object; RefusedError says what is wrong with it."""
-    given = dict(_is(value, dict, "a command"))
-    name = given.pop("type", None)
+    if not isinstance(value, dict):
+        raise RefusedError(f"a command must be an object, not {repr(value)[:40]}")
+    name = value.get("type")
     if not isinstance(name, str) or name not in NAMES:
         raise RefusedError(f"command {name!r} is unknown; there are: {', '.join(NAMES)}")
-    made: Command = _read(NAMES[name], given, name)
-    return made
+    try:
+        return _CODEC.decode(NAMES[name], {field: part for field, part in value.items() if field != "type"})
+    except BadRecordError as error:
+        raise RefusedError(f"{name}: {error}") from None
 
 
-def read_event(value: Any) -> Event:
-    given = _is(value, dict, "an event")
-    touches = tuple(_texts(thing, "touches") for thing in _is(given["touches"], list, "touches"))
-    command = read_command(given["command"])
-    return Event(given["number"], given["author"], command, given["base"], touches, given["at"])
-
-
-def _object(thing: Any) -> dict[str, Any]:
-    """The fields that say something; what is left out reads back as its default."""
-    given = {field.name: (getattr(thing, field.name), field.default) for field in fields(thing)}
-    return {name: _plain(value) for name, (value, default) in given.items() if default is MISSING or value != default}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):  # a span is one too, and becomes [start, end]
-        return [_plain(item) for item in value]
-    return value if isinstance(value, str | int) else _object(value)
-
-
-def _read(kind: type[Any], given: Any, where: str) -> Any:
-    values = dict(_is(given, dict, where))
-    known = {field.name: field for field in fields(kind)}
-    if unknown := sorted(values.keys() - known.keys()):
-        raise RefusedError(f"{where}: field {unknown[0]!r} is unknown; there are: {', '.join(known)}")
-    for name, part in known.items():
-        if name not in values and part.default is MISSING:
-            raise RefusedError(f"{where}: field {name!r} is missing")
-    return kind(**{name: _reader(name)(value, f"{where}, {name}") for name, value in values.items()})
-
-
-def _reader(field: str) -> Callable[[Any, str], Any]:
-    return _READERS.get(field, _text)
-
-
-def _is(value: Any, kind: type, where: str) -> Any:
-    if not isinstance(value, kind):
-        shown = {"dict": "an object", "list": "a list", "str": "a text"}
-        raise RefusedError(f"{where} must be {shown[kind.__name__]}, not {repr(value)[:40]}")
-    return value
-
-
-def _text(value: Any, where: str) -> str:
-    text: str = _is(value, str, where)
-    return text
-
-
-def _texts(value: Any, where: str) -> tuple[str, ...]:
-    return tuple(_text(item, where) for item in _is(value, list, where))
-
-
-def _spans(value: Any, where: str) -> tuple[Span, ...]:
-    spans = _is(value, list, where)
-    for span in spans:
-        if not (isinstance(span, list) and len(span) == 2 and all(type(place) is int for place in span)):
-            raise RefusedError(f"{where}: a span must be [start, end], not {repr(span)[:40]}")
-    return tuple(Span(start, end) for start, end in spans)
-
-
-def _target(value: Any, where: str) -> int:
-    if type(value) is not int:
-        raise RefusedError(f"{where} must be a number, not {repr(value)[:40]}")
-    return value
-
-
-def _several(kind: type) -> Callable[[Any, str], tuple[Any, ...]]:
-    return lambda value, where: tuple(_read(kind, item, where) for item in _is(value, list, where))
-
-
-_READERS: dict[str, Callable[[Any, str], Any]] = {
-    "spans": _spans,
-    "references": _texts,
-    "units": _texts,
-    "contributors": _several(Contributor),
-    "content": _several(ContentUnit),
-    "matches": _several(Match),
-    "marks": _several(Mark),
-    "target": _target,
-}
-"""How a field is read, by its name; the others are texts."""
+def read_event(value: dict[str, Any]) -> Event:
+    touches = tuple(tuple(thing) for thing in value["touches"])
+    command = read_command(value["command"])
+    return Event(value["number"], value["author"], command, value["base"], touches, value["at"])

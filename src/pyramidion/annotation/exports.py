@@ -14,7 +14,7 @@ from pyramidion.annotation.events import StoredAnnotation
 from pyramidion.annotation.imports import import_of_judgments, import_of_pyramid
 from pyramidion.errors import InputError, UsageError, check_choice
 from pyramidion.formats import guess_format, save
-from pyramidion.formats.ducview.names import PeerName, pan_name, pyr_name
+from pyramidion.formats.ducview.text import PeerName, pan_name, pyr_name
 from pyramidion.formats.files import to_file_name
 from pyramidion.store.studies import Studies
 from pyramidion.study import Judge, Judgment, Judgments, Pyramid, Study
@@ -31,7 +31,7 @@ class Exported:
 
 
 def study_for(desk: AnnotationDesk, ids: Sequence[int], format: str) -> Study:
-    """A study of these annotations alone, to be written in a format; InputError where they do not go together."""
+    """A study of these annotations alone, to be written in a format; InputError if they do not fit together."""
     study = desk.study_of(ids)
     if errors := [problem for problem in study.problems() if problem.severity == "error"]:
         raise InputError(errors)
@@ -41,7 +41,7 @@ def study_for(desk: AnnotationDesk, ids: Sequence[int], format: str) -> Study:
 
 
 def export(desk: AnnotationDesk, id: int, format: ExportFormat) -> Exported:
-    """One annotation in the same words that `pyramidion convert` would write. The file name is plain ASCII."""
+    """One annotation, exactly as `pyramidion convert` would write it. The file name is plain ASCII."""
     check_choice("format", format, tuple(MEDIA_TYPES))
     stored = desk.store.get(id)
     if format == "pan" and stored.kind != "peer":
@@ -70,14 +70,15 @@ def export(desk: AnnotationDesk, id: int, format: ExportFormat) -> Exported:
 
 @dataclass(frozen=True, slots=True)
 class StoredParts:
-    """How much of the study an annotation is now."""
+    """How many records of the study an annotation now makes up."""
 
     pyramids: int
     judgments: int
 
 
 def store_annotation(desk: AnnotationDesk, studies: Studies, id: int) -> StoredParts:
-    """Put an annotation into the study; a peer takes the pyramid along that is being annotated with it."""
+    """Put an annotation into the study; a peer also stores the pyramid it is annotated with, if that is being
+    annotated."""
     with studies.changing():
         held, stored = studies.load(), desk.store.get(id)
         placement = _Placement(desk, held, stored)
@@ -191,6 +192,6 @@ class _Placement:
         nothing = ImportPyramid(()) if isinstance(there, ImportPyramid) else ImportMatches()
         if (events[0].command if events else nothing) != there:
             raise UsageError(
-                f"topic {stored.topic}: the study has {what} already, which annotation {stored.id} did not begin with; "
-                "annotate under another name"
+                f"topic {stored.topic}: the study already has {what}, which annotation {stored.id} did not "
+                "begin with; annotate under another name"
             )

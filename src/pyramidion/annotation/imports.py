@@ -1,8 +1,6 @@
-"""What an annotation can begin with: a pyramid or judgments that exist, and the files of DUCView.
-
-A file carries its own copy of the texts. Its words are found again in the study's texts, where these are the same but
-for white space; anything else is refused, since words at the wrong place would be worse than none.
-"""
+"""What an annotation can begin with: an existing pyramid, existing judgments, or DUCView files. A file contains its
+own copy of the texts. Its words are located in the study's texts if these are the same apart from white space;
+otherwise the file is refused, because words in the wrong place would be worse than none."""
 
 from __future__ import annotations
 
@@ -38,7 +36,7 @@ def import_of_judgments(judgments: Iterable[Judgment]) -> ImportMatches:
     marks: list[Mark] = []
     given = [judgment for judgment in judgments if judgment.value is not None]
     if len({judgment.judge for judgment in given}) > 1:
-        raise UsageError("an annotation is imported from one judge; these judgments have several")
+        raise UsageError("an annotation can be imported from only one judge; these judgments are by several")
     for judgment in given:
         for spans in _mentions(judgment):
             id = str(len(matches) + len(marks) + 1)

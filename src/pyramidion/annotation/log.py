@@ -1,18 +1,21 @@
 """An annotation as an append-only list of events; replaying them gives its state.
 
-Every event names the things it touches: a unit, one contributor of a unit, its label, a match. Two things are the same
-where one is part of the other: whoever deletes a unit touches its contributors too. Two rules follow from that:
+Every event names the things it touches: a unit, one contributor of a unit, its label, a match. A thing also counts as
+touched if it is part of another: deleting a unit touches its contributors too. Two rules follow from that:
 
 - **Rebase or refuse.** A command carries the version (the number of events) its author had seen. If no event since
   then touches the same things, it is accepted on top of them; otherwise it is refused, and those events are shown.
-- **Undo and redo** are events that switch an earlier event off and on; the state is that of the events that are on, in
-  their order. Undo takes back the author's own last event that is on. It is refused while a later event of somebody
-  else that is on touches the same things, since that one may build on it. Redo brings back what the author undid last,
-  as long as they changed nothing since. It is refused where the events that touch the same things are no longer those
+- **Undo and redo** are events that switch an earlier event off and on; the state is that of the events that are on,
+  in
+  their order. Undo takes back the author's own last event that is on. It is refused while somebody else's later
+  event that is on touches the same things, because that event may build on it. Redo brings back what the author
+  undid last,
+  as long as they changed nothing since. It is refused where the events that touch the same things are no longer
+  those
   that were on when it was undone.
 
-Events that touch different things can be swapped, so whatever these rules accept replays without complaint, and undo
-followed by redo changes nothing.
+Events that touch different things can be swapped, so whatever these rules accept can be replayed without error, and
+undo followed by redo changes nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ Thing = tuple[str, ...]
 """The address of something that can be changed, from the whole to the part: ("unit", "3", "from", "A")."""
 
 EVERY = 64
-"""After how many events a state is kept on the way, so that undo need not begin at the beginning."""
+"""The number of events between saved states, so that undo need not replay everything."""
 Stop = tuple[int, State]
 """The state just before the event of this number."""
 
@@ -51,7 +54,7 @@ class Event:
 
 
 class ConflictError(PyramidionError):
-    """A command that collides with what others did; ``events`` are theirs."""
+    """A command that conflicts with other people's ``events``."""
 
     def __init__(self, what: str, events: Sequence[Event]) -> None:
         self.events = tuple(events)
@@ -79,13 +82,14 @@ class Annotation:
         return len(self.events)
 
     def accept(self, command: Command, *, author: str, base: int, at: float = 0.0) -> Event:
-        """The event a command becomes; RefusedError where it is impossible, ConflictError where others were first."""
+        """The event for a command; RefusedError if it is impossible, ConflictError if others changed the same things
+        first."""
         if not 0 <= base <= self.version:
             raise RefusedError(f"version {base} is unknown; this annotation has {self.version} events")
         event = self._event(command, author, base, at)
         since = [other for other in self.events[base:] if _overlap(other.touches, event.touches)]
         if since:
-            raise ConflictError("this was changed meanwhile", since)
+            raise ConflictError("this has been changed meanwhile", since)
         if not isinstance(event.command, do.Undo | do.Redo):
             self.subject.check(event.command)
             if self.extend_with(event).state == self.state:
@@ -134,13 +138,13 @@ class Annotation:
     def _check_undo(self, target: Event) -> None:
         later = [e for e in self.events[target.number + 1 :] if e.number in self.on and e.author != target.author]
         if blocking := [event for event in later if _overlap(event.touches, target.touches)]:
-            raise ConflictError("this cannot be undone, since others went on from it", blocking)
+            raise ConflictError("this cannot be undone, because others have built on it", blocking)
 
     def _check_redo(self, target: Event) -> None:
         undo = next(e for e in reversed(self.events) if e.command == do.Undo(target.number))
         changed = sorted((_on(self.events[: undo.number]) ^ self.on) - {target.number})
         if blocking := [self.events[n] for n in changed if _overlap(self.events[n].touches, target.touches)]:
-            raise ConflictError("this cannot be redone, since it was changed meanwhile", blocking)
+            raise ConflictError("this cannot be redone, because it has been changed meanwhile", blocking)
 
 
 def replay(subject: Subject, events: Iterable[Event]) -> Annotation:
@@ -198,7 +202,7 @@ def _last_undone(events: Sequence[Event], author: str) -> do.Undo | None:
 
 
 def _with_name(command: do.Edit, name: str) -> do.Edit:
-    """The command with a name for what it makes. Names are never used twice, so that redo finds its own free."""
+    """The command with a name for what it makes. Ids are never reused, so that redo finds its own id free."""
     match command:
         case do.AddUnit(unit="") as add:
             return replace(add, unit=name)

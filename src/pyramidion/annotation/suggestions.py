@@ -1,4 +1,4 @@
-"""What an annotator may want next: likely contributors, units that may be the same, units a peer likely expresses.
+"""Suggestions for an annotator: likely contributors, units that may be the same, units a peer likely expresses.
 
 All by the embedded encoder (`pyramidion.encoder`): words in the context of their sentence, aligned to each other.
 Ranked, never applied. Measured on the bundled example by hiding what the annotator did
@@ -23,7 +23,7 @@ from pyramidion.study.texts import union
 
 if TYPE_CHECKING:  # the encoder is loaded when the first suggestion is asked for
     from pyramidion.encoder.minilm import Encoder
-    from pyramidion.encoder.segments import Clause
+    from pyramidion.encoder.sentences import Clause
     from pyramidion.encoder.words import Bag
     from pyramidion.pyramids.clauses import ClauseSegmenter
     from pyramidion.pyramids.similarity import AlignSimilarity
@@ -33,10 +33,10 @@ Doubles = NDArray[np.float64]
 Spans = tuple[Span, ...]
 MOST = 10
 KEPT_TEXTS = 200
-"""Texts whose vectors are kept, those used last: about 200 MB where each has 250 words."""
+"""Number of texts whose vectors are cached, least recently used first out: about 200 MB with 250 words each."""
 KEPT_LABELS = 2000
 SIMILAR, SAME = 0.25, 0.3
-"""Clauses and units below these are not shown. In the bundled example 19 of 20 hidden contributors lie above."""
+"""Clauses and units below these are not shown. In the bundled example 19 of 20 hidden contributors are above."""
 LIKELY = 0.3
 """A unit with a lower probability is not shown as expressed; the judge `align` says "present" from .34 on."""
 
@@ -66,7 +66,7 @@ class UnitSuggestions:
 
 
 @dataclass(frozen=True, eq=False)
-class _Read:
+class _EncodedText:
     """A text, its words with their vectors, and its clauses with theirs."""
 
     words: Bag
@@ -75,7 +75,7 @@ class _Read:
     def within(self, spans: Spans) -> Bag:
         """The words inside some spans, with the vectors they have in their sentence."""
         places = (range(bisect_left(self._starts, span.start), bisect_right(self._ends, span.end)) for span in spans)
-        return self.words.only(sorted({place for found in places for place in found}))
+        return self.words.only(sorted({place for inside in places for place in inside}))
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -91,7 +91,7 @@ class Suggester:
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
-        self._texts: dict[str, _Read] = {}
+        self._texts: dict[str, _EncodedText] = {}
         self._labels: dict[str, Bag] = {}
 
     # -- pyramids --------------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ class Suggester:
         asked = next((known for known in pyramid.units if known.id == unit), None)
         if asked is None:
             raise RefusedError(f"there is no unit {unit!r} in the pyramid")
-        read, labels = self._read(texts), self._labels_of(pyramid.units)
+        read, labels = self._read_texts(texts), self._labels_of(pyramid.units)
         sayings = {known.id: _sayings(known, read, labels) for known in pyramid.units}
         mine = sayings[unit]
         if not mine:
@@ -116,10 +116,10 @@ class Suggester:
         """Units not matched yet that the peer likely expresses, and where."""
         matched = peer.count_mentions()
         open_units = [unit for unit in pyramid.units if unit.id not in matched]
-        read, labels = self._read(references), self._labels_of(open_units)
+        read, labels = self._read_texts(references), self._labels_of(open_units)
         told = ((unit.id, _sayings(unit, read, labels)) for unit in open_units)
-        sayings = {id: found for id, found in told if found}
-        here = self._read({peer.system: text})[peer.system]
+        sayings = {id: bags for id, bags in told if bags}
+        here = self._read_texts({peer.system: text})[peer.system]
         if not sayings or not here.clauses:
             return ()
         ranked = sorted(_probabilities(sayings, here.words).items(), key=lambda pair: -pair[1])
@@ -138,44 +138,44 @@ class Suggester:
         encoder = Encoder()
         return encoder, ClauseSegmenter(encoder), AlignSimilarity(encoder)
 
-    def _read(self, texts: Mapping[str, str]) -> dict[str, _Read]:
+    def _read_texts(self, texts: Mapping[str, str]) -> dict[str, _EncodedText]:
         """Texts by the names they have here."""
-        found = self._remembered(self._texts, texts.values(), self._encoded, KEPT_TEXTS)
-        return {name: found[text] for name, text in texts.items()}
+        encoded = self._recall(self._texts, texts.values(), self._encode, KEPT_TEXTS)
+        return {name: encoded[text] for name, text in texts.items()}
 
-    def _encoded(self, texts: list[str]) -> Iterator[_Read]:
+    def _encode(self, texts: list[str]) -> Iterator[_EncodedText]:
         _, segmenter, aligner = self._tools
         segmented = segmenter.segment(texts)
         for cut, aligned in zip(segmented, aligner.prepare(segmented), strict=True):
-            yield _Read(aligned.whole, tuple(zip(cut.clauses(), aligned.clauses, strict=True)))
+            yield _EncodedText(aligned.whole, tuple(zip(cut.clauses(), aligned.clauses, strict=True)))
 
     def _labels_of(self, units: Iterable[ContentUnit]) -> dict[str, Bag]:
         from pyramidion.encoder.words import bags
 
-        def encoded(labels: list[str]) -> Iterator[Bag]:
+        def encode(labels: list[str]) -> Iterator[Bag]:
             return bags(labels, self._tools[0])
 
-        return self._remembered(self._labels, (unit.label for unit in units), encoded, KEPT_LABELS)
+        return self._recall(self._labels, (unit.label for unit in units), encode, KEPT_LABELS)
 
-    def _remembered(
+    def _recall(
         self, kept: dict[str, T], texts: Iterable[str], make: Callable[[list[str]], Iterable[T]], most: int
     ) -> dict[str, T]:
-        """Each text is encoded once; one thread at a time, since the encoder uses all cores by itself."""
+        """Each text is encoded once; one thread at a time, because the encoder already uses all cores."""
         wanted = list(dict.fromkeys(texts))
         with self._turn:
             new = [text for text in wanted if text not in kept]
             made = dict(zip(new, make(new), strict=True)) if new else {}
-            found = {text: kept.pop(text) if text in kept else made[text] for text in wanted}
-            kept.update(found)  # the texts used last stand last
+            recalled = {text: kept.pop(text) if text in kept else made[text] for text in wanted}
+            kept.update(recalled)  # the texts used last come last
             for text in list(kept)[: max(0, len(kept) - most)]:
                 del kept[text]
-        return found
+        return recalled
 
 
 # -- similarity ----------------------------------------------------------------------------------------------
 
 
-def _sayings(unit: ContentUnit, read: Mapping[str, _Read], labels: Mapping[str, Bag]) -> list[Bag]:
+def _sayings(unit: ContentUnit, read: Mapping[str, _EncodedText], labels: Mapping[str, Bag]) -> list[Bag]:
     """The ways a unit is said: by each of its contributors, and by its label."""
     told = [read[c.reference].within(c.spans) for c in unit.contributors if c.reference in read]
     return [words for words in (*told, labels[unit.label]) if len(words)]
@@ -192,27 +192,27 @@ def _similarity(first: Sequence[Bag], second: Sequence[Bag]) -> Doubles:
 
 
 def _contributors(
-    unit: ContentUnit, sayings: Sequence[Bag], read: Mapping[str, _Read]
+    unit: ContentUnit, sayings: Sequence[Bag], read: Mapping[str, _EncodedText]
 ) -> tuple[SuggestedContributor, ...]:
     free = [(name, *cut) for name, text in read.items() if name not in unit.references for cut in text.clauses]
     if not free:
         return ()
     similarity = _similarity(sayings, [words for *_, words in free]).mean(0)
-    found: list[SuggestedContributor] = []
+    suggested: list[SuggestedContributor] = []
     for place in np.argsort(-similarity, kind="stable").tolist():
         name, clause, _ = free[place]
-        if similarity[place] < SIMILAR or len(found) == MOST:
+        if similarity[place] < SIMILAR or len(suggested) == MOST:
             break
-        if not any(known.reference == name and _overlap(known.spans, clause.spans) for known in found):
-            found.append(SuggestedContributor(name, union(clause.spans), float(similarity[place])))
-    return tuple(found)
+        if not any(known.reference == name and _overlap(known.spans, clause.spans) for known in suggested):
+            suggested.append(SuggestedContributor(name, union(clause.spans), float(similarity[place])))
+    return tuple(suggested)
 
 
 def _probabilities(sayings: Mapping[str, Sequence[Bag]], text: Bag) -> dict[str, float]:
     """That a text expresses each unit: by what of it is found best, a contributor or the label."""
     from pyramidion.encoder.alignment import Alignment, Texts
 
-    asked = [(id, saying) for id, found in sayings.items() for saying in found]
+    asked = [(id, saying) for id, ways in sayings.items() for saying in ways]
     answers = Alignment(Texts.of([saying for _, saying in asked]), Texts.of([text])).probability()[:, 0].tolist()
     best: dict[str, float] = {}
     for (id, _), probability in zip(asked, answers, strict=True):
@@ -220,8 +220,8 @@ def _probabilities(sayings: Mapping[str, Sequence[Bag]], text: Bag) -> dict[str,
     return best
 
 
-def _best_clauses(units: Sequence[Sequence[Bag]], text: _Read) -> list[Spans]:
-    """Where a text says each unit: a whole clause, since single words that fit lie anywhere."""
+def _best_clauses(units: Sequence[Sequence[Bag]], text: _EncodedText) -> list[Spans]:
+    """Where a text says each unit: a whole clause, since single words that fit are anywhere."""
     if not units:
         return []
     similarity = _means(_similarity([saying for unit in units for saying in unit], [w for _, w in text.clauses]), units)
@@ -229,7 +229,7 @@ def _best_clauses(units: Sequence[Sequence[Bag]], text: _Read) -> list[Spans]:
 
 
 def _means(rows: Doubles, groups: Sequence[Sequence[Bag]]) -> Doubles:
-    """The mean row of each group; the rows of all groups stand one after the other."""
+    """The mean row of each group; the rows of all groups follow each other."""
     sizes = np.array([len(group) for group in groups])
     sums = np.add.reduceat(rows, np.cumsum([0, *sizes[:-1]]), axis=0)
     return np.asarray(sums / sizes[:, None])

@@ -26,7 +26,7 @@ from pyramidion.study import Settings, Task
 
 TRIES = 20
 PAUSES = (0.01, 0.03, 0.1, 0.3)
-"""Seconds between looks for a task where others hold every one that may be free."""
+"""Seconds to wait before looking again when other processes have locked all tasks that may be free."""
 
 
 class _LockedError(Exception):
@@ -50,7 +50,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What became of a submission. ``replayed``: it had been received before, and nothing changed."""
+    """The result of a submission. ``replayed``: it had been received before, and nothing changed."""
 
     assignment: int
     counted: bool
@@ -70,7 +70,7 @@ class Assignments:
         self.clock, self.pause = clock, pause
 
     def lease(self, campaign: str, worker: str) -> Lease | None:
-        """The task this worker is on, or the next one; None where nothing is left for this worker."""
+        """The worker's open task, or the next one; None if nothing is left for this worker."""
         for seconds in PAUSES:
             try:
                 return self._lease(campaign, worker)
@@ -150,7 +150,7 @@ class Assignments:
         return int(connection.execute(tables.PLACES_TAKEN, {"task": task, "now": now}).scalar_one())
 
     def save_draft(self, assignment: int, worker: str, draft: dict[str, Any]) -> float | None:
-        """Keep a draft and renew the lease; returns when it expires now, or None where its place is gone."""
+        """Keep a draft and renew the lease; returns the new expiry time, or None if the place is gone."""
         with self._database.write() as connection:
             row = self._lock_assignment(connection, assignment, worker)
             if row.state != "leased":
@@ -173,14 +173,14 @@ class Assignments:
         return int(row[0]) if row else 0
 
     def submit(self, assignment: int, worker: str, key: str, answer: Answer) -> Receipt:
-        """Take an answer in, once. The same key and answer again give the same receipt; anything else conflicts."""
+        """Accept an answer once. The same key and answer again give the same receipt; anything else is a conflict."""
         body = to_object(answer)
         with self._database.write() as connection:
             row = self._lock_assignment(connection, assignment, worker)
             if row.state == "submitted":
                 if row.key == key and row.answer == body:
                     return Receipt(assignment, not row.surplus and row.removed is None, replayed=True)
-                raise SubmissionConflictError("this task was submitted before, with another answer")
+                raise SubmissionConflictError("this task was already submitted with a different answer")
             now = self.clock()
             in_time = row.state == "leased" and row.expires > now
             welcome = row.removed is None  # or the worker withdrew before it came
@@ -191,7 +191,7 @@ class Assignments:
             return Receipt(assignment, counted)
 
     def give_back(self, assignment: int, worker: str) -> None:
-        """The worker does not want this task: its place is free at once."""
+        """Return a task that the worker does not want; its place is free at once."""
         with self._database.write() as connection:
             row = self._lock_assignment(connection, assignment, worker)
             if row.state == "leased":

@@ -40,7 +40,7 @@ class DecisionConflictError(PyramidionError):
 
 
 class _DryRunError(Exception):
-    """Rolls back what was only to be seen."""
+    """Rolls back a dry run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,13 +199,13 @@ def _check(row: Row[Any], standing: Standing, action: AnswerAction, by_platform:
     if action == "withdraw":
         return
     if row.state != "submitted":
-        raise DecisionConflictError(f"answer {row.id} has not been submitted, so there is nothing to {action}")
+        raise DecisionConflictError(f"answer {row.id} has not been submitted, so it cannot be decided on ({action})")
     if by_platform:
         return
     if row.removed == "withdrawn":
         raise DecisionConflictError(f"answer {row.id} was withdrawn by its worker; only the platform can change that")
     if action == "reopen" and row.removed == "rejected":
-        raise DecisionConflictError(f"answer {row.id} is rejected, so its place is open already; restore it first")
+        raise DecisionConflictError(f"answer {row.id} is rejected, so its place is already open; restore it first")
     if action == "reject" and standing.told == "approve":
         raise DecisionConflictError(
             f"answer {row.id} cannot be rejected: the platform {_was_told(standing)} that it is approved, so it is "
@@ -213,7 +213,7 @@ def _check(row: Row[Any], standing: Standing, action: AnswerAction, by_platform:
         )
     if action in {"approve", "restore"} and row.removed == "rejected" and standing.told == "reject":
         raise DecisionConflictError(
-            f"answer {row.id} cannot come back: the platform {_was_told(standing)} that it is rejected; approve it "
+            f"answer {row.id} cannot be restored: the platform {_was_told(standing)} that it is rejected; approve it "
             "there, then run `campaign follow`"
         )
 

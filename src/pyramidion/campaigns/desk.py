@@ -1,7 +1,7 @@
 """A campaign from start to scores, over a study database: import, start, collect, make units, watch, export.
 
-write -> filter -> sample -> judge -> screen -> aggregate -> score. Everything left out on the way - a statement, a
-worker, a cell - is listed with its reason.
+write -> filter -> sample -> judge -> screen -> aggregate -> score. Everything left out - a statement, a worker, a cell
+- is listed with its reason.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PSEUDONYM = re.compile(r"w[a-z2-7]{16}|forgotten-[0-9a-f]{12}")
 
 
 def with_pseudonyms(study: Study, pseudonym: Callable[[str], str]) -> Study:
-    """The same study, where no worker has the id they came with."""
+    """The same study with pseudonyms for all workers."""
     others = {judge.id for judge in study.judges if judge.kind != "crowd"}
 
     def name(id: str) -> str:
@@ -76,7 +76,7 @@ class CampaignDesk:
         return cls(Database.open(place))
 
     def import_study(self, study: Study) -> int:
-        """Add a study to what is there; both together must be sound. Returns how many records were added.
+        """Add a study to the database; both together must be consistent. Returns how many records were added.
 
         Crowd workers get pseudonyms.
         """
@@ -89,7 +89,7 @@ class CampaignDesk:
         return self.studies.add(new)
 
     def start(self, plan: Plan) -> None:
-        """Put a planned campaign into the database; from then on it gives out tasks."""
+        """Put a planned campaign into the database; from then on workers get its tasks."""
         if plan.aspects:
             self.studies.add(Study(aspects=plan.aspects))
         self.campaigns.add(plan.campaign, plan.tasks, plan.gold)
@@ -110,13 +110,13 @@ class CampaignDesk:
         held = self.studies.load()
         for pyramid in made.pyramids:
             if held.pyramid(pyramid.topic, pyramid.name):
-                raise UsageError(f"topic {pyramid.topic} has a {pyramid.name} pyramid already")
+                raise UsageError(f"topic {pyramid.topic} already has a {pyramid.name} pyramid")
         self.studies.add(Study(pyramids=made.pyramids))
 
     def material(self) -> Study:
         """The study as imported, with the units that workers wrote; what a new campaign may ask about.
 
-        Units of answers that were removed are not in it, except those that tasks ask about already.
+        Units of answers that were removed are not in it, except those that tasks already ask about.
         """
         return self._material(self.campaigns.answers())
 
@@ -167,7 +167,7 @@ class CampaignDesk:
         return [answer for answer in self.campaigns.answers(campaign) if answer.counted]
 
     def _without_excluded(self, answers: list[StoredAnswer]) -> tuple[list[StoredAnswer], tuple[Problem, ...]]:
-        """The answers that managers want to count, and a note for each worker whose answers are not among them."""
+        """The answers without those of excluded workers, and a note for each of these workers."""
         excluded = self.worker_decisions.exclusions()
         kept = [answer for answer in answers if answer.worker not in excluded]
         out = sorted({answer.worker for answer in answers} & set(excluded))
@@ -179,7 +179,7 @@ def find_removed_writing(answers: Iterable[StoredAnswer]) -> list[StoredAnswer]:
 
 
 def without_known(study: Study, held: Study) -> Study:
-    """Leave out what is there already in the same words, so that importing twice changes nothing."""
+    """Leave out records that are already there unchanged, so that importing twice changes nothing."""
     parts: dict[str, Any] = {}
     for name in ("topics", "summaries", "pyramids", "judges", "aspects", "tasks", "assignments"):
         known = set(getattr(held, name))

@@ -62,7 +62,7 @@ def decide_answers(
     reason: str,
     dry_run: bool = False,
 ) -> Effects:
-    """Decide about some answers to a campaign, or about those of a worker there that are not decided yet."""
+    """Decide about answers to a campaign, given by id, or about a worker's undecided answers to it."""
     if bool(answers) == bool(worker):
         raise UsageError("say which answers: give their ids, or a worker")
     given = _submitted_answers(desk, campaign)
@@ -90,7 +90,7 @@ def _undecided_answers(
     other = sorted(id for id, decision in decided.items() if decision not in {action, "withdraw"})
     what = {"approve": "rejected", "reject": "approved"}[action]
     note = Problem(
-        f"answers {_list_ids(other)}", f"left as they are: {what} before; name them to {action} them", "warning"
+        f"answers {_list_ids(other)}", f"already {what} and not changed; give their ids to {action} them", "warning"
     )
     return [id for id in mine if id not in decided], [note] if other else []
 
@@ -114,7 +114,7 @@ def _consequences(
     if gone and about.state != "running":
         notes.append(Problem(f"campaign {campaign}", f"it is {about.state}, so nobody is given the open places"))
     if late:
-        taken = "somebody else has the place, so they are kept as surplus and are in no score"
+        taken = "somebody else has taken the place, so they are kept as surplus and count in no score"
         notes.append(Problem(f"answers {_list_ids(late)}", taken))
     if about.kind == "write" and gone:
         notes += [use.note() for use in units_in_use(desk.study(), gone, desk.asked_units())]
@@ -131,7 +131,7 @@ def _list_ids(ids: Sequence[int], most: int = 10) -> str:
 def decide_worker(
     desk: CampaignDesk, action: WorkerChoice, worker: str, *, actor: str, reason: str, amount: float | None = None
 ) -> None:
-    """Record a decision about a worker, which holds in all campaigns. A block also stops tasks; answers stay."""
+    """Record a decision about a worker, for all campaigns. A block also stops new tasks; answers are kept."""
     with desk.database.together():
         desk.worker_decisions.add(action, worker=worker, actor=actor, reason=reason, amount=amount)
         if action == "block":
@@ -146,7 +146,7 @@ def _stop(desk: CampaignDesk, worker: str, reason: str) -> None:
 
 
 class BlockEffects(NamedTuple):
-    """What became of the answers of a blocked worker: those rejected, and those re-opened because they are paid."""
+    """The answers of a blocked worker: those rejected, and those re-opened because they were already paid."""
 
     rejected: Effects
     reopened: Effects
@@ -157,7 +157,7 @@ def block_and_remove(
 ) -> BlockEffects:
     """Block a worker and remove everything they submitted to a campaign (Gillick and Liu 2010, section 3).
 
-    Answers are rejected; those that the platform was told are approved cannot be, so they are only re-opened.
+    Answers are rejected; those already approved on the platform cannot be rejected, so they are re-opened instead.
     """
     given = _submitted_answers(desk, campaign)
     mine = [
@@ -185,7 +185,7 @@ class Approval(NamedTuple):
 
 
 def approve_unflagged(desk: CampaignDesk, campaign: str, *, actor: str, reason: str, dry_run: bool = False) -> Approval:
-    """Approve what everybody submitted to a campaign who has no flag there and is not excluded."""
+    """Approve the submissions to a campaign of all workers who are neither flagged there nor excluded."""
     reports = overview(desk, campaign).workers
     good = tuple(report.worker for report in reports if not report.flags and not report.excluded)
     standings = desk.decisions.standings(campaign)
@@ -203,7 +203,7 @@ def approve_unflagged(desk: CampaignDesk, campaign: str, *, actor: str, reason: 
 
 
 class InvitationLink(NamedTuple):
-    """``name`` and ``worker`` are empty where the link is for anybody."""
+    """``name`` and ``worker`` are empty if the link is for anybody."""
 
     name: str
     worker: str
@@ -236,7 +236,7 @@ def names_in(path: Path) -> list[str]:
     except UnicodeDecodeError:
         raise UsageError(f"{path} is not a text file in UTF-8") from None
     if not (names := names_of(lines)):
-        raise UsageError(f"{path} names nobody")
+        raise UsageError(f"{path} contains no names")
     return names
 
 

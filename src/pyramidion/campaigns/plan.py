@@ -1,4 +1,4 @@
-"""From a study to tasks: what a campaign asks, of how many people, and what it costs. Nothing is written here."""
+"""From a study to tasks: what a campaign asks, how many workers, and what it costs. Nothing is stored here."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 
 @dataclass(frozen=True)
 class Plan:
-    """A campaign that is ready to start: ``gold`` holds known answers by task id, ``aspects`` scales to add."""
+    """A campaign ready to start: ``gold`` holds known answers by task id, ``aspects`` the scales to add."""
 
     campaign: Campaign
     tasks: tuple[Task, ...]
@@ -159,7 +159,7 @@ class _Drafts:
             pyramid = self.study.pyramid(topic.id, name)
             groups = self._groups(pyramid) if pyramid else []
             if not groups:
-                self.problems.warning(f"topic {topic.id}", "has no units to judge, so it is left out")
+                self.problems.warning(f"topic {topic.id}", "has no units to judge and is left out")
             for peer in _peers(self.study, topic.id):
                 for units in groups:
                     yield Task("", topic.id, peer.system, units)

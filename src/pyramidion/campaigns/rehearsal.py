@@ -61,9 +61,9 @@ def rehearse_campaign(
     abandon: float = 0.0,
     seed: int = 0,
 ) -> Rehearsal:
-    """Let a simulated crowd do a campaign to its end."""
+    """Let simulated workers complete a campaign."""
     if (state := desk.campaigns.get(campaign).state) != "running":
-        raise UsageError(f"campaign {campaign} is {state}, so it gives out no tasks")
+        raise UsageError(f"campaign {campaign} is {state}, so workers get no tasks")
     rng = np.random.default_rng(seed)
     stage = InProcess(desk, campaign)
     people = crowd(workers, rng, careless=careless, adversarial=adversarial, abandon=abandon)

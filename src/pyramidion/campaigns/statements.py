@@ -1,11 +1,12 @@
-"""Which crowd-written statements are fit to be judged: Shapira et al. 2019, section 3, "Pyramid creation".
+"""Which units written by workers are fit to be judged: Shapira et al. 2019, section 3, "Pyramid creation".
 
-A statement is one short sentence. Those of more than one sentence, of more than 20 or of 3 and fewer tokens are
-dropped, and so is the longer of two near-duplicates written from the same reference. Every drop has its reason.
+A statement is one short sentence. Statements with more than one sentence, with more than 20 tokens or with 3 and fewer
+tokens are dropped, and so is the longer of two near-duplicates written from the same reference. Every drop has its
+reason.
 
 Near-duplicates have a cosine of at least 0.95 between their bags of lemmas. Where we deviate, and why:
 - stems are used for lemmas: Porter's stemmer needs no download, and it merges at least the forms of a lemma that differ
-  by a regular ending. Words without any letter a-z are taken as they are;
+  by a regular ending. Words without any letter a-z are not stemmed;
 - only content words count, and the paper does not say which those are: words of negation, possibility, direction and
   amount stay in, since "prices may rise after the vote" and "prices did not rise before the vote" are not the same;
 - the released scripts measure |A and B| / min(|A|, |B|) on sets, by which a statement equals any longer one that
@@ -30,7 +31,7 @@ Similarity = Literal["cosine", "overlap"]
 
 MIN_TOKENS, MAX_TOKENS = 4, 20
 SAME = 0.95
-"""From this similarity on, two statements say the same."""
+"""Two statements with at least this similarity say the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,8 @@ def filter_statements(
 ) -> Filtered:
     """Sort the statements of one topic into those to keep and those to drop. The order they come in never matters.
 
-    Of near-duplicates the one with the fewest tokens stays, then the one with the lowest id. A statement that is
-    dropped for its form takes no other one with it.
+    Of near-duplicates the one with the fewest tokens stays, then the one with the lowest id. A statement dropped for
+    its form does not cause another to be dropped.
     """
     likeness = _likeness(similarity, threshold)
     kept: list[ContentUnit] = []
@@ -95,7 +96,7 @@ def check_statement(text: str, earlier: Sequence[str] = ()) -> list[str]:
 
 
 def live_checks(statements: Sequence[str]) -> list[list[str]]:
-    """For each statement, what is wrong with it beside the ones before it, in plain words."""
+    """For each statement, what is wrong with it, also compared with those before it."""
     return [
         check_statement(text, statements[:number]) if text.strip() else [] for number, text in enumerate(statements)
     ]
@@ -112,7 +113,8 @@ def by_reference(units: Iterable[ContentUnit]) -> dict[str, list[ContentUnit]]:
         elif len(unit.contributors) != 1:
             problems.append(
                 Problem(
-                    f"unit {unit.id}", f"a statement comes from 1 reference, this one from {len(unit.contributors)}"
+                    f"unit {unit.id}",
+                    f"a statement must come from 1 reference, this one comes from {len(unit.contributors)}",
                 )
             )
         else:
@@ -189,7 +191,7 @@ ByReference = Mapping[str, list[ContentUnit]]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Units in the order of ids, in no group yet; ``shortfalls`` says which references had too few."""
+    """Units in the order of ids, not grouped yet; ``shortfalls`` says which references had too few."""
 
     units: tuple[ContentUnit, ...]
     shortfalls: tuple[Problem, ...] = ()
@@ -204,11 +206,12 @@ def sample_units(
 ) -> Sample:
     """Draw the units of one topic to be judged, the same number from each reference.
 
-    A remainder goes to references chosen at random. What a reference lacks comes from the others and is reported.
-    ``references`` names those to draw from, so that one without any unit is missed; by default, those with units.
+    A remainder goes to references chosen at random. If a reference has too few, the others fill in, and this is
+    reported. ``references`` names those to draw from, so that one without units is noticed; by default, those with
+    units.
     """
     if size < 1:
-        raise UsageError(f"a sample has at least 1 unit, not {size}")
+        raise UsageError(f"a sample must have at least 1 unit, not {size}")
     written = by_reference(units)
     names = sorted(set(written if references is None else references))
     supply = _shuffle({name: written.get(name, []) for name in names}, rng)
@@ -225,7 +228,7 @@ def split_into_groups(
     In full groups the number of units of a reference differs by at most 1; a smaller last group has its fair share.
     """
     if group_size < 1:
-        raise UsageError(f"a group has at least 1 unit, not {group_size}")
+        raise UsageError(f"a group must have at least 1 unit, not {group_size}")
     # Reference after reference: whatever takes units at even steps takes evenly from each of them.
     queue = [unit for written in _shuffle(by_reference(units), rng).values() for unit in written]
     full, rest = divmod(len(queue), group_size)
@@ -255,7 +258,7 @@ def _shortfalls(supply: Mapping[str, int], size: int) -> Iterator[Problem]:
     share = size // len(supply) if supply else 0
     for name, count in supply.items():
         if count < share:
-            what = f"has {count} units where its share is {share}; other references fill in"
+            what = f"has only {count} of its share of {share} units; other references fill in"
             yield Problem(f"reference {name}", what, "warning")
     if (total := sum(supply.values())) < size:
         yield Problem("sample", f"there are only {total} units, not {size}", "warning")
@@ -272,7 +275,7 @@ UnitKey = tuple[str, str]
 
 @dataclass(frozen=True)
 class CrowdUnits:
-    """What became of the statements of a writing campaign."""
+    """The units made from a writing campaign."""
 
     pyramids: tuple[Pyramid, ...]
     notes: tuple[Problem, ...]
@@ -325,7 +328,7 @@ class UnitsInUse:
 
     def note(self) -> Problem:
         what = (
-            f"{len(self.units)} of its statements are units of pyramid {CROWD} that tasks ask about; they stay, and "
+            f"{len(self.units)} of its units are in pyramid {CROWD} and tasks ask about them; they stay, and "
             f"{self.judgments} judgments rest on them"
         )
         where = f"topic {self.answer.task.topic}, {self.answer.removed or 'removed'} answer {self.answer.id}"

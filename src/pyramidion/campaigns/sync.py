@@ -111,7 +111,7 @@ def platform_of(campaign: Campaign, secret: bytes, api_token: str = "") -> Platf
 
 @dataclass
 class Report:
-    """What was done, in words; what could not be, each with its reason; and how many places are free again."""
+    """What was done, what failed with the reason, and how many places are free again."""
 
     done: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
@@ -159,7 +159,7 @@ def _follow(
         desk.decisions.tell(untold, TELL[outcome], actor=platform, reason=reason)
         _note(report, worker, reason, effects, held)
     elif unheard := [id for id in submitted if id in standings and standings[id].told]:
-        desk.decisions.tell(unheard, "tell-failed", actor=platform, reason=f"{platform} has not decided yet")
+        desk.decisions.tell(unheard, "tell-failed", actor=platform, reason=f"not decided yet on {platform}")
 
 
 def _untold(standing: Standing | None, outcome: str) -> bool:
@@ -239,16 +239,14 @@ def _bonus_owed(desk: CampaignDesk, worker: str) -> Decimal:
 
 
 def confirm_arrival(platform: Platform, arrival: Arrival) -> None:
-    """Ask the platform itself whether the ids in a link are real, where it can be asked."""
+    """Ask the platform, if it can be asked, whether the ids in a link are real."""
     if isinstance(platform, Prolific) and platform.can_confirm:
         platform.confirm(arrival)
 
 
 def follow_message(desk: CampaignDesk, platform: str, submission: Submission, study: str) -> Report:
-    """Follow what a platform says of one submission, in the campaign that its study belongs to.
-
-    A message that names no study is followed where only one campaign can be meant; otherwise it waits for `follow`.
-    """
+    """Apply what a platform says about one submission, in the campaign of its study. A message without a study is
+    applied if only one campaign is possible; otherwise `follow` will apply it."""
     worker = desk.workers.of_person(platform, submission.person) or desk.workers.of_session(submission.session)
     if worker is None:
         return Report()

@@ -32,7 +32,7 @@ from pyramidion.errors import UnknownError, UsageError, check_choice
 from pyramidion.store import schema
 from pyramidion.store.database import Database
 from pyramidion.study import Campaign, Judgment, Settings, Study, Task
-from pyramidion.study.records import Collector, to_records
+from pyramidion.study.records import CODEC, to_records
 from pyramidion.study.tasks import CampaignState
 
 # ----------------------------------------------------------------------
@@ -226,9 +226,7 @@ class StoredAnswer:
 
 
 def task_of(body: dict[str, Any]) -> Task:
-    collector = Collector()
-    collector.add(body)
-    return collector.study().tasks[0]
+    return CODEC.decode(Task, body)
 
 
 class Campaigns:
@@ -280,7 +278,7 @@ class Campaigns:
         with self._database.write() as connection:
             row = find_campaign(connection, name)
             if row.state == "closed":
-                raise UsageError(f"campaign {name} is closed for good")
+                raise UsageError(f"campaign {name} is closed permanently")
             connection.execute(update(schema.campaigns).filter_by(id=row.id).values(state=state))
 
     def tasks(self, name: str) -> list[StoredTask]:

@@ -29,7 +29,7 @@ SCALES = (
     Aspect("linguistic", 1, 10, "Linguistic quality"),
     Aspect("content", 1, 10, "Information content"),
 )
-"""The three scales of Gillick and Liu 2010, used where a study declares none."""
+"""The three scales of Gillick and Liu 2010, used if a study declares none."""
 HELP = {
     "overall": "How well does the summary answer the topic, in content and in style taken together?",
     "linguistic": "Is it grammatical, clear, without repetition, and easy to follow? Ignore whether it is complete.",
@@ -153,7 +153,7 @@ def read_gold(stored: Mapping[str, Any]) -> Gold:
 
 
 def task_page(study: Study, campaign: Campaign, task: Task, gold: Gold | None = None) -> dict[str, Any]:
-    """Everything a page needs to show a task, as plain values. The answers that are known are not in it."""
+    """Everything a page needs to show a task, as plain values. Known answers are not included."""
     topic = study.topic(task.topic)
     page: dict[str, Any] = {
         "task": task.id,

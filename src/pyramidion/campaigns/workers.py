@@ -50,7 +50,7 @@ class Workers:
         return "w" + base64.b32encode(digest[:10]).decode().lower()
 
     def join(self, platform: str, external: str, session: str = "") -> Worker:
-        """The worker behind a platform's id, made when they first come. The newest session is kept."""
+        """The worker for a platform's id, created on first arrival. The newest session is kept."""
         id = self.pseudonym(platform, external)
         with self._database.write() as connection:
             insert_if_new(connection, schema.workers, id=id, platform=platform, joined=time.time())
@@ -94,7 +94,7 @@ class Workers:
             connection.execute(update(schema.workers).filter_by(id=id).values(blocked=reason))
 
     def forget(self, id: str) -> None:
-        """Remove a person: who they were, and that their answers were theirs. The answers stay, under a new name."""
+        """Delete a person's identity and the link to their answers. The answers stay, under a new pseudonym."""
         replacement = "forgotten-" + hashlib.sha256(f"{id}{time.time_ns()}".encode()).hexdigest()[:12]
         with self._database.write() as connection:
             _must_exist(connection, id)

@@ -1,1 +1,1 @@
-"""The command line: a thin adapter over workflows. Heavy imports wait until a command needs them."""
+"""The command line: a thin adapter over workflows. Heavy modules are imported only when a command needs them."""

@@ -1,4 +1,4 @@
-"""`pyramidion annotate`: what experts annotated on the pages of a study, listed, exported, stored."""
+"""`pyramidion annotate`: list, export and store what experts annotated on the pages of a study."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pyramidion.cli.inputs import open_desk
-from pyramidion.cli.options import Json, Place, Quiet, grouped
-from pyramidion.cli.output import Output, as_json, cell, plain
+from pyramidion.cli.options import Json, Place, Quiet, grouped, open_desk
+from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import UsageError
+from pyramidion.terminal import TerminalTable
 
 if TYPE_CHECKING:
     from pyramidion.annotation.desk import AnnotationDesk
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 annotate = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="What experts annotated in the browser: list, export, store. `pyramidion serve` is where they do it.",
+    help="List, export and store what experts annotated in the browser (see `pyramidion serve`).",
 )
 
 
@@ -46,9 +46,9 @@ class Selection:
             and self.topic in (None, stored.topic)
         ]
         if missing := set(self.ids or ()) - {stored.id for stored in chosen}:
-            raise UsageError(f"there is no annotation {min(missing)} among those chosen")
+            raise UsageError(f"annotation {min(missing)} is not among those chosen")
         if not chosen and not or_none:
-            raise UsageError("no annotation is chosen; `pyramidion annotate list` shows them")
+            raise UsageError("no annotation matches; `pyramidion annotate list` shows what there is")
         return chosen
 
 
@@ -64,26 +64,23 @@ def _open(place: str) -> tuple[CampaignDesk, AnnotationDesk]:
 @annotate.command("list")
 @grouped
 def list_(place: Place, selection: Selection, json: Json = False, quiet: Quiet = False) -> None:
-    """Who annotated what: pyramids and peers, how many changes, whether the study has them."""
-    from rich.table import Table
-
+    """List who annotated what: pyramids and peers, how many changes, and whether they are stored in the study."""
     output = Output(json, quiet)
     _, annotations = _open(place)
     rows = annotations.as_rows(selection.of(annotations, or_none=True))
     output.result(rows)
     if not rows:
-        output.show("No annotations yet. Experts begin them at /annotate of the server.")
+        output.show("No annotations yet. Experts begin them on the server's page /annotate.")
         return
-    table = Table("id", "topic", "what", "name", "owner", "changes", "last", "in the study")
+    shown = []
     for row in rows:
         last = "" if row["last"] is None else datetime.fromtimestamp(row["last"]).isoformat(" ", "minutes")
         in_study = "no" if row["stored"] is None else "yes" if row["stored"] == row["changes"] else "older"
         owner = f"{row['owner']} and others" if row["shared"] else row["owner"]
         what = row["system"] or "pyramid"
-        table.add_row(
-            *map(cell, map(str, (row["id"], row["topic"], what, row["name"], owner, row["changes"], last, in_study)))
-        )
-    output.show(table)
+        shown.append((str(row["id"]), row["topic"], what, row["name"], owner, str(row["changes"]), last, in_study))
+    heads = ("id", "topic", "what", "name", "owner", "changes", "last", "in the study")
+    output.show(TerminalTable(heads, shown))
 
 
 @annotate.command("export")
@@ -92,18 +89,18 @@ def export(
     place: Place,
     target: Annotated[Path, typer.Argument(metavar="DST", help="A .pyr, .pan or .jsonl file, or a folder.")],
     selection: Selection,
-    to: Annotated[str | None, typer.Option("--to", help="The format, where DST's name does not say it.")] = None,
+    to: Annotated[str | None, typer.Option("--to", help="The format, if it does not follow from DST's name.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace DST if it is an existing file.")] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write annotations as a study of their own, in any format. A topic can have one pyramid here: --name chooses."""
+    """Write annotations as a separate study, in any format. It can have one pyramid per topic: choose with --name."""
     from pyramidion.annotation.exports import study_for
     from pyramidion.formats import guess_format, save
 
     output = Output(json, quiet)
     if target.is_file() and not force:
-        raise UsageError(f"{target} exists already; --force replaces it")
+        raise UsageError(f"{target} already exists; use --force to replace it")
     _, annotations = _open(place)
     chosen = selection.of(annotations)
     format = to or guess_format(target)
@@ -116,7 +113,7 @@ def export(
 @annotate.command("store")
 @grouped
 def store(place: Place, selection: Selection, json: Json = False, quiet: Quiet = False) -> None:
-    """Put annotations into the study, where every command finds them; those stored before are replaced."""
+    """Store annotations in the study, where every command finds them; earlier stored versions are replaced."""
     output = Output(json, quiet)
     desk, annotations = _open(place)
     from pyramidion.annotation.exports import store_annotation

@@ -9,26 +9,40 @@ from typing import Annotated, Any
 
 import typer
 
-from pyramidion.cli.inputs import load_study, refuse_same
-from pyramidion.cli.options import From, Json, Lenient, Quiet, StudyPath, grouped, refuse_unused
+from pyramidion.cli.options import (
+    From,
+    Json,
+    Lenient,
+    Quiet,
+    StudyPath,
+    grouped,
+    load_study,
+    refuse_same,
+    refuse_unused,
+)
 from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import UsageError
 
 auto = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="Build pyramids from references and score peers against them, without any person or download.",
+    help="Build pyramids from references and score peers against them, without people or downloads.",
 )
 
 PARTITIONER = (
     "How segments become units: edua-x (exact sum), edua-c (exact AP), edua-c-maximal (no unit can be added) or edua-g "
     "(greedy)."
 )
-MATCHER = "How units are found in peers: align (to a degree), wmin or exact (each once or not)."
+MATCHER = "How units are found in peers: align (to a degree), wmin or exact (once or not at all)."
 SEGMENTER = "How sentences are cut: clauses, clauses-apart (more ways), or spacy:PIPELINE (any installed one)."
-SIMILARITY = "Of segments: align (word by word) or cosine (of the embedder's vectors)."
+SIMILARITY = "How segments are compared: align (word by word) or cosine (of the embedder's vectors)."
 EMBEDDER = "For cosine: minilm, wtmf:FILE, st:NAME (sentence-transformers) or openai:MODEL."
-Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes; encoding uses all cores with one.", min=1, max=64)]
+Jobs = Annotated[
+    int,
+    typer.Option(
+        "--jobs", "-j", help="Number of processes; a single one already uses all cores for encoding.", min=1, max=64
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -40,7 +54,7 @@ class Building:
     similarity: Annotated[str, typer.Option(help=SIMILARITY)] = "align"
     embedder: Annotated[str, typer.Option(help=EMBEDDER)] = "minilm"
     percentile: Annotated[
-        float, typer.Option(help="Edges start at this percentile of similarities.", min=0, max=100)
+        float, typer.Option(help="Segments are joined from this percentile of similarities on.", min=0, max=100)
     ] = 83.0
     alpha: Annotated[float | None, typer.Option(help="edua-g: added to the number of segments. [default: 10]")] = None
     beta: Annotated[float | None, typer.Option(help="edua-g: how fast tiers narrow. [default: 2.5]")] = None
@@ -55,13 +69,13 @@ class Matching:
         None
     )
     threshold: Annotated[
-        float | None, typer.Option(help="wmin, exact: least similarity of a match. [default: 0.5]")
+        float | None, typer.Option(help="wmin, exact: minimum similarity of a match. [default: 0.5]")
     ] = None
 
 
 @dataclass(frozen=True)
 class Running:
-    """How a study is read and what is said about it."""
+    """How a study is read and what is printed."""
 
     jobs: Jobs = 1
     format: From = None
@@ -89,12 +103,12 @@ def _choices(context: typer.Context, building: Building, matching: Matching | No
 def _refuse_building(
     context: typer.Context, study: Any, pyramid: str | None, matching: Matching, rebuild: bool = False
 ) -> None:
-    """Where every topic has its pyramid already, how one would be built is nothing to choose."""
+    """Refuse options for building pyramids if every topic already has one."""
     from pyramidion.evaluation import topic_jobs
 
     if any(job.pyramid is None for job in topic_jobs(study, pyramid=pyramid, rebuild=rebuild)):
         return
-    why = "here: the pyramids are there already, none is built"
+    why = "here: every topic already has a pyramid, so none is built"
     refuse_unused(context, why, "partitioner", "percentile", "alpha", "beta")
     if matching.matcher == "align":
         refuse_unused(context, f"{why}, and the matcher align compares words", "similarity", "embedder")
@@ -116,7 +130,7 @@ def build(
     """Build a pyramid from the references of each topic."""
     output, choices = running.output, _choices(context, building)
     study = running.study(path)
-    from pyramidion.cli.inputs import open_desk
+    from pyramidion.cli.options import open_desk
     from pyramidion.evaluation import build_pyramids
     from pyramidion.formats import is_database
     from pyramidion.formats.auto_run import write_pyramids
@@ -156,7 +170,7 @@ def score(
     pyramid: Annotated[
         str | None,
         typer.Option(
-            help="Which pyramid of the study, an expert's as well; by default what `auto build` made, or a new one."
+            help="A pyramid of the study, also an expert's. [default: the one that `auto build` made, or a new one]"
         ),
     ] = None,
     by: Annotated[str, typer.Option("--by", help="What to print: system or summary.")] = "system",
@@ -194,7 +208,9 @@ def score(
 def run(
     context: typer.Context,
     path: Annotated[str, typer.Argument(metavar="FOLDER", help="Texts in topic folders, or a study in any format.")],
-    folder: Annotated[Path, typer.Option("--output", "-o", help="Where everything goes; run again to go on.")],
+    folder: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for all results; run again to continue an interrupted run.")
+    ],
     pyramid: Annotated[
         str | None, typer.Option(help="Score against this pyramid of the study; by default new ones are built.")
     ] = None,
@@ -203,7 +219,7 @@ def run(
     matching: Matching,
     running: Running,
 ) -> None:
-    """Build pyramids, score peers, and leave scores, study, pyramids and a log in a folder."""
+    """Build pyramids, score peers, and write scores, study, pyramids and a log to a folder."""
     from pyramidion.formats.score_tables import as_json as table_as_json
 
     output, choices = running.output, _choices(context, building, matching)
@@ -229,14 +245,16 @@ def run(
 
 @auto.command("train-wtmf")
 def train_wtmf_(
-    corpus: Annotated[Path, typer.Argument(metavar="CORPUS", help="A file with one text a line, or a folder of .txt.")],
-    target: Annotated[Path, typer.Option("--output", "-o", help="The model, a .npz file.")],
-    dimensions: Annotated[int, typer.Option(help="Of a vector.", min=1)] = 100,
-    rounds: Annotated[int, typer.Option(help="Of alternating least squares.", min=1)] = 20,
-    absent_weight: Annotated[float, typer.Option(help="What a word counts that a text does not have.")] = 0.01,
-    regularisation: Annotated[float, typer.Option(help="Holds vectors short.")] = 20.0,
-    min_count: Annotated[int, typer.Option(help="Texts a word must be in.", min=1)] = 2,
-    seed: Annotated[int, typer.Option(help="Of the first vectors.")] = 0,
+    corpus: Annotated[
+        Path, typer.Argument(metavar="CORPUS", help="A file with one text per line, or a folder of .txt files.")
+    ],
+    target: Annotated[Path, typer.Option("--output", "-o", help="The .npz file to write the model to.")],
+    dimensions: Annotated[int, typer.Option(help="Dimensions of a vector.", min=1)] = 100,
+    rounds: Annotated[int, typer.Option(help="Iterations of alternating least squares.", min=1)] = 20,
+    absent_weight: Annotated[float, typer.Option(help="Weight of a word that a text does not contain.")] = 0.01,
+    regularisation: Annotated[float, typer.Option(help="Regularisation: larger values keep vectors shorter.")] = 20.0,
+    min_count: Annotated[int, typer.Option(help="Minimum number of texts that contain a word.", min=1)] = 2,
+    seed: Annotated[int, typer.Option(help="Seed for the initial vectors.")] = 0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -246,7 +264,7 @@ def train_wtmf_(
     from pyramidion.pyramids.wtmf import train
 
     if target.suffix.lower() != ".npz":
-        raise UsageError(f"{target}: a model is written to a .npz file")
+        raise UsageError(f"{target}: the model must be written to a .npz file")
     if not corpus.exists():
         raise UsageError(f"{corpus} does not exist")
     output = Output(json, quiet)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pyramidion.cli.inputs import open_desk
-from pyramidion.cli.options import Json, Place, Quiet, refuse_unused
+from pyramidion.cli.options import Json, Place, Quiet, open_desk, refuse_unused
 from pyramidion.cli.output import Output, as_json, cell, plain
 from pyramidion.errors import UsageError
+from pyramidion.terminal import TerminalTable
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -20,22 +20,24 @@ if TYPE_CHECKING:
     from pyramidion.study.tasks import CampaignState
 
 campaign = typer.Typer(
-    no_args_is_help=True, rich_markup_mode="markdown", help="Run a crowd campaign: plan, watch, decide, collect."
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Run a crowd campaign: plan it, watch it, decide about answers, export them.",
 )
 
 Name = Annotated[str, typer.Argument(metavar="CAMPAIGN", help="The campaign's name.")]
 Worker = Annotated[str, typer.Argument(metavar="WORKER", help="The worker's id, as `campaign status` shows it.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 
 def ask(question: str, yes: bool) -> None:
-    """Go on only with a yes: typed, or given as --yes."""
+    """Continue only after a yes, typed or given as --yes."""
     if yes:
         return
     try:
         agreed = typer.confirm(question, default=False, err=True)
     except typer.Abort:
-        raise UsageError("nobody answered; --yes goes on without asking") from None
+        raise UsageError("no answer was given; use --yes to continue without being asked") from None
     if not agreed:
         raise typer.Exit(2)
 
@@ -51,12 +53,12 @@ def plan_(
     ] = None,
     topic: Annotated[list[str] | None, typer.Option("--topic", help="Only this topic; repeatable.")] = None,
     system: Annotated[list[str] | None, typer.Option("--system", help="Only this system; repeatable.")] = None,
-    pyramid: Annotated[str | None, typer.Option(help="judge: which pyramid, where there are several.")] = None,
+    pyramid: Annotated[str | None, typer.Option(help="judge: the pyramid to use, if there are several.")] = None,
     yes: Yes = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make the tasks of a campaign: prints counts and cost, asks, then starts it."""
+    """Plan a campaign: print the number of tasks and the cost, ask, then start it."""
     from pyramidion.campaigns.plan import plan
     from pyramidion.campaigns.sync import platform_of
     from pyramidion.errors import check_choice
@@ -65,9 +67,9 @@ def plan_(
     output = Output(json, quiet)
     check_choice("kind of campaign", kind, KINDS)
     if kind != "judge":
-        refuse_unused(context, f"where the kind is {kind}; only judging is about a pyramid", "pyramid")
+        refuse_unused(context, f"for a campaign of kind {kind}; only judging uses a pyramid", "pyramid")
     if kind == "write":
-        refuse_unused(context, "where the kind is write; references are written about, not systems", "system")
+        refuse_unused(context, "for a campaign of kind write; workers write about references, not systems", "system")
     desk = open_desk(place)
     if any(known.name == (name or kind) for known in desk.campaigns.all()):
         raise UsageError(f"a campaign called {name or kind!r} exists already; --name gives this one another name")
@@ -105,7 +107,7 @@ def _settings(chosen: list[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         name = name.strip().replace("-", "_")
         if not equals or name not in kinds:
-            raise UsageError(f"--set {text}: there is no such setting; there are: {', '.join(kinds)}")
+            raise UsageError(f"--set {text}: unknown setting; known settings are: {', '.join(kinds)}")
         settings[name] = _value(text, value.strip(), kinds[name])
     return settings
 
@@ -114,7 +116,7 @@ def _value(text: str, value: str, kind: type) -> Any:
     if kind is bool:
         words = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
         if value.lower() not in words:
-            raise UsageError(f"--set {text}: say yes or no")
+            raise UsageError(f"--set {text}: the value must be yes or no")
         return words[value.lower()]
     try:
         return kind(value)
@@ -125,12 +127,10 @@ def _value(text: str, value: str, kind: type) -> Any:
 @campaign.command("status")
 def status(
     place: Place,
-    name: Annotated[str, typer.Argument(metavar="[CAMPAIGN]", help="One campaign; all by default.")] = "",
+    name: Annotated[str, typer.Argument(metavar="[CAMPAIGN]", help="Only this campaign. [default: all]")] = "",
     json: Json = False,
 ) -> None:
     """Progress, agreement, time, flagged workers and cost so far."""
-    from rich.table import Table
-
     from pyramidion.campaigns.monitor import overview
 
     output = Output(json)
@@ -146,7 +146,7 @@ def status(
         output.show(f"{plain(one.campaign.name)} ({one.campaign.kind}, {one.campaign.state})")
         output.show(
             f"  {p['submitted']} of {p['wanted']} assignments, {p['tasks_full']} of {p['tasks']} tasks done, "
-            f"{p['leased']} in work, {p['surplus']} surplus; {alpha}{one.cost}"
+            f"{p['leased']} in progress, {p['surplus']} surplus; {alpha}{one.cost}"
         )
         if any(p[why] for why in ("rejected", "withdrawn", "reopened")):
             output.show(
@@ -156,23 +156,25 @@ def status(
         for late in one.pending:
             what = f"{late.decision} of {len(late.answers)} answers" if late.decision else "no decision"
             output.show(f"  pending on {one.campaign.settings.platform}: {plain(late.worker)}, {what}", _because(late))
-        table = Table("worker", "done", "median s", "agreement", "flags", "excluded", "blocked")
-        for worker in one.workers:
-            table.add_row(
-                cell(worker.worker),
+        rows = [
+            (
+                worker.worker,
                 str(worker.submitted),
                 "-" if worker.median_seconds is None else f"{worker.median_seconds:.0f}",
                 worker.agreement_shown or "-",
-                cell("; ".join(flag.detail for flag in worker.flags)),
-                cell(worker.excluded or ""),
-                cell(worker.blocked or ""),
+                "; ".join(flag.detail for flag in worker.flags),
+                worker.excluded or "",
+                worker.blocked or "",
             )
-        if one.workers:
-            output.show(table)
+            for worker in one.workers
+        ]
+        if rows:
+            heads = ("worker", "done", "median s", "agreement", "flags", "excluded", "blocked")
+            output.show(TerminalTable(heads, rows))
 
 
 def _because(late: Notice) -> Text:
-    return cell(f"({late.problem})" if late.problem else "(not told yet; `campaign pay` tells it)")
+    return cell(f"({late.problem})" if late.problem else "(not sent yet; `campaign pay` sends it)")
 
 
 def _change_state(place: str, name: str, state: CampaignState) -> None:
@@ -182,20 +184,20 @@ def _change_state(place: str, name: str, state: CampaignState) -> None:
 
 @campaign.command("pause")
 def pause(place: Place, name: Name) -> None:
-    """Give out no more tasks; work in progress is still taken in."""
+    """Assign no more tasks; work in progress is still accepted."""
     _change_state(place, name, "paused")
 
 
 @campaign.command("resume")
 def resume(place: Place, name: Name) -> None:
-    """Give out tasks again."""
+    """Assign tasks again."""
     _change_state(place, name, "running")
 
 
 @campaign.command("close")
 def close(place: Place, name: Name, yes: Yes = False) -> None:
-    """End a campaign for good; work in progress is still taken in."""
-    ask(f"Close {name} for good?", yes)
+    """End a campaign permanently; work in progress is still accepted."""
+    ask(f"Close {name} permanently?", yes)
     _change_state(place, name, "closed")
 
 
@@ -204,21 +206,23 @@ def invite(
     context: typer.Context,
     place: Place,
     name: Name,
-    count: Annotated[int, typer.Option(help="How many people.", min=1, max=100_000)] = 1,
+    count: Annotated[int, typer.Option(help="Number of links to make.", min=1, max=100_000)] = 1,
     people: Annotated[
         Path | None,
         typer.Option(
             "--people",
-            help="A text file with a name or address a line, instead of --count. They always get the same link, and "
-            "each is one worker in all campaigns of the study.",
+            help="A text file with one name or address per line, instead of --count. Each person always gets the "
+            "same link and is the same worker in all campaigns of the study.",
         ),
     ] = None,
-    base_url: Annotated[str, typer.Option(help="How people reach the server.")] = "http://127.0.0.1:8000",
+    base_url: Annotated[
+        str, typer.Option(help="The address at which people reach the server.")
+    ] = "http://127.0.0.1:8000",
     json: Json = False,
 ) -> None:
-    """Make personal invitation links, one a person. With --people: worker's id, link and name."""
+    """Make personal invitation links, one per person. With --people, print worker id, link and name."""
     if people is not None:
-        refuse_unused(context, "with --people, which says how many there are", "count")
+        refuse_unused(context, "with --people, which determines the number of links", "count")
     desk = open_desk(place)
     from pyramidion.campaigns.management import invite_people, names_in
 
@@ -228,19 +232,22 @@ def invite(
     for one in made:
         output.show(cell(" ".join(filter(None, (one.worker, one.link, one.name)))))
     if any(host in base_url for host in ("//127.0.0.1", "//localhost")):
-        output.say("These links open on this machine only; --base-url says how others reach the server.")
+        output.say(
+            "These links open on this machine only; use --base-url to give the address at which others reach "
+            "the server."
+        )
 
 
 @campaign.command("units")
 def units(
     place: Place,
     name: Name,
-    seed: Annotated[int, typer.Option(help="For sampling.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed for sampling.")] = 0,
     yes: Yes = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """After writing: filter the statements, sample, and keep them as the crowd pyramid."""
+    """After writing: filter the written units, sample them, and store them as the crowd pyramid."""
     output = Output(json, quiet)
     desk = open_desk(place)
     made = desk.make_units(name, seed=seed)
@@ -253,8 +260,8 @@ def units(
     )
     output.warn(made.notes)
     sampled = sum(len(pyramid.sampled) for pyramid in made.pyramids)
-    output.show(f"{made.kept} statements kept in {len(made.pyramids)} topics, {sampled} sampled for judging.")
-    ask("Keep them as the crowd pyramid?", yes)
+    output.show(f"{made.kept} units kept in {len(made.pyramids)} topics, {sampled} sampled for judging.")
+    ask("Store them as the crowd pyramid?", yes)
     desk.store_units(made)
     output.show(f"Stored. Next: pyramidion campaign plan {plain(place)} judge")
 
@@ -263,7 +270,7 @@ def units(
 def export(
     place: Place,
     target: Annotated[Path, typer.Argument(metavar="DST", help="The file or folder to write.")],
-    to: Annotated[str | None, typer.Option("--to", help="The format, if DST's name does not say it.")] = None,
+    to: Annotated[str | None, typer.Option("--to", help="The format, if it does not follow from DST's name.")] = None,
     quiet: Quiet = False,
 ) -> None:
     """Write the study with all answers in any format; workers are pseudonyms."""
@@ -279,15 +286,15 @@ def export(
 def rehearse(
     place: Place,
     name: Name,
-    workers: Annotated[int, typer.Option(help="Simulated people.", min=1, max=100_000)] = 30,
-    careless: Annotated[float, typer.Option(help="Share of careless ones.", min=0, max=1)] = 0.2,
-    adversarial: Annotated[float, typer.Option(help="Share of adversarial ones.", min=0, max=1)] = 0.05,
-    abandon: Annotated[float, typer.Option(help="How often a task is left.", min=0, max=1)] = 0.05,
-    seed: Annotated[int, typer.Option(help="For everything random.")] = 0,
+    workers: Annotated[int, typer.Option(help="Number of simulated workers.", min=1, max=100_000)] = 30,
+    careless: Annotated[float, typer.Option(help="Share of careless workers.", min=0, max=1)] = 0.2,
+    adversarial: Annotated[float, typer.Option(help="Share of adversarial workers.", min=0, max=1)] = 0.05,
+    abandon: Annotated[float, typer.Option(help="Share of tasks that are abandoned.", min=0, max=1)] = 0.05,
+    seed: Annotated[int, typer.Option(help="Seed for all random draws.")] = 0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Let simulated workers do a campaign to its end, to see how it would go. Use a copy of the study."""
+    """Let simulated workers complete a campaign, to see how it would run. Use a copy of the study."""
     from pyramidion.campaigns.rehearsal import rehearse_campaign
 
     output = Output(json, quiet)
@@ -298,12 +305,12 @@ def rehearse(
         )
     output.result({"submitted": done.submitted.total(), "workers": len(done.submitted), "abandoned": done.abandoned})
     output.show(f"{done.submitted.total()} tasks by {len(done.submitted)} simulated workers, {done.abandoned} left.")
-    output.show(f"Look: pyramidion campaign status {plain(place)} {plain(name)}")
+    output.show(f"Next: pyramidion campaign status {plain(place)} {plain(name)}")
 
 
 @campaign.command("forget-worker")
 def forget_worker(place: Place, worker: Worker, yes: Yes = False) -> None:
-    """Remove a person: their ids and the link to their answers."""
-    ask(f"Forget {worker} for good?", yes)
+    """Delete a person's ids and the link to their answers."""
+    ask(f"Forget {worker} permanently?", yes)
     open_desk(place).workers.forget(worker)
     Output().show(f"Forgot {plain(worker)}.")

@@ -7,15 +7,14 @@ from typing import Annotated
 
 import typer
 
-from pyramidion.cli.inputs import refuse_same
-from pyramidion.cli.options import From, Printing, Reading, StudyPath, grouped
+from pyramidion.cli.options import From, Printing, Reading, StudyPath, grouped, refuse_same
 from pyramidion.cli.output import as_json, counted, held, plain
 from pyramidion.errors import UsageError
 
 
 @grouped
 def validate(path: StudyPath, format: From = None, *, printing: Printing) -> None:
-    """List every problem of a study or file, each with its address."""
+    """List every problem of a study or file, with its location."""
     from pyramidion.formats import inspect
 
     output = printing.out
@@ -39,12 +38,14 @@ def validate(path: StudyPath, format: From = None, *, printing: Printing) -> Non
 def convert(
     source: Annotated[str, typer.Argument(metavar="SRC", help="The study to read.")],
     target: Annotated[Path, typer.Argument(metavar="DST", help="The file or folder to write.")],
-    to: Annotated[str | None, typer.Option("--to", help="The format to write, if DST's name does not say it.")] = None,
+    to: Annotated[
+        str | None, typer.Option("--to", help="The format to write, if it does not follow from DST's name.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace DST if it is an existing file.")] = False,
     *,
     reading: Reading,
 ) -> None:
-    """Turn a study into another format and say what that format cannot hold."""
+    """Convert a study to another format and report what that format cannot hold."""
     from pyramidion.formats import guess_format, save
 
     output = reading.out

@@ -8,8 +8,7 @@ import typer
 
 from pyramidion.campaigns import TOKEN
 from pyramidion.cli.campaign import Name, Worker, campaign
-from pyramidion.cli.inputs import open_desk
-from pyramidion.cli.options import Json, Place, Quiet
+from pyramidion.cli.options import Json, Place, Quiet, open_desk
 from pyramidion.cli.output import Output, cell, counted, plain
 from pyramidion.errors import UsageError
 
@@ -24,13 +23,15 @@ Answers = Annotated[
     list[int] | None,
     typer.Argument(metavar="[ANSWER]...", help="Ids of answers to this campaign, as --dry-run shows them."),
 ]
-OfOne = Annotated[str, typer.Option("--worker", metavar="WORKER", help="Instead of ids: this worker's answers to it.")]
-Reason = Annotated[str, typer.Option("--reason", help="Why; kept with the decision.")]
+OfOne = Annotated[
+    str, typer.Option("--worker", metavar="WORKER", help="Instead of ids: all answers of this worker to the campaign.")
+]
+Reason = Annotated[str, typer.Option("--reason", help="The reason; recorded with the decision.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="List what would change, one by one, and change nothing.")]
 Token = Annotated[str, typer.Option(envvar=TOKEN, help="The platform's API token.")]
 ACTOR = "command line"
 __all__ = ["campaign"]
-"""The commands of pyramidion.cli.campaign with those that are here."""
+"""The commands of `pyramidion campaign`, including those defined here."""
 
 
 # -- answers -------------------------------------------------------------------------------------------------
@@ -87,20 +88,19 @@ def approve(
     answers: Answers = None,
     worker: OfOne = "",
     unflagged: Annotated[
-        bool, typer.Option("--unflagged", help="Instead of ids: everybody with no flag in this campaign.")
+        bool,
+        typer.Option("--unflagged", help="Instead of ids: the answers of all workers without a flag in this campaign."),
     ] = False,
     reason: Reason = "good work",
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Approve answers to a campaign: by their ids, those of a worker that are not decided yet, or all without a flag.
-
-    An answer that was rejected counts again, if its place is still free.
-    """
+    """Approve answers to a campaign: by id, all undecided answers of a worker, or those of all unflagged workers. A
+    rejected answer counts again if its place is still free."""
     if not unflagged:
         return _decide(place, "approve", name, answers, worker, reason, dry_run, json)
     if answers or worker:
-        raise UsageError("--unflagged covers everybody without a flag; leave out ids and --worker")
+        raise UsageError("--unflagged covers everybody without a flag; remove the ids and --worker")
     from pyramidion.campaigns.management import approve_unflagged
 
     done = approve_unflagged(open_desk(place), name, actor=ACTOR, reason=reason, dry_run=dry_run)
@@ -131,13 +131,12 @@ def _answer_command(action: AnswerChoice, text: str) -> None:
 
 _answer_command(
     "reject",
-    """Reject answers to a campaign: by their ids, or those of a worker that are not decided yet.
-
-    They are not paid and are in no score, and their places are offered to other workers.
+    """Reject answers to a campaign: by id, or all undecided answers of a worker. They are not paid, count in no score,
+    and their places are offered to other workers.
     """,
 )
-_answer_command("reopen", "Ask somebody else again: the answers are in no score any more, but can still be paid.")
-_answer_command("restore", "Take back a rejection or re-opening: answers count again where nobody else has the place.")
+_answer_command("reopen", "Ask somebody else: the answers no longer count in scores, but can still be paid.")
+_answer_command("restore", "Undo a rejection or re-opening: answers count again if nobody else has taken the place.")
 
 
 # -- workers -------------------------------------------------------------------------------------------------
@@ -171,13 +170,17 @@ def block(
     remove_answers: Annotated[
         bool, typer.Option("--remove-answers", help="Also reject all their answers to --campaign.")
     ] = False,
-    name: Annotated[str, typer.Option("--campaign", help="Where --remove-answers removes answers.")] = "",
+    name: Annotated[
+        str, typer.Option("--campaign", help="The campaign from which --remove-answers removes answers.")
+    ] = "",
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Give a worker no more tasks, in any campaign. Their answers stay, unless --remove-answers says otherwise."""
+    """Give a worker no more tasks, in any campaign. Their answers are kept unless --remove-answers is given."""
     if remove_answers != bool(name):
-        raise UsageError("--remove-answers and --campaign go together; the block itself holds in all campaigns")
+        raise UsageError(
+            "--remove-answers and --campaign must be used together; the block itself applies to all campaigns"
+        )
     output = Output(json)
     if remove_answers:
         from pyramidion.campaigns.management import block_and_remove
@@ -193,9 +196,9 @@ def block(
         )
         _show(output, "reject", done.rejected, reason, dry_run)
         if done.reopened.answers:
-            _show(output, "reopen", done.reopened, "approved on the platform before", dry_run)
+            _show(output, "reopen", done.reopened, "already approved on the platform", dry_run)
     elif dry_run:
-        raise UsageError("--dry-run lists answers, so it goes with --remove-answers")
+        raise UsageError("--dry-run lists answers, so it needs --remove-answers")
     else:
         from pyramidion.campaigns.management import decide_worker
 
@@ -204,14 +207,14 @@ def block(
     output.show(f"{'would ' if dry_run else ''}block: {plain(worker)} ({plain(reason)})")
 
 
-_worker_command("unblock", "Undo a block. Answers that were removed with it come back by `campaign restore`.")
+_worker_command("unblock", "Undo a block. Use `campaign restore` to bring back answers that were removed with it.")
 
 
 @campaign.command("bonus")
 def bonus(
     place: Place,
     worker: Worker,
-    amount: Annotated[float, typer.Argument(help="How much, in the campaign's currency.", min=0.01)],
+    amount: Annotated[float, typer.Argument(help="The amount, in the campaign's currency.", min=0.01)],
     reason: Reason = "thoughtful work",
 ) -> None:
     """Put a worker on the bonus list."""
@@ -223,10 +226,8 @@ def bonus(
 
 @campaign.command("pay")
 def pay(place: Place, name: Name, token: Token, json: Json = False) -> None:
-    """Follow the platform, then carry approvals, rejections and bonuses over to it.
-
-    What cannot be carried over stays pending and is tried again next time; the exit status is then 1.
-    """
+    """Follow the platform, then send it approvals, rejections and bonuses. What cannot be sent stays pending and is
+    tried again next time; the exit status is then 1."""
     desk = open_desk(place)
     from pyramidion.campaigns.sync import pay_decisions
 
@@ -235,7 +236,7 @@ def pay(place: Place, name: Name, token: Token, json: Json = False) -> None:
 
 @campaign.command("follow")
 def follow_(place: Place, name: Name, token: Token, json: Json = False, quiet: Quiet = False) -> None:
-    """Take over what happened on the platform: who withdrew, timed out, was approved or rejected. Nothing is told."""
+    """Import what happened on the platform: who withdrew, timed out, was approved or rejected. Nothing is sent."""
     desk = open_desk(place)
     from pyramidion.campaigns.sync import follow
 

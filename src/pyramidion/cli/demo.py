@@ -22,9 +22,9 @@ from pyramidion.study import ScoreTable
 COLUMNS = (
     ("pyramid", "modified", "Pyramid", "experts annotate"),
     ("lite", "lite", "Lightweight", "crowd judges"),
-    ("responsiveness", "overall", "Rating 1-10", "people rate"),
+    ("responsiveness", "overall", "Rating 1-10", "people give ratings"),
     ("auto", "coverage", "Automatic", "no people"),
-    ("rouge", "rouge-2-recall", "ROUGE-2", "words overlap"),
+    ("rouge", "rouge-2-recall", "ROUGE-2", "overlapping words"),
 )
 WITHOUT_PEOPLE = ("auto", "rouge")
 REPORT = "report.html"
@@ -56,7 +56,7 @@ def run(folder: Path, output: Output) -> None:
     output.show(_ranking(tables))
     for note in tables["lite"].notes:
         output.show(f"  {plain(str(note))}")
-    # After `make demo` the command lies in .venv, which few have on their path.
+    # After `make demo` the command is in .venv, which few people have on their path.
     command = "pyramidion" if shutil.which("pyramidion") else sys.argv[0]
     output.show(
         f"\n{_moral(tables)}\n"
@@ -67,10 +67,10 @@ def run(folder: Path, output: Output) -> None:
 
 
 def _make(folder: Path) -> None:
-    """Only a new folder, or one an earlier demo made: nobody's files are replaced."""
+    """Use only a new folder, or one that an earlier demo made, so that no other files are replaced."""
     made = {"study.jsonl", REPORT, *(f"scores-{method}.csv" for method, *_ in COLUMNS)}
     if folder.exists() and (not folder.is_dir() or {entry.name for entry in folder.iterdir()} - made):
-        raise UsageError(f"{folder} holds other files; choose another folder with --output")
+        raise UsageError(f"{folder} contains other files; choose another folder with --output")
     folder.mkdir(parents=True, exist_ok=True)
 
 
@@ -93,13 +93,13 @@ def _ranking(tables: dict[str, ScoreTable]) -> Table:
 
 
 def _moral(tables: dict[str, ScoreTable]) -> str:
-    """What the table shows, in words."""
+    """Say in words what the table shows."""
     orders = {method: [name for name, _ in tables[method].ranking(measure)] for method, measure, *_ in COLUMNS}
     human = [order for method, order in orders.items() if method not in WITHOUT_PEOPLE]
     best = human[0][0]
     auto, rouge = (orders[method].index(best) + 1 for method in WITHOUT_PEOPLE)
     agree = "People agree on the order" if all(order == human[0] for order in human) else "People differ on the order"
     return (
-        f"{agree}. {best.capitalize()} uses words of its own: ROUGE, which counts words, puts it at place {rouge}, the "
-        f"automatic pyramid at {auto}."
+        f"{agree}. {best.capitalize()} uses its own words: ROUGE, which counts words, ranks it {rouge}, the "
+        f"automatic pyramid {auto}."
     )

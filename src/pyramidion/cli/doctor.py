@@ -6,10 +6,8 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
-from rich.table import Table
-from rich.text import Text
-
 from pyramidion.cli.options import Printing, grouped
+from pyramidion.terminal import TerminalTable
 
 CORE = ("numpy", "scipy", "onnxruntime", "rouge-score", "defusedxml", "typer", "rich")
 EXTRAS = {
@@ -23,14 +21,14 @@ EXTRAS = {
     "nli-onnx": ("tokenizers", "entailment models as judges, from ONNX files"),
     "llm": ("httpx", "chat models as judges"),
     "openai": ("httpx", "embeddings from an endpoint"),
-    "sentence-transformers": ("sentence_transformers", "any sentence encoder of Hugging Face"),
-    "spacy": ("spacy", "clauses by a spaCy pipeline"),
+    "sentence-transformers": ("sentence_transformers", "any sentence encoder from Hugging Face"),
+    "spacy": ("spacy", "clauses from a spaCy pipeline"),
 }
 
 
 @grouped
 def doctor(*, printing: Printing) -> None:
-    """Say what is installed: versions, formats, optional parts and how to add them."""
+    """Show what is installed: versions, formats, optional parts and how to add them."""
     from pyramidion import formats, plugins
 
     output = printing.out
@@ -58,15 +56,13 @@ def doctor(*, printing: Printing) -> None:
     output.result(report)
     versions = ", ".join(f"{name} {number}" for name, number in core.items())
     output.show(f"pyramidion {report['pyramidion']} on Python {report['python']}\n{versions}\n")
-    drawn = Table("optional part", "what for", "state", title="Extras", title_justify="left")
-    for name, extra in extras.items():
-        state = Text("installed", "green") if extra["installed"] else Text(str(extra["install"]))
-        drawn.add_row(name, str(extra["for"]), state)
-    output.show(drawn)
-    drawn = Table("format", "reads / writes", "what", title="Formats", title_justify="left")
-    for name, about in known.items():
-        drawn.add_row(name, "both" if about["writes"] else "reads", str(about["about"]))
-    output.show(drawn)
+    rows = [
+        (name, str(extra["for"]), "installed" if extra["installed"] else str(extra["install"]))
+        for name, extra in extras.items()
+    ]
+    output.show(TerminalTable(("optional part", "what for", "state"), rows, title="Extras"))
+    rows = [(name, "both" if about["writes"] else "reads", str(about["about"])) for name, about in known.items()]
+    output.show(TerminalTable(("format", "reads / writes", "what"), rows, title="Formats"))
     output.show(f"Methods: {', '.join(plugins.names('methods'))}")
     output.show(f"Aggregators: {', '.join(plugins.names('aggregators'))}")
 

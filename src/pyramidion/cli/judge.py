@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
-from pyramidion.cli.inputs import load_study, refuse_same
-from pyramidion.cli.options import From, Json, Lenient, Quiet, refuse_unused
-from pyramidion.cli.output import Output, as_json, cell, counted, plain
+from pyramidion.cli.options import From, Json, Lenient, Quiet, load_study, refuse_same, refuse_unused
+from pyramidion.cli.output import Output, as_json, counted, plain
 from pyramidion.errors import InputError, Problems, UsageError
+from pyramidion.terminal import TerminalTable
 
 if TYPE_CHECKING:
     from pyramidion.analysis.calibrate import WorkerCheck
@@ -31,11 +30,13 @@ def judge(
     ] = "align",
     threshold: Annotated[
         str | None,
-        typer.Option(help="Say yes or no: from this probability on, or from the judge's own with `own`."),
+        typer.Option(
+            help="Answer yes or no: yes from this probability on, or from the judge's own threshold with `own`."
+        ),
     ] = None,
     soft: Annotated[bool, typer.Option("--soft", help="Keep probabilities. This is the default.")] = False,
     pyramid: Annotated[
-        str | None, typer.Option(help="Which pyramid: by default crowd, expert, or the only one.")
+        str | None, typer.Option(help="The pyramid to use. [default: crowd, expert, or the only one]")
     ] = None,
     target: Annotated[
         list[Path] | None,
@@ -53,9 +54,10 @@ def judge(
         typer.Option("--lines", help="STUDY is a JSONL file of any length, each line with `units` and a `summary`."),
     ] = False,
     base_url: Annotated[str | None, typer.Option(help="llm: the endpoint. [default: $OPENAI_BASE_URL]")] = None,
-    cache: Annotated[Path | None, typer.Option(help="llm: where replies are kept.")] = None,
+    cache: Annotated[Path | None, typer.Option(help="llm: the file in which replies are cached.")] = None,
     price: Annotated[
-        str | None, typer.Option(help="llm: dollars for a million tokens in and out, as 0.15/0.60, to show the cost.")
+        str | None,
+        typer.Option(help="llm: dollars per million tokens in and out, such as 0.15/0.60, to show the cost."),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="llm: send without asking.")] = False,
     format: From = None,
@@ -65,8 +67,8 @@ def judge(
 ) -> None:
     """Let a model say which units are in which summaries, and score by it.
 
-    With --lines nothing is held in memory: answers go to -o, or to the screen, as they come, and a run that stopped
-    goes on where it was.
+    With --lines, results are not held in memory: they go to -o, or to the screen, one by one, and an interrupted run
+    continues where it stopped.
     """
     from pyramidion.cli.score import check_targets, show_table
     from pyramidion.evaluation import judge_study
@@ -78,7 +80,7 @@ def judge(
     for file in [*(target or []), *([save] if save else [])]:
         refuse_same(path, file)
     if soft and threshold is not None:
-        raise UsageError("--soft and --threshold exclude each other")
+        raise UsageError("--soft and --threshold cannot be used together")
     if lines:
         refuse_unused(
             context, "with --lines", "pyramid", "save", "workers", "by", "format", "lenient", "json", "price", "yes"
@@ -86,7 +88,7 @@ def judge(
     if workers:
         refuse_unused(context, "with --workers, which shows people instead of scores", "target", "by")
     if judge.partition(":")[0] != "llm":
-        refuse_unused(context, f"with {judge}, which costs nothing", "price", "yes")
+        refuse_unused(context, f"with {judge}, which is free of charge", "price", "yes")
     prices = _prices(price)
     options = {name: value for name, value in (("base_url", base_url), ("cache", cache)) if value is not None}
     asked = make_judge(judge, options)
@@ -148,7 +150,7 @@ def _judge_lines(
 
 
 def _answers(lines: Iterable[JsonLine], judge: PresenceJudge, threshold: float | None) -> Iterator[JsonLine]:
-    """In order; by probabilities, or by yes and no from a threshold on."""
+    """In order; by probabilities, or by yes and no with a threshold."""
     from pyramidion.judges import answers, cut
 
     blocks = ((line, block) for line in lines for block in cut(line["units"], [line["summary"]]))
@@ -163,7 +165,7 @@ def _answers(lines: Iterable[JsonLine], judge: PresenceJudge, threshold: float |
 
 
 def _read(path: Path, *, skip: int = 0) -> Iterator[JsonLine]:
-    """The lines of a file after the first so many; InputError names the line that is not as it should be."""
+    """The lines of a file after the first ones; InputError names an invalid line."""
     from pyramidion.formats.files import BadLineError, parse_object, read_lines
 
     problems = Problems()
@@ -209,7 +211,7 @@ def _threshold(text: str | None, judge: PresenceJudge) -> float | None:
 def _agreed(
     study: Study, pyramid: str, judge: PresenceJudge, prices: tuple[float, float] | None, yes: bool, output: Output
 ) -> bool:
-    """Whoever pays hears first what it is going to cost."""
+    """Show the estimated cost and ask before anything is sent."""
     from pyramidion.judges import judged_topics, questions
     from pyramidion.judges.llm import LlmJudge
 
@@ -221,7 +223,7 @@ def _agreed(
 
 
 def _told(estimate: Estimate, name: str, prices: tuple[float, float] | None) -> str:
-    known = f" ({estimate.known} are known already)" if estimate.known else ""
+    known = f" ({estimate.known} already cached)" if estimate.known else ""
     cost = f", about ${estimate.cost(*prices):.2f}" if prices else ""
     tokens = f"{estimate.tokens_in:,} tokens in and {estimate.tokens_out:,} out"
     return f"{name}: {estimate.requests} requests{known}, roughly {tokens}{cost}."
@@ -242,20 +244,95 @@ def _show_workers(judged: Evaluation, name: str, pyramid: str, output: Output) -
     output.result(
         {"judge": name, "workers": [_as_json(check) for check in checks], "notes": as_json(judged.table.notes)}
     )
-    drawn = Table(caption=f"excess: distance from {name} beyond a careful person's", caption_justify="left")
-    for column in ("worker", "answers", "excess", "deviation", "agreement", ""):
-        drawn.add_column(column, justify="left" if column in {"worker", ""} else "right")
-    for check in checks:
-        shown = [
+    rows = [
+        (
+            check.worker,
+            str(check.answers),
             "-" if check.excess is None else f"{check.excess:.3f}",
             "-" if check.deviation is None else rounded_beside(check.deviation, SUSPECT, digits=3),
             "-" if check.agreement is None else f"{check.agreement:.3f}",
-        ]
-        drawn.add_row(cell(plain(check.worker)), str(check.answers), *shown, "suspect" if check.suspect else "")
-    output.show(drawn)
+            "suspect" if check.suspect else "",
+        )
+        for check in checks
+    ]
+    heads = ("worker", "answers", "excess", "deviation", "agreement", "")
+    output.show(TerminalTable(heads, rows, caption=f"excess: distance from {name} beyond a careful person's"))
 
 
 def _as_json(check: WorkerCheck) -> dict[str, Any]:
     from dataclasses import asdict
 
     return {**asdict(check), "suspect": check.suspect}
+
+
+# ----------------------------------------------------------------------
+# `pyramidion autoannotate`.
+
+
+def autoannotate(
+    path: Annotated[str, typer.Argument(metavar="STUDY", help="A study with a pyramid and annotated summaries.")],
+    target: Annotated[
+        Path, typer.Option("--output", "-o", help="The file or folder to write the study with the annotations to.")
+    ],
+    judge: Annotated[
+        str, typer.Option("--judge", help="The name of the new annotations' judge, a model.")
+    ] = "autoannotate",
+    only_missing: Annotated[
+        bool, typer.Option("--only-missing", help="Annotate only summaries that nobody has annotated.")
+    ] = False,
+    pyramid: Annotated[str | None, typer.Option(help="The pyramid to use, if there are several.")] = None,
+    judges: Annotated[
+        str | None,
+        typer.Option(help="Whom to learn from: all, people, expert, crowd, or one judge's id. [default: expert]"),
+    ] = None,
+    format: From = None,
+    to: Annotated[
+        str | None, typer.Option("--to", help="The format to write, if it does not follow from the output's name.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the output if it is an existing file.")] = False,
+    lenient: Lenient = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Search other summaries for words that were marked for a unit, and annotate them with evidence. Case and
+    spacing are ignored. This works for systems that copy sentences; paraphrases are not found."""
+    from pyramidion.annotation.autoannotation import autoannotate_study
+    from pyramidion.formats import guess_format, save
+
+    output = Output(json, quiet)
+    _refuse(path, target, force)
+    chosen = to or guess_format(target)
+    study = load_study(path, format, lenient, output)
+    with output.busy("Searching for marked words"):
+        made = autoannotate_study(study, judge=judge, pyramid=pyramid, judges=judges, only_missing=only_missing)
+    with output.busy(f"Writing {target}"):
+        lost = save(made.study, target, format=chosen)
+    output.result(
+        {
+            "written": str(target),
+            "format": chosen,
+            "judge": made.judge,
+            "learned_from": list(made.learned_from),
+            "summaries": made.summaries,
+            "judgments": made.judgments,
+            "found": made.found,
+            "notes": as_json([*study.notes, *made.notes, *lost]),
+        }
+    )
+    output.warn([*made.notes, *lost])
+    learned = ", ".join(map(plain, made.learned_from[:5])) + (", ..." if len(made.learned_from) > 5 else "")
+    output.show(
+        f"{plain(made.judge)} annotated {made.summaries} summaries, based on what {learned} marked: "
+        f"{made.found:,} of {counted(made.judgments, 'units')} found."
+    )
+    output.show(f"Wrote {plain(str(target))} ({chosen}).")
+
+
+def _refuse(source: str, target: Path, force: bool) -> None:
+    """Refuse to replace the study or a file of it, or any other file without --force."""
+    refuse_same(source, target)
+    folder = Path(source)
+    if folder.is_dir() and target.resolve().is_relative_to(folder.resolve()):
+        raise UsageError(f"{target} is inside the study itself; choose a place outside {source}")
+    if target.is_file() and not force:
+        raise UsageError(f"{target} exists already; --force replaces it")

@@ -1,6 +1,6 @@
 """The `pyramidion` command.
 
-Exit codes: 0 done; 1 the data has errors; 2 the command was wrong (unknown name, missing file); 3 an optional part
+Exit codes: 0 success; 1 the data has errors; 2 the command was wrong (unknown name, missing file); 3 an optional part
 is not installed; 130 interrupted.
 """
 
@@ -15,19 +15,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pyramidion.cli import (
-    analyze,
-    annotate,
-    auto,
-    autoannotate,
-    convert,
-    decisions,
-    doctor,
-    judge,
-    report,
-    score,
-    study,
-)
+from pyramidion.cli import analyze, annotate, auto, convert, decisions, doctor, judge, report, score, study
 from pyramidion.cli.options import Annotators, Printing, PyramidName, Reading, StudyPath, Weights, grouped
 from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError
@@ -37,7 +25,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
-    help="Find out how good the *content* of summaries is: pyramids, crowd judgments, ratings, ROUGE.",
+    help="Measure how good the *content* of summaries is: pyramids, crowd judgments, ratings, ROUGE.",
     epilog="Start with `pyramidion demo`. Every command that reads a study accepts any known format directly.",
 )
 
@@ -62,7 +50,9 @@ def _root(
 @app.command()
 @grouped
 def demo(
-    folder: Annotated[Path, typer.Option("--output", "-o", help="Where the results go.")] = Path("pyramidion-demo"),
+    folder: Annotated[Path, typer.Option("--output", "-o", help="The folder for the results.")] = Path(
+        "pyramidion-demo"
+    ),
     *,
     printing: Printing,
 ) -> None:
@@ -76,12 +66,12 @@ def demo(
 @grouped
 def show(
     path: StudyPath,
-    topic: Annotated[str | None, typer.Option("--topic", "-t", help="Which topic; the first by default.")] = None,
+    topic: Annotated[str | None, typer.Option("--topic", "-t", help="The topic to show. [default: the first]")] = None,
     system: Annotated[
         str | None, typer.Option("--system", "-s", help="Show this system's summary with its matched units.")
     ] = None,
     ideal: Annotated[
-        int | None, typer.Option(help="Show what the best summaries with so many units say.", min=1)
+        int | None, typer.Option(help="Show what the best summaries with a given number of units say.", min=1)
     ] = None,
     method: Annotated[
         str | None,
@@ -109,7 +99,7 @@ app.command("report")(report.report)
 app.command("feedback")(report.feedback)
 app.command("diff")(report.diff)
 app.command("judge")(judge.judge)
-app.command("autoannotate")(autoannotate.autoannotate)
+app.command("autoannotate")(judge.autoannotate)
 app.command("init")(study.init)
 app.command("import")(study.import_)
 app.command("account")(study.account)
@@ -133,13 +123,13 @@ def _fail(problems: tuple[Problem, ...] | None, message: str, code: int, json: b
 
 
 def _mistake(error: Any) -> str:
-    """What was wrong with the options, and whose help tells more; nothing where a command was given none at all."""
+    """Describe what is wrong with the options and name the help to read; empty if a command was given no options."""
     command = error.ctx.command_path if getattr(error, "ctx", None) else "pyramidion"
-    return f"{said} ({command} --help tells more)" if (said := error.format_message()) else ""
+    return f"{said} (see {command} --help)" if (said := error.format_message()) else ""
 
 
 def main() -> None:
-    """Run the command; a user's mistake becomes a message and an exit code, never a traceback."""
+    """Run the command; a user error becomes a message and an exit code, never a traceback."""
     json = "--json" in sys.argv
     for stream in (sys.stdout, sys.stderr):  # a terminal that knows only ASCII gets escapes, not a crash
         if isinstance(stream, io.TextIOWrapper):

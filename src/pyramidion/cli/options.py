@@ -1,4 +1,4 @@
-"""Options that several commands share, each said once, and groups of them that a command takes as one value."""
+"""Options that several commands share, each defined once, and groups of options that a command takes as one value."""
 
 from __future__ import annotations
 
@@ -11,17 +11,47 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from pyramidion.cli.inputs import load_study
 from pyramidion.cli.output import Output
-from pyramidion.errors import UsageError
+from pyramidion.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
+    from pyramidion.campaigns.desk import CampaignDesk
     from pyramidion.study import Study
+
+
+# ----------------------------------------------------------------------
+# What commands read: a study in any format, or a study database that they change.
+
+
+def load_study(path: str, format: str | None, lenient: bool, output: Output) -> Study:
+    """Read a study or stop with every error; warnings are shown and do not stop anything."""
+    from pyramidion.formats import load
+
+    with output.busy(f"Reading {path}"):
+        study = load(path, format=format, lenient=lenient)
+    output.warn(study.notes)
+    return study
+
+
+def refuse_same(source: str, target: Path) -> None:
+    """Refuse to overwrite what the command reads."""
+    if target.exists() and Path(source).exists() and target.samefile(source):
+        raise UsageError(f"{target} is the study itself; choose another name for the result")
+
+
+def open_desk(place: str) -> CampaignDesk:
+    """Open the study database at a place; it is not created if it does not exist."""
+    try:
+        from pyramidion.campaigns.desk import CampaignDesk
+    except ImportError:
+        raise MissingExtraError("Running campaigns", "server") from None
+    return CampaignDesk.open(place)
+
 
 StudyPath = Annotated[str, typer.Argument(metavar="STUDY", help="A study in any readable format.")]
 Place = Annotated[str, typer.Argument(metavar="STUDY", help="A study database: a .db file or a PostgreSQL URL.")]
-From = Annotated[str | None, typer.Option("--from", help="Its format, where it is not recognised.")]
-Lenient = Annotated[bool, typer.Option("--lenient", help="Report errors in the data and go on.")]
+From = Annotated[str | None, typer.Option("--from", help="The format, if it is not recognised.")]
+Lenient = Annotated[bool, typer.Option("--lenient", help="Report errors in the data and continue.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 Tables = Annotated[
@@ -29,9 +59,9 @@ Tables = Annotated[
     typer.Option("--output", "-o", help="Write the long table to .csv, .json, .jsonl or .parquet; repeatable."),
 ]
 By = Annotated[str, typer.Option("--by", help="What to print: system or summary.")]
-PyramidName = Annotated[str | None, typer.Option("--pyramid", help="Which pyramid, where there are several.")]
+PyramidName = Annotated[str | None, typer.Option("--pyramid", help="The pyramid to use, if there are several.")]
 Judges = Annotated[str | None, typer.Option(help="all, people, expert, crowd, model, or one judge's id.")]
-Seed = Annotated[int, typer.Option(help="For everything that is drawn at random.", min=0)]
+Seed = Annotated[int, typer.Option(help="Seed for all random draws.", min=0)]
 Latex = Annotated[Path | None, typer.Option("--latex", help="Write the tables for LaTeX (booktabs).")]
 
 Weights = Annotated[
@@ -43,7 +73,7 @@ Weights = Annotated[
 Annotators = Annotated[
     str | None,
     typer.Option(
-        help="pyramid: of several annotations of a summary the mean of their scores, or the score of their consensus. "
+        help="pyramid: for several annotations of a summary, the mean of their scores or the score of their consensus. "
         "[default: mean]"
     ),
 ]
@@ -73,14 +103,14 @@ class Reading(Printing):
 
 
 def refuse_unused(context: typer.Context, why: str, *names: str) -> None:
-    """An option that would change nothing is refused, so that nobody believes it did. ``why`` ends the message.
+    """Refuse an option that would change nothing. ``why`` ends the message.
 
     ``names`` are those of the command's parameters; only what was typed counts, not a default.
     """
     for option in (parameter for parameter in context.command.params if parameter.name in names):
         source = context.get_parameter_source(str(option.name))
         if source is not None and source.name == "COMMANDLINE":
-            raise UsageError(f"{max(option.opts, key=len)} has no use {why}")
+            raise UsageError(f"{max(option.opts, key=len)} has no effect {why}")
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

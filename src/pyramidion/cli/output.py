@@ -1,4 +1,4 @@
-"""How commands speak: results on stdout, everything else on stderr, and no text of a user's file can act up."""
+"""How commands print: results on stdout, everything else on stderr, and text from files cannot control the terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def plain(text: str) -> str:
-    """Text from a file, with control characters made visible: a summary must not steer anyone's terminal."""
+    """Text from a file, with control characters made visible: a summary must not control a terminal."""
     if text.isprintable():
         return text
     return "".join(_visible(character) for character in text)
@@ -71,12 +71,12 @@ class Output:
             self.out.print(*things)
 
     def say(self, text: str) -> None:
-        """A remark beside the result, on stderr."""
+        """Print a remark on stderr."""
         if not self.quiet:
             self.err.print(cell(text))
 
     def problems(self, problems: Sequence[Problem], most: int | None = MOST_PROBLEMS) -> None:
-        """Errors first; a long list is cut where it is a remark beside the result."""
+        """Print problems, errors first; a long list is cut if it accompanies a result."""
         ordered = sorted(problems, key=lambda problem: problem.severity != "error")
         for problem in ordered[:most]:
             style = "red" if problem.severity == "error" else "yellow"
@@ -85,13 +85,13 @@ class Output:
             self.err.print(f"... and {len(ordered) - most} more (all with --json)")
 
     def warn(self, problems: Sequence[Problem]) -> None:
-        """Remarks beside a result: with --json they are part of it, with --quiet only errors are worth a word."""
+        """Print warnings: with --json they are part of the result, with --quiet only errors are printed."""
         if not self.json:
             self.problems([p for p in problems if p.severity == "error"] if self.quiet else problems)
 
     @contextmanager
     def busy(self, what: str) -> Iterator[None]:
-        """A spinner while something of unknown length runs; nothing where stderr is not a terminal."""
+        """Show a spinner while something of unknown length runs, if stderr is a terminal."""
         if self.quiet or not sys.stderr.isatty():
             yield
             return
@@ -99,7 +99,7 @@ class Output:
             yield
 
     def track(self, items: Iterable[T], what: str, total: int | None = None) -> Iterable[T]:
-        """The items, with a progress bar while they are used up; nothing where stderr is not a terminal."""
+        """Iterate over the items with a progress bar, if stderr is a terminal."""
         if self.quiet or not sys.stderr.isatty():
             return items
         from rich.progress import track
@@ -108,7 +108,7 @@ class Output:
 
     @contextmanager
     def progress(self, total: int, what: str) -> Iterator[Callable[[int], None]]:
-        """A bar that moves on by as much as is said; nothing where stderr is not a terminal."""
+        """A progress bar to advance by hand, if stderr is a terminal."""
         if self.quiet or not sys.stderr.isatty():
             yield lambda _done: None
             return

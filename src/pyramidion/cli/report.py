@@ -8,24 +8,38 @@ from typing import Annotated, Any
 import typer
 
 from pyramidion.cli.analyze.asking import Asked
-from pyramidion.cli.inputs import load_study, open_desk, refuse_same
-from pyramidion.cli.options import Annotators, From, Json, Lenient, Quiet, StudyPath, Weights, grouped, refuse_unused
+from pyramidion.cli.options import (
+    Annotators,
+    From,
+    Json,
+    Lenient,
+    Quiet,
+    StudyPath,
+    Weights,
+    grouped,
+    load_study,
+    open_desk,
+    refuse_same,
+    refuse_unused,
+)
 from pyramidion.cli.output import Output, plain
 from pyramidion.errors import UsageError
 
 Method = Annotated[
     str | None,
-    typer.Option("--method", "-m", help="What it is mainly about: pyramid, lite, ... [default: what fits the study]"),
+    typer.Option("--method", "-m", help="The main method: pyramid, lite, ... [default: what fits the study]"),
 ]
-PyramidName = Annotated[str | None, typer.Option("--pyramid", help="Which pyramid, where there are several.")]
+PyramidName = Annotated[str | None, typer.Option("--pyramid", help="The pyramid to use, if there are several.")]
 Judges = Annotated[str | None, typer.Option(help="all, people, expert, crowd, model, or one judge's id.")]
-Seed = Annotated[int, typer.Option(help="For everything that is drawn at random.", min=0)]
+Seed = Annotated[int, typer.Option(help="Seed for all random draws.", min=0)]
 
 
 def report(
     context: typer.Context,
     path: StudyPath,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="The page. [default: report.html]")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The page to write. [default: report.html]")
+    ] = None,
     figures: Annotated[
         Path | None, typer.Option("--figures", help="A folder for every figure at paper size, as SVG and PDF.")
     ] = None,
@@ -38,9 +52,7 @@ def report(
     judges: Judges = None,
     weights: Weights = None,
     annotators: Annotators = None,
-    pay: Annotated[
-        float | None, typer.Option(help="What an assignment paid. [default: what a database says]", min=0)
-    ] = None,
+    pay: Annotated[float | None, typer.Option(help="Pay per assignment. [default: from the database]", min=0)] = None,
     fee: Annotated[float, typer.Option(help="The platform's fee, as a share of the pay.", min=0)] = 0.2,
     currency: Annotated[str, typer.Option(help="Printed before amounts of money.")] = "$",
     seed: Seed = 0,
@@ -49,7 +61,7 @@ def report(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """One HTML file with everything: ranking, topics, pyramids, and what each summary says and misses.
+    """Write one HTML file with everything: ranking, topics, pyramids, and what each summary says and misses.
 
     With --figures or --latex the page is written only if -o names it.
     """
@@ -58,7 +70,7 @@ def report(
     for target in filter(None, (page, latex)):
         refuse_same(path, target)
     if page is not None and page.suffix.lower() not in {".html", ".htm"}:
-        raise UsageError(f"{page}: a report is written to .html")
+        raise UsageError(f"{page}: the report must be written to a .html file")
     if figures is not None:
         from pyramidion.report import need_plots
 
@@ -68,9 +80,9 @@ def report(
     study = load_study(path, format, lenient, out)
     cost = _spent(path) if pay is None else _cost(study, pay, fee, currency)
     choices = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}
-    found = _findings(study, out, method, choices, seed, scores, cost)
-    written = _write(found, page, figures, latex, out)
-    main = found.main
+    findings = _findings(study, out, method, choices, seed, scores, cost)
+    written = _write(findings, page, figures, latex, out)
+    main = findings.main
     out.result(
         {
             "written": [str(each) for each in written],
@@ -88,7 +100,7 @@ def report(
 
 
 def _spent(path: str) -> str:
-    """What the campaigns of a study database have cost; nothing is known of other files."""
+    """What the campaigns of a study database have cost; unknown for other files."""
     from pyramidion.formats import is_database
 
     if not is_database(path):
@@ -103,7 +115,7 @@ def _spent(path: str) -> str:
 
 
 def _cost(study: Any, pay: float, fee: float, currency: str) -> str:
-    """Paid work is one judge on one task."""
+    """The cost: one assignment is one judge on one task."""
     from pyramidion.analysis.cost import campaign_cost
 
     done = {work for work in zip(study.judgments.task, study.judgments.judge, strict=True) if work[0]}
@@ -127,21 +139,21 @@ def _findings(
         return findings(study, method=method, **choices, metrics=metrics, cost=cost, seed=seed)
 
 
-def _write(found: Any, page: Path | None, figures: Path | None, latex: Path | None, out: Output) -> list[Path]:
+def _write(findings: Any, page: Path | None, figures: Path | None, latex: Path | None, out: Output) -> list[Path]:
     from pyramidion import report as rendering
     from pyramidion.formats.files import new_file
 
     written: list[Path] = []
     if page is not None:
         with out.busy("Writing the page"), new_file(page) as file:
-            file.write(rendering.report_page(found))
+            file.write(rendering.report_page(findings))
         written.append(page)
     if figures is not None:
         with out.busy("Drawing figures"):
-            written += rendering.write_figures(found, figures)
+            written += rendering.write_figures(findings, figures)
     if latex is not None:
         with new_file(latex) as file:
-            file.write("\n".join(rendering.latex(answer) for answer in found.answers()))
+            file.write("\n".join(rendering.latex(answer) for answer in findings.answers()))
         written.append(latex)
     return written
 
@@ -162,7 +174,7 @@ def feedback(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """A short page for the writer of each summary, an overview for the teacher, and a CSV for the grade book."""
+    """Write a short page for the writer of each summary, an overview for the teacher, and a CSV for the grade book."""
     from pyramidion import report as rendering
 
     out = Output(json, quiet)
@@ -170,9 +182,9 @@ def feedback(
     if unknown := [name for name in system or () if name not in study.systems]:
         raise UsageError(f"no system is called {unknown[0]!r}; there are: {', '.join(study.systems)}")
     choices = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}
-    found = _findings(study, out, method, choices)
+    findings = _findings(study, out, method, choices)
     with out.busy("Writing pages"):
-        written = rendering.write_feedback(found, folder, systems=system)
+        written = rendering.write_feedback(findings, folder, systems=system)
     out.result({"folder": str(folder), "written": [str(each) for each in written]})
     pages = sum(each.parent.parent.name == "writers" for each in written)
     noun = "page for its writer" if pages == 1 else "pages, one for the writer of each summary"
@@ -183,8 +195,10 @@ def feedback(
 @grouped
 def diff(
     first: Annotated[str, typer.Argument(metavar="A", help="A study or a score table.")],
-    second: Annotated[str, typer.Argument(metavar="B", help="Another one, or another run of the same.")],
-    measure: Annotated[str | None, typer.Option(help="Which measure; by default every one that both have.")] = None,
+    second: Annotated[
+        str, typer.Argument(metavar="B", help="Another study or score table, or another run of the same.")
+    ],
+    measure: Annotated[str | None, typer.Option(help="The measure. [default: every measure that both have]")] = None,
     *,
     asked: Asked,
 ) -> None:

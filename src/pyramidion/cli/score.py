@@ -9,14 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pyramidion.cli.inputs import refuse_same
-from pyramidion.cli.options import Annotators, By, PyramidName, Reading, StudyPath, Tables, Weights, grouped
+from pyramidion.cli.options import (
+    Annotators,
+    By,
+    PyramidName,
+    Reading,
+    StudyPath,
+    Tables,
+    Weights,
+    grouped,
+    refuse_same,
+)
 from pyramidion.cli.output import Output, plain
 from pyramidion.errors import Problem, UsageError
-from pyramidion.study.terminal import TerminalTable
 
 if TYPE_CHECKING:
     from pyramidion.study import ScoreTable
+    from pyramidion.terminal import TerminalTable
 
 
 @dataclass(frozen=True)
@@ -29,28 +38,35 @@ class MethodOptions:
     pyramid: PyramidName = None
     judges: Annotated[
         str | None,
-        typer.Option(help="all, people, expert, crowd, model, or one judge's id. By default the method's kind."),
+        typer.Option(
+            help="all, people, expert, crowd, model, or one judge's id. [default: the kind of judge that the method "
+            "uses]"
+        ),
     ] = None
     aggregate: Annotated[
         str | None, typer.Option(help="lite: majority, mean, wawa, dawid-skene, mace or glad. [default: majority]")
     ] = None
     tie: Annotated[str | None, typer.Option(help="lite: what a tie counts as. [default: absent]")] = None
     min_agreement: Annotated[
-        float | None, typer.Option(help="lite: leave out workers below it; 0 keeps all. [default: 0.5]")
+        float | None,
+        typer.Option(help="lite: leave out workers whose agreement is below this; 0 keeps all. [default: 0.5]"),
     ] = None
-    rounds: Annotated[int | None, typer.Option(help="lite: rounds of leaving out. [default: 1]", min=1)] = None
+    rounds: Annotated[int | None, typer.Option(help="lite: rounds of leaving out workers. [default: 1]", min=1)] = None
     agreement: Annotated[
         str | None, typer.Option(help="lite: positional, or the released scripts' sequence. [default: positional]")
     ] = None
-    seed: Annotated[int | None, typer.Option(help="lite: for aggregators that draw. [default: 0]", min=0)] = None
+    seed: Annotated[
+        int | None, typer.Option(help="lite: seed for aggregators that use random numbers. [default: 0]", min=0)
+    ] = None
     weights: Weights = None
     annotators: Annotators = None
     rounding: Annotated[
-        str | None, typer.Option(help="pyramid: of X_a: half-up, floor, ceiling, half-even. [default: half-up]")
+        str | None,
+        typer.Option(help="pyramid: how X_a is rounded: half-up, floor, ceiling or half-even. [default: half-up]"),
     ] = None
-    clip: Annotated[bool | None, typer.Option("--clip", help="pyramid: cut scores off at 1.")] = None
+    clip: Annotated[bool | None, typer.Option("--clip", help="pyramid: limit scores to 1.")] = None
     combine: Annotated[
-        str | None, typer.Option(help="rouge: references by average, best or jackknife. [default: average]")
+        str | None, typer.Option(help="rouge: combine references by average, best or jackknife. [default: average]")
     ] = None
     tokens: Annotated[str | None, typer.Option(help="rouge: ascii or unicode words. [default: ascii]")] = None
     stem: Annotated[bool | None, typer.Option("--stem/--no-stem", help="rouge: Porter stems. [default: stem]")] = None
@@ -79,7 +95,7 @@ def score(
     choices: MethodOptions,
     reading: Reading,
 ) -> None:
-    """Score every summary and system of a study, with a signature that says how."""
+    """Score every summary and system of a study; a signature says how."""
     from pyramidion import plugins
     from pyramidion.scoring.methods import fitting_method
     from pyramidion.scoring.methods import score as score_study
@@ -105,7 +121,7 @@ def check_targets(targets: list[Path], by: str) -> None:
         raise UsageError(f"--by is system or summary, not {by!r}")
     for target in targets:
         if target.suffix.lower() not in SUFFIXES:
-            raise UsageError(f"{target}: scores are written to {', '.join(SUFFIXES)}")
+            raise UsageError(f"{target}: scores can be written to {', '.join(SUFFIXES)}")
         if target.suffix.lower() == ".parquet":
             need_parquet()
 
@@ -113,7 +129,7 @@ def check_targets(targets: list[Path], by: str) -> None:
 def show_table(
     table: ScoreTable, targets: list[Path], by: str, output: Output, *, shown: tuple[Problem, ...] = ()
 ) -> None:
-    """Write and print a table, with its notes but for those that were shown already."""
+    """Write and print a table, with the notes that were not shown yet."""
     from pyramidion.formats.score_tables import as_json, write_scores
 
     for target in targets:
@@ -126,6 +142,8 @@ def show_table(
 
 
 def _by_summary(table: ScoreTable) -> TerminalTable:
+    from pyramidion.terminal import TerminalTable
+
     values = {measure: table.per_summary(measure) for measure in table.measures}
     rows = [
         (topic, system, *("-" if (n := values[m].get((topic, system))) is None else f"{n:.4f}" for m in values))

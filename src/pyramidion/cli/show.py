@@ -24,9 +24,9 @@ TIER_STYLES = ("bold magenta", "bold blue", "cyan", "green", "yellow")
 MISSES_SHOWN = 8
 SETS_SHOWN = 6
 WIDE = 35
-"""Tiers with more units are drawn without gaps, so that they fit a terminal."""
+"""Tiers with more units than this are drawn without gaps, so that they fit a terminal."""
 OF_A_SUMMARY = ("judges", "annotators")
-"""Choices that a pyramid alone does not have."""
+"""Choices that apply only to a summary."""
 
 
 def run(
@@ -43,7 +43,7 @@ def run(
     given = {choice: value for choice, value in choices.items() if value is not None}
     if system is not None:
         if ideal is not None:
-            raise UsageError("--ideal is about a pyramid, not about a summary; leave --system out")
+            raise UsageError("--ideal is about a pyramid, not a summary; remove --system")
         _show_summary(explain(study, name, system, **given), output)
         return
     for choice in OF_A_SUMMARY:
@@ -207,7 +207,7 @@ def _list_units(explanation: Explanation, units: Iterable[ContentUnit], output: 
 
 
 def _score_lines(explanation: Explanation) -> Iterator[str]:
-    """The first two measures, and what they are made of: by each annotator where there are several."""
+    """The first two measures and their parts, for each annotator if there are several."""
     if not explanation.annotators:
         yield f"{_scores(explanation)}: {_counts(explanation)}"
         return

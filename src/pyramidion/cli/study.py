@@ -8,22 +8,23 @@ from typing import Annotated
 import typer
 
 from pyramidion.campaigns import APPLICATION, BASE_URL, PLACE, WEBHOOK
-from pyramidion.cli.inputs import load_study, open_desk
-from pyramidion.cli.options import From, Json, Lenient, Place, Quiet
+from pyramidion.cli.options import From, Json, Lenient, Place, Quiet, load_study, open_desk
 from pyramidion.cli.output import Output, cell, held, plain
 from pyramidion.errors import MissingExtraError
+
+Password = Annotated[
+    str, typer.Option(envvar="PYRAMIDION_PASSWORD", help="Their password. [default: generated and shown once]")
+]
 
 
 def init(
     place: Place,
     title: Annotated[str, typer.Option(help="What the study is about.")] = "",
     manager: Annotated[str, typer.Option(help="The first manager's name.")] = "manager",
-    password: Annotated[
-        str, typer.Option(envvar="PYRAMIDION_PASSWORD", help="Their password; made up and shown once by default.")
-    ] = "",
+    password: Password = "",
     quiet: Quiet = False,
 ) -> None:
-    """Make a new study database, with a manager who can log in."""
+    """Create a study database with a manager who can log in."""
     try:
         from pyramidion.store.accounts import Accounts, check_password
         from pyramidion.store.database import Database
@@ -39,18 +40,16 @@ def init(
     database.close()
     output.show(f"Made {plain(place)}. Next: pyramidion import {plain(place)} YOUR-STUDY")
     if not password:
-        output.out.print(cell(f"Log in as {manager} with the password {made_up} (shown only now)."))
+        output.out.print(cell(f"Log in as {manager} with the password {made_up} (shown only once)."))
 
 
 def account(
     place: Place,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Who logs in.")],
     role: Annotated[str, typer.Option(help="manager, expert or viewer.")] = "viewer",
-    password: Annotated[
-        str, typer.Option(envvar="PYRAMIDION_PASSWORD", help="Their password; made up and shown once by default.")
-    ] = "",
+    password: Password = "",
 ) -> None:
-    """Let somebody log in to the manager's pages, or give them a new password or role."""
+    """Create an account for the server's pages, or change its password or role."""
     import secrets
 
     desk = open_desk(place)
@@ -66,14 +65,14 @@ def import_(
     place: Place,
     source: Annotated[str, typer.Argument(metavar="SRC", help="A study in any readable format.")],
     judge: Annotated[
-        str | None, typer.Option(help="Call its only judge so: .pan files of two annotators need two names.")
+        str | None, typer.Option(help="A name for its only judge: .pan files of two annotators need two names.")
     ] = None,
     format: From = None,
     lenient: Lenient = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Put topics, references, peers and whatever else a study has into a study database."""
+    """Import topics, references, peers and everything else in a study into a study database."""
     output = Output(json, quiet)
     study = load_study(source, format, lenient, output)
     if judge is not None:
@@ -89,13 +88,13 @@ def import_(
 
 def serve(
     place: Place,
-    host: Annotated[str, typer.Option(help="Where to listen; 127.0.0.1 is reachable from this machine only.")] = (
-        "127.0.0.1"
-    ),
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; 127.0.0.1 is reachable only from this machine.")
+    ] = ("127.0.0.1"),
     port: Annotated[int, typer.Option(help="The port.", min=0, max=65535)] = 8000,
     processes: Annotated[int, typer.Option(help="Server processes on the same database.", min=1, max=64)] = 1,
     base_url: Annotated[
-        str, typer.Option(help="How people reach the server, for links. [default: http://HOST:PORT]")
+        str, typer.Option(help="The address at which people reach the server, for links. [default: http://HOST:PORT]")
     ] = "",
     webhook_secret: Annotated[str, typer.Option(envvar=WEBHOOK, help="Prolific's webhook secret.")] = "",
 ) -> None:

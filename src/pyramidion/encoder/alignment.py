@@ -1,8 +1,8 @@
 """Is this unit in this summary? Late interaction: each word of the unit looks for its best match in the summary.
 
-After Khattab and Zaharia 2020 (ColBERT), with what presence needs: words weigh by rarity; a word is found by its vector
-in context or by its stem; the weakest word counts beside the mean, because a unit is present only if all of it is; a
-number that the summary does not have speaks against it, and so does a negation.
+After Khattab and Zaharia 2020 (ColBERT), adapted to presence: words are weighted by rarity; a word is found by its
+vector in context or by its stem; the weakest word counts as well as the mean, because a unit is present only if all of
+it is; a number that the summary does not have counts against it, and so does a negation.
 
 Texts are encoded once, sentence by sentence; a judgment is a small matrix product after that. The dozen learned numbers
 are in data/judge.json; `models/train_judge.py` fits them and says how well they do.
@@ -89,7 +89,7 @@ class Texts:
 
 
 class Alignment:
-    """Every word of some units against every one of some summaries."""
+    """The alignment of every word of some units with every word of some summaries."""
 
     def __init__(self, units: Texts, summaries: Texts, model: Model | None = None) -> None:
         self.units, self.summaries, self.model = units, summaries, model or default_model()
@@ -126,10 +126,8 @@ class Alignment:
         return np.where(wordless, 0.0, _sigmoid(odds))
 
     def evidence(self, unit: int, summary: int) -> tuple[Span, ...]:
-        """Where in the summary the unit's words were found, joined to one span for each sentence they are in.
-
-        Common words ("from", "he was") count only beside others, unless there is nothing else.
-        """
+        """Where in the summary the unit's words were found, joined into one span per sentence. Common words ("from",
+        "he was") count only together with others, unless there is nothing else."""
         mine = slice(*self.units.starts[unit : unit + 2])
         theirs = slice(*self.summaries.starts[summary : summary + 2])
         if mine.start == mine.stop or theirs.start == theirs.stop:

@@ -1,7 +1,7 @@
 """The embedded encoder: all-MiniLM-L6-v2 in 8 bits, run by onnxruntime on a plain CPU.
 
 Wang et al. 2020 (MiniLM); sentence-transformers' all-MiniLM-L6-v2 (Apache-2.0). `models/build_encoder.py` makes the
-file and says how; docs/adr/0016 what the 8 bits cost. A text's vectors never depend on what else is in its batch.
+file; docs/adr/0016 says what the 8 bits cost. A text's vectors never depend on what else is in its batch.
 """
 
 from __future__ import annotations
@@ -33,15 +33,13 @@ TOKENS_PER_BATCH = 512
 CHUNK = 128
 """Texts read ahead to be sorted by length."""
 KEPT = 2048
-"""Texts whose vectors are remembered: whoever segments a text and then aligns it has it encoded once."""
+"""Texts whose vectors are cached, so that a text that is segmented and then aligned is encoded once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A text as its words: where they stand, their pieces, their vectors in context, and the vector of the whole.
-
-    ``layers`` holds every layer's vectors side by side (what the segmenter reads), where asked for.
-    """
+    """A text as words: their positions, pieces and vectors in context, and the vector of the whole text. ``layers``
+    holds every layer's vectors side by side for the segmenter, on request."""
 
     spans: Sequence[Span]
     pieces: Sequence[tuple[int, ...]]
@@ -158,7 +156,7 @@ def wordpiece() -> WordPiece:
 
 @cache
 def _session() -> Any:
-    """One thread a run: onnxruntime's own threads wait in loops and starve each other on a busy machine."""
+    """One thread per run: onnxruntime's own threads wait in loops and starve each other on a busy machine."""
     import onnxruntime  # slow to import, so only when it is needed
 
     options = onnxruntime.SessionOptions()

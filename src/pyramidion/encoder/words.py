@@ -1,7 +1,7 @@
 """What alignment sees of a text: its words with their vectors in context, stems, rarity, and what kind each is.
 
 Rarity needs no corpus and never looks at the texts under evaluation: the encoder's vocabulary is sorted by frequency,
-so by Zipf's law a word's place in it stands for a count (log of the rank; a word that had to be cut into pieces counts
+so by Zipf's law a word's position in it replaces a count (log of the rank; a word that had to be cut into pieces counts
 as rarer than its rarest piece).
 """
 

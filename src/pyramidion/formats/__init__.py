@@ -22,7 +22,7 @@ Writer = Callable[[Study, Path, Problems], None]
 
 @dataclass(frozen=True)
 class Format:
-    """A file format. Readers add what is wrong to the problems and go on; writers write where they are told.
+    """A file format. Readers add what is wrong to the problems and continue; writers write to the given path.
 
     ``holds`` names the parts of a study that survive a round trip (keys of ``parts``); everything else is
     reported as lost by whoever converts.
@@ -64,9 +64,9 @@ def parts(study: Study) -> dict[str, int]:
 
 
 def losses(study: Study, target: Format) -> list[Problem]:
-    """One warning for each part of the study that the target format has no place for."""
+    """One warning for each part of the study that the target format cannot hold."""
     return [
-        Problem(target.name, f"cannot hold {part}: {count} left out", "warning")
+        Problem(target.name, f"cannot hold {part}; {count} left out", "warning")
         for part, count in parts(study).items()
         if count and part not in target.holds
     ]
@@ -97,7 +97,7 @@ def get(name: str) -> Format:
 
 
 def all_formats() -> list[Format]:
-    """Every format that can be loaded: a broken plugin must not take the others with it."""
+    """Every format that can be loaded: a broken plugin must not break the others."""
     loaded = []
     for name in plugins.names("formats"):
         with suppress(UsageError):
@@ -106,7 +106,7 @@ def all_formats() -> list[Format]:
 
 
 def detect(path: Path) -> Format:
-    """The one format that recognises a path; says so where none or several do."""
+    """The one format that recognises a path; raises an error if none or several do."""
     if not path.exists():
         raise UsageError(f"{path} does not exist")
     fitting = [candidate for candidate in all_formats() if candidate.recognises(path)]
@@ -123,7 +123,7 @@ def _suggestion(path: Path) -> str:
     if not path.is_dir():
         return ""
     if (path / "study.jsonl").is_file():
-        return f"did you mean {path / 'study.jsonl'}? Else "
+        return f"did you mean {path / 'study.jsonl'}? Otherwise "
     return (
         "texts belong in topics/<topic>/references/<author>.txt and topics/<topic>/peers/<system>.txt, or in "
         "references/<topic>.txt and <system>/<topic>.txt, or, with one line per topic, in references.txt and "
@@ -136,7 +136,7 @@ def _suggestion(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A study as it was read, the format it was in, and everything found wrong with it."""
+    """A study as it was read, the format it was in, and all its problems."""
 
     study: Study
     format: str
@@ -174,10 +174,10 @@ def load(path: str | Path, *, format: str | None = None, lenient: bool = False) 
 
 
 def with_judge_called(study: Study, name: str) -> Study:
-    """The study with its only judge under another name: files of two annotators say "annotator" both."""
+    """The study with its only judge under another name: files of two annotators both say "annotator"."""
     if len(study.judges) != 1:
         held = ", ".join(judge.id for judge in study.judges) or "none"
-        raise UsageError(f"only a study with one judge can have it renamed; judges here: {held}")
+        raise UsageError(f"the judge can be renamed only if there is exactly one; this study has: {held}")
     judgments = study.judgments.with_columns(judge=Column.repeat(name, len(study.judgments)))
     return replace(study, judges=(replace(study.judges[0], id=name),), judgments=judgments)
 
@@ -199,7 +199,7 @@ def save(study: Study, path: str | Path, *, format: str | None = None) -> tuple[
 
 
 def guess_format(path: Path) -> str:
-    """The format a target path suggests: by its suffix, else a folder of text."""
+    """The format a target path suggests: by its suffix, otherwise a folder of text."""
     suffixes = {".jsonl": "jsonl", ".ndjson": "jsonl", ".pyr": "ducview", ".pan": "ducview", ".csv": "mturk"}
     suffix = path.suffix.lower()
     if suffix in suffixes:

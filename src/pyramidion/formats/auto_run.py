@@ -136,12 +136,12 @@ def _quoted(text: str, spans: tuple[Span, ...]) -> str:
 def make_folder(folder: Path) -> None:
     """Only a new folder, or one that an earlier run made: nobody's files are replaced."""
     if folder.exists() and (not folder.is_dir() or {entry.name for entry in folder.iterdir()} - _OURS):
-        raise UsageError(f"{folder} holds other files; choose another folder")
+        raise UsageError(f"{folder} contains other files; choose another folder")
     folder.mkdir(parents=True, exist_ok=True)
 
 
 def write_run(folder: Path, table: ScoreTable, study: Study, log: str, *, pyramid: str) -> tuple[Problem, ...]:
-    """Scores first; an export to another tool's format that does not fit is no reason to stop."""
+    """Scores first; a failed export to another tool's format does not stop the run."""
     write_scores(table, folder / "scores.csv")
     with new_file(folder / "log.txt") as file:
         file.write(log)
@@ -159,7 +159,7 @@ def write_pyramids(study: Study, target: str, *, name: str) -> None:
     path = Path(target)
     suffix = path.suffix.lower()
     if suffix in {".db", ".sqlite", ".sqlite3"}:
-        raise UsageError(f"{target} does not exist; make it with: pyramidion init {target}")
+        raise UsageError(f"{target} does not exist; create it with: pyramidion init {target}")
     format = guess_format(path) if suffix else "ducview"
     save(_only_automatic(study, name) if format == "ducview" else study, path, format=format)
 

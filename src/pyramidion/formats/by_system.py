@@ -19,7 +19,7 @@ from pyramidion.study.texts import Role
 
 REFERENCES, DOCUMENTS = "references", "documents"
 ONLY_AUTHOR = "reference"
-"""What the author is called where references are not in folders of authors."""
+"""The author's name if references are not in folders by author."""
 
 
 def recognises(path: Path) -> bool:

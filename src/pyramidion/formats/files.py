@@ -1,14 +1,13 @@
-"""Reading hostile files and writing whole ones.
-
-Reading is bounded and says where it failed. Writing goes to a temporary neighbour that is renamed at the end, so
-a reader never sees half a file and a failed run leaves the old one as it was.
-"""
+"""Read hostile files safely and write files atomically. Reading is bounded and says where it failed. Writing goes to
+a temporary file beside the target that is renamed at the end, so a reader never sees half a file and a failed run
+leaves the old file unchanged."""
 
 from __future__ import annotations
 
 import codecs
 import csv
 import json
+import math
 import os
 import shutil
 import tempfile
@@ -78,7 +77,7 @@ def read_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
 
 
 def read_every_line(path: Path, problems: Problems) -> list[str | None]:
-    """All lines, where the number of a line says what it is about: None in the place of one that cannot be read."""
+    """All lines, where the number of a line says what it is about: None for one that cannot be read."""
     return [line.text.removesuffix("\r") if line.sound else None for line in _lines(path, problems)]
 
 
@@ -104,7 +103,7 @@ def read_cells(path: Path, problems: Problems, *, strict: bool = False) -> Itera
 
 
 def read_rows(path: Path, problems: Problems) -> Iterator[tuple[str, dict[str, str]]]:
-    """Rows of a CSV with a header, each with its address; names and cells lose the spaces around them."""
+    """Rows of a CSV with a header, each with its address; spaces around names and cells are removed."""
     header: list[str] | None = None
     for where, row in read_cells(path, problems, strict=True):
         if not any(cell.strip() for cell in row):
@@ -112,13 +111,13 @@ def read_rows(path: Path, problems: Problems) -> Iterator[tuple[str, dict[str, s
         if header is None:
             header = [name.strip() for name in row]
         elif len(row) != len(header):
-            problems.error(where, f"has {len(row)} cells, the header {len(header)}")
+            problems.error(where, f"has {len(row)} cells, but the header has {len(header)}")
         else:
             yield where, {name: plain_cell(cell) for name, cell in zip(header, row, strict=True)}
 
 
 def read_header(path: Path) -> list[str]:
-    """The column names of a CSV file, or nothing where it has none. Never raises on strange content."""
+    """The column names of a CSV file, or nothing if it has none. Never raises an error on unexpected content."""
     try:
         with path.open("rb") as file:
             first = file.readline(1 << 20).decode("utf-8-sig", errors="replace")
@@ -184,8 +183,36 @@ def parse_object(line: str) -> dict[str, Any]:
     return fields
 
 
+def read_objects(path: Path, problems: Problems) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a JSON Lines file, each with its address; lines that hold none are reported."""
+    for number, line in read_lines(path, problems):
+        if line.strip():
+            where = f"{path}, line {number}"
+            try:
+                yield where, parse_object(line)
+            except BadLineError as error:
+                problems.error(where, str(error))
+
+
+def first_fields(path: Path) -> set[str]:
+    """The names of fields in the first line of a JSON Lines file; none where that is not an object."""
+    try:
+        return set(parse_object(next(read_lines(path, Problems()), (1, ""))[1]))
+    except BadLineError:
+        return set()
+
+
+def parse_number(text: str) -> float | None:
+    """A finite number, or None where the text is not one."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
 def _no_constant(name: str) -> float:
-    raise BadLineError(f"{name} is not a value; write null for a missing one")
+    raise BadLineError(f"{name} is not a valid value; write null for a missing value")
 
 
 def to_file_name(id: str) -> str:
@@ -201,7 +228,7 @@ def from_file_name(name: str) -> str:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[IO[str]]:
-    """Open a file for writing text exactly; it appears under its name only when the block ends well."""
+    """Open a file for writing text exactly; it gets its name only when the block ends without error."""
     if path.is_dir():
         raise UsageError(f"{path} is a folder, not a file")
     try:
@@ -223,15 +250,15 @@ def new_file(path: Path) -> Iterator[IO[str]]:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """A folder that appears under its name only when the block ends well. An existing one must be empty."""
+    """A folder that gets its name only when the block ends without error. An existing one must be empty."""
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise UsageError(f"{path} exists already; choose another name or remove it first")
+        raise UsageError(f"{path} already exists; choose another name or remove it first")
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name[:80]}.", suffix=".part"))
     try:
         yield temporary
         if not any(temporary.iterdir()):
-            raise UsageError(f"{path} is not written: nothing of this study fits into that format")
+            raise UsageError(f"{path} is not written: the format can hold nothing of this study")
         _allow_others_to_read(temporary, executable=True)
         if path.exists():
             path.rmdir()

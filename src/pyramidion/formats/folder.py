@@ -1,11 +1,11 @@
-"""Plain text in folders: what most people have.
+"""Plain text in folders, which most people have.
 
 topics/<topic>/topic.toml            title = "...", description = "..." (optional)
 topics/<topic>/references/<author>.txt
 topics/<topic>/peers/<system>.txt
 topics/<topic>/documents/<id>.txt    (optional)
 
-Of a single topic, its folder will do: references/<author>.txt, peers/<system>.txt.
+For a single topic its folder is enough: references/<author>.txt, peers/<system>.txt.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _is_topic(path: Path) -> bool:
 
 def read(path: Path, problems: Problems) -> Study:
     if not (path / "topics").is_dir() and not (path / "references").is_dir():
-        problems.error(str(path), "has neither a folder 'topics' nor, as a single topic, a folder 'references'")
+        problems.error(str(path), "has neither a folder 'topics' nor, for a single topic, a folder 'references'")
         return Study()
     held = path / "topics"
     folders = subfolders(held) if held.is_dir() else [path.resolve()]
@@ -48,7 +48,7 @@ def read(path: Path, problems: Problems) -> Study:
         known = {*_ROLES, "documents", "topic.toml"}
         for entry in sorted(entry.name for entry in folder.iterdir()):
             if entry not in known and not entry.startswith("."):
-                problems.warning(str(folder / entry), f"is ignored; a topic has {', '.join(sorted(known))}")
+                problems.warning(str(folder / entry), f"is ignored; a topic may have {', '.join(sorted(known))}")
         for name, role in _ROLES.items():
             texts = files(folder / name, ".txt")
             if not texts:

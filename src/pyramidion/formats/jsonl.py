@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pyramidion.errors import Problems
 from pyramidion.formats import Format, parts
-from pyramidion.formats.files import new_file, parse_object, read_lines
+from pyramidion.formats.files import new_file, read_objects
 from pyramidion.study import Study
 from pyramidion.study.records import BadRecordError, Collector, to_records
 
@@ -25,12 +25,9 @@ def recognises(path: Path) -> bool:
 
 def read(path: Path, problems: Problems) -> Study:
     collector = Collector()
-    for number, line in read_lines(path, problems):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
+    for where, record in read_objects(path, problems):
         try:
-            for field in collector.add(parse_object(line)):
+            for field in collector.add(record):
                 problems.warning(where, f"unknown field {field!r} is ignored")
         except ValueError as error:
             problems.error(where, str(error))

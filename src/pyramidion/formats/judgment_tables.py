@@ -1,28 +1,28 @@
 """Judgments as a plain long table: CSV or JSON Lines, one answer per row, columns under the names people use.
 
-    judge (annotator, worker, rater, assessor), topic (document, ...), system, value (score, rating, present, answer),
-    and a unit or an aspect where there is one; without either, the values rate one aspect named after their column.
-    other (opponent) is the second system where two were compared.
-
-The study that comes out has no texts: enough to ask about agreement and differences, not to score.
+judge (annotator, worker, rater, assessor), topic (document, ...), system, value (score, rating, present, answer), and a
+unit or an aspect where there is one; without either, the values rate one aspect named after their column. other
+(opponent) is the second system if two were compared. The resulting study has no texts: it is enough for questions about
+agreement and differences, but not for scoring.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from pyramidion.errors import InputError, Problems
-from pyramidion.formats.files import BadLineError, parse_object, read_header, read_lines, read_rows, write_rows
+from pyramidion.formats.files import first_fields, parse_number, read_header, read_objects, read_rows, write_rows
 from pyramidion.study import Aspect, ContentUnit, Judge, Judgment, Pyramid, Study, Topic
 from pyramidion.study.judgments import JudgmentsBuilder
 
-COLUMNS: dict[str, tuple[str, ...]] = {
+ALIASES: dict[str, tuple[str, ...]] = {
     "judge": ("judge", "annotator", "worker", "workerid", "worker_id", "rater", "assessor"),
     "topic": ("topic", "document", "doc", "eventid", "instance_id", "topic_id", "doc_id"),
     "system": ("system", "systemid", "summarizer_id", "peer", "system_id", "model"),
@@ -44,16 +44,12 @@ def recognises(path: Path) -> bool:
     if not path.is_file():
         return False
     if path.suffix.lower() == ".jsonl":
-        first = next(read_lines(path, Problems()), (1, ""))[1]
-        try:
-            names = list(parse_object(first))
-        except BadLineError:
-            return False
+        names = first_fields(path)
     elif path.suffix.lower() == ".csv":
-        names = read_header(path)
+        names = set(read_header(path))
     else:
         return False
-    return all(part in _columns(names) for part in NEEDED)
+    return not set(NEEDED) - _columns(tuple(names)).keys()
 
 
 def read_judgments(path: str | Path, *, lenient: bool = False) -> Study:
@@ -64,7 +60,7 @@ def read_judgments(path: str | Path, *, lenient: bool = False) -> Study:
     seen: dict[tuple[str, ...], tuple[str, int]] = {}
     lower: dict[int, float] = {}
     units: dict[str, dict[str, None]] = {}
-    for where, cells in _rows(path, problems):
+    for where, cells in (read_rows if path.suffix.lower() == ".csv" else read_objects)(path, problems):
         judgment = _judgment(cells, where, problems)
         if judgment is None:
             continue
@@ -72,7 +68,7 @@ def read_judgments(path: str | Path, *, lenient: bool = False) -> Study:
         key = (*about, judgment.judge, judgment.task)
         if key in seen:
             first, row = seen[key]
-            problems.error(where, f"the same judge answers the same question a second time (first: {first})")
+            problems.error(where, f"the same judge answers the same question twice (first: {first})")
             if judgment.value is not None:
                 lower[row] = min(judgment.value, lower.get(row, math.inf))
             continue
@@ -116,39 +112,25 @@ def write_judgments(study: Study, file: IO[str], *, campaign: str = "") -> None:
     write_rows(file, WRITTEN, rows)
 
 
-def _columns(names: list[str]) -> dict[str, str]:
+@lru_cache(maxsize=64)
+def _columns(names: tuple[str, ...]) -> dict[str, str]:
     """Which column of the file is which."""
     lower = {name.lower(): name for name in reversed(names)}
-    return {part: lower[alias] for part, known in COLUMNS.items() for alias in reversed(known) if alias in lower}
-
-
-def _rows(path: Path, problems: Problems) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    if path.suffix.lower() == ".csv":
-        yield from read_rows(path, problems)
-        return
-    for number, line in read_lines(path, problems):
-        if line.strip():
-            try:
-                yield f"{path}, line {number}", parse_object(line)
-            except BadLineError as error:
-                problems.error(f"{path}, line {number}", str(error))
+    return {part: lower[alias] for part, known in ALIASES.items() for alias in reversed(known) if alias in lower}
 
 
 def _judgment(cells: Mapping[str, Any], where: str, problems: Problems) -> Judgment | None:
-    columns = _columns(list(cells))
+    columns = _columns(tuple(cells))
     if missing := [part for part in NEEDED if part not in columns]:
-        problems.error(where, f"no column for the {missing[0]}: it may be called {', '.join(COLUMNS[missing[0]])}")
+        problems.error(where, f"no column for the {missing[0]}: it may be called {', '.join(ALIASES[missing[0]])}")
         return None
     held = {part: _text(cells[name]) for part, name in columns.items()}
     for part in ("judge", "topic", "system"):
         if not held[part]:
             problems.error(where, f"{columns[part]} is empty")
             return None
-    try:
-        value = float(held["value"]) if held["value"] else None
-    except ValueError:
-        value = math.nan
-    if value is not None and not math.isfinite(value):
+    value = parse_number(held["value"])
+    if held["value"] and value is None:
         problems.error(where, f"{columns['value']} {held['value'][:40]!r} is not a number")
         return None
     task = held.get("task", "")

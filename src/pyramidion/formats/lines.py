@@ -1,7 +1,6 @@
 """Plain text by line: a file of references and a file for each system; line n of each is about topic n.
 
-references.txt                       where each topic has one reference, or
-references.<author>.txt              where it has several
+references.txt if each topic has one reference, or references.<author>.txt if it has several
 <system>.txt
 documents.txt, ids.txt               (optional) the documents that were summarized, and names for the topics
 """
@@ -17,7 +16,7 @@ from pyramidion.study import Document, Study, Summary, Topic
 
 REFERENCES, DOCUMENTS, IDS = "references", "documents", "ids"
 ONLY_AUTHOR = "reference"
-"""What the author is called where there is one file of references."""
+"""The author's name if there is one file of references."""
 
 
 def recognises(path: Path) -> bool:

@@ -10,7 +10,6 @@ The layout has no names for references, units and documents: they are numbered i
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -18,7 +17,15 @@ from pathlib import Path
 
 from pyramidion.errors import Problems
 from pyramidion.formats import Format
-from pyramidion.formats.files import files, from_file_name, new_folder, read_every_line, to_file_name, write_text
+from pyramidion.formats.files import (
+    files,
+    from_file_name,
+    new_folder,
+    parse_number,
+    read_every_line,
+    to_file_name,
+    write_text,
+)
 from pyramidion.study import (
     ContentUnit,
     Contributor,
@@ -129,7 +136,9 @@ def _read_pyramids(
         units = tuple(ContentUnit(_unit_id(name, k), label, contributors) for k, label in enumerate(labels, 1))
         pyramids.append(Pyramid(id, systems, units, name))
     if any(pyramid.units and len(pyramid.references) > 1 for pyramid in pyramids):
-        problems.warning(str(file), "does not say which reference a unit comes from; every unit names the first")
+        problems.warning(
+            str(file), "does not say which reference a unit comes from; every unit is assigned to the first"
+        )
     return pyramids
 
 
@@ -159,29 +168,21 @@ def _read_labels(
     where: str, system: str, pyramid: Pyramid, cells: list[str], judgments: JudgmentsBuilder, problems: Problems
 ) -> None:
     if len(cells) != len(pyramid.units):
-        problems.error(where, f"has {len(cells)} labels, but SCUs.txt has {len(pyramid.units)} units there")
+        problems.error(where, f"has {len(cells)} labels, but SCUs.txt has {len(pyramid.units)} units for it")
         return
     for number, (unit, cell) in enumerate(zip(pyramid.units, cells, strict=True), 1):
-        value = _number(cell)
-        if value is None:
+        value = parse_number(cell)
+        if value is None or value < 0:
             problems.error(where, f"label {number} is {cell!r}, which is not a number of 0 or more")
         else:
             judgments.add(Judgment(pyramid.topic, system, JUDGE, value, unit=unit.id))
-
-
-def _number(cell: str) -> float | None:
-    try:
-        value = float(cell)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) and value >= 0 else None
 
 
 # -- writing -------------------------------------------------------------------------------------------------
 
 
 class _Lines:
-    """Turns texts into lines, and remembers how many of each kind could not be kept as they are."""
+    """Turns texts into lines, and counts how many of each kind had to be changed."""
 
     def __init__(self) -> None:
         self.changed: Counter[str] = Counter()
@@ -196,10 +197,14 @@ class _Lines:
     def report(self, problems: Problems) -> None:
         for kind, count in self.changed.items():
             if count:
-                problems.warning(FORMAT.name, f"tabs and line breaks became spaces in {kind}: {count} changed")
+                problems.warning(
+                    FORMAT.name, f"tabs and line breaks were replaced by spaces in {kind}: {count} changed"
+                )
         for kind, count in self.vanished.items():
             if count:
-                problems.warning(FORMAT.name, f"an empty text alone on its line reads as none: {count} {kind} lost")
+                problems.warning(
+                    FORMAT.name, f"an empty text alone on its line is read back as missing: {count} {kind} lost"
+                )
 
 
 def write(study: Study, path: Path, problems: Problems) -> None:
@@ -241,7 +246,7 @@ def _by_topic(summaries: Iterable[Summary]) -> dict[str, list[Summary]]:
 
 
 def _chosen_name(study: Study, problems: Problems) -> str:
-    """The pyramid for SCUs.txt: "expert", or else the only one that is not automatic."""
+    """The pyramid for SCUs.txt: "expert", otherwise the only one that is not automatic."""
     names = [name for name in study.pyramid_names if name != AUTO]
     chosen = EXPERT if EXPERT in names or len(names) != 1 else names[0]
     if chosen != EXPERT:
@@ -288,7 +293,7 @@ def _report_names(
         if count:
             problems.warning(FORMAT.name, f"cannot hold names of {noun}: {count} are numbered instead")
     if rooted:
-        problems.warning(FORMAT.name, f"cannot hold which references a unit comes from: {rooted} units lose it")
+        problems.warning(FORMAT.name, f"cannot hold which references a unit comes from: {rooted} units lose this")
 
 
 def _count_differences(names: Sequence[str], expected: Sequence[str]) -> int:
@@ -300,7 +305,9 @@ def _peer_texts(study: Study, system: str, problems: Problems) -> list[str]:
     missing = [topic.id for topic, summary in zip(study.topics, peers, strict=True) if summary is None]
     if missing:
         shown = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
-        problems.warning(f"system {system}", f"no summary of {len(missing)} topics ({shown}): written as empty ones")
+        problems.warning(
+            f"system {system}", f"no summary for {len(missing)} topics ({shown}); they are written as empty"
+        )
     return [summary.text if summary else "" for summary in peers]
 
 
@@ -309,7 +316,10 @@ def _labels(study: Study, units: dict[str, list[ContentUnit]], problems: Problem
     values = _values_by_judge(study, units, problems)
     judge = JUDGE if JUDGE in values else next(iter(values), "")
     if len(values) > 1 and judge != JUDGE:
-        problems.warning(FORMAT.name, f"{len(values)} judges judged the units: aggregate first; no labels are written")
+        problems.warning(
+            FORMAT.name,
+            f"{len(values)} judges judged the units, so no labels are written; aggregate the judgments first",
+        )
         return {}
     if len(values) > 1:
         problems.warning(FORMAT.name, f"labels are those of judge {JUDGE!r}; {len(values) - 1} other judges left out")

@@ -1,4 +1,4 @@
-"""NIST folders (DUC, TAC), read only: users bring their own licensed copies.
+"""NIST folders (DUC, TAC), read only: users need their own licensed copies.
 
 models/<topic>.<type>.<length>.<selector>.<id>   reference summaries
 peers/<topic>.<type>.<length>.<selector>.<id>    peer summaries; letters are people who were scored like systems
@@ -65,7 +65,7 @@ def read(path: Path, problems: Problems) -> Study:
         for file in _visible(folder):
             name = parse_name(file.name)
             if name is None or not file.is_file():
-                problems.warning(str(file), "is not a file named topic.type.length.selector.id; it is ignored")
+                problems.warning(str(file), "is ignored: its name is not of the form topic.type.length.selector.id")
                 continue
             key = (name.topic, role, name.system)
             if key in summaries:

@@ -5,7 +5,7 @@
  "documents": [{"filename": "a.txt", "text": "..."}]}
 
 A text may be a list of sentences, which are joined by line feeds. Every line of an instance repeats its references
-and documents; where they differ, those that sort first are kept, whatever the order of the lines.
+and documents; if they differ, those that sort first are kept, whatever the order of the lines.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from pyramidion.errors import Problems
 from pyramidion.formats import Format
-from pyramidion.formats.files import BadLineError, new_file, parse_object, read_lines
+from pyramidion.formats.files import BadLineError, first_fields, new_file, read_objects
 from pyramidion.study import Document, Study, Summary, Topic
 from pyramidion.study.texts import Role
 
@@ -28,12 +28,8 @@ _ROLES: dict[str, Role] = {"peer": "peer", "reference": "reference"}
 def recognises(path: Path) -> bool:
     if not path.is_file() or path.suffix.lower() != ".jsonl":
         return False
-    first = next(read_lines(path, Problems()), (1, ""))[1]
-    try:
-        fields = parse_object(first)
-    except BadLineError:
-        return False
-    return "instance_id" in fields and not fields.keys().isdisjoint({"summary", "references"})
+    fields = first_fields(path)
+    return "instance_id" in fields and not fields.isdisjoint({"summary", "references"})
 
 
 # -- reading -------------------------------------------------------------------------------------------------
@@ -41,12 +37,9 @@ def recognises(path: Path) -> bool:
 
 def read(path: Path, problems: Problems) -> Study:
     reader = _Reader(problems)
-    for number, line in read_lines(path, problems):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
+    for where, fields in read_objects(path, problems):
         try:
-            reader.add(where, parse_object(line))
+            reader.add(where, fields)
         except BadLineError as error:
             problems.error(where, str(error))
     return reader.study()

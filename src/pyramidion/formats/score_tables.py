@@ -1,4 +1,4 @@
-"""Score tables: long CSV, JSON, JSON Lines or Parquet out; those and the field's other layouts in.
+"""Score tables: written as long CSV, JSON, JSON Lines or Parquet; read from those and the field's other layouts.
 
 The long table has the columns topic, system, measure, value; a system's mean over topics has an empty topic. Also
 read: wide CSV (one column per measure), SacreROUGE metrics JSONL, and the score files released with LitePyramids
@@ -8,7 +8,6 @@ read: wide CSV (one column per measure), SacreROUGE metrics JSONL, and the score
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,21 +15,20 @@ from typing import Any
 
 from pyramidion.errors import InputError, MissingExtraError, Problem, Problems, UsageError
 from pyramidion.formats.files import (
-    BadLineError,
     new_file,
-    parse_object,
+    parse_number,
     plain_cell,
     read_cells,
     read_header,
-    read_lines,
+    read_objects,
     write_rows,
 )
+from pyramidion.formats.judgment_tables import ALIASES
 from pyramidion.study import Score, ScoreTable, Signature
 
 COLUMNS = Score._fields
 SUFFIXES = (".csv", ".json", ".jsonl", ".parquet")
-_TOPIC = {"topic", "eventid", "instance_id", "doc", "document", "topic_id", "doc_id"}
-_SYSTEM = {"system", "systemid", "summarizer_id", "peer", "system_id", "model"}
+_TOPIC, _SYSTEM = set(ALIASES["topic"]), set(ALIASES["system"])
 
 
 def write_scores(table: ScoreTable, path: str | Path) -> None:
@@ -39,7 +37,7 @@ def write_scores(table: ScoreTable, path: str | Path) -> None:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise UsageError(
-            f"{path}: scores are written to {', '.join(SUFFIXES)}, not {suffix or 'a name without suffix'}"
+            f"{path}: scores can be written to {', '.join(SUFFIXES)}, not {suffix or 'a name without suffix'}"
         )
     if suffix == ".parquet":
         _write_parquet(table, path)
@@ -64,7 +62,7 @@ def as_json(table: ScoreTable) -> dict[str, Any]:
 
 
 def need_parquet() -> None:
-    """Say early and clearly what is missing: pandas would name pyarrow only when it writes."""
+    """Check early for pyarrow, which pandas would report only when writing."""
     if find_spec("pandas") is None or find_spec("pyarrow") is None:
         raise MissingExtraError("Parquet", "parquet")
 
@@ -84,7 +82,7 @@ def read_scores(path: str | Path, *, lenient: bool = False) -> ScoreTable:
     problems = Problems()
     scores = tuple(_READERS.get(path.suffix.lower(), _from_csv)(path, problems))
     if not scores:
-        problems.error(str(path), "holds no scores; it needs a column called system and at least one with numbers")
+        problems.error(str(path), "contains no scores; it needs a column called system and at least one with numbers")
     scores = tuple(_unique(scores, str(path), problems))
     if problems.errors and not lenient:
         raise InputError(problems.errors)
@@ -93,7 +91,7 @@ def read_scores(path: str | Path, *, lenient: bool = False) -> ScoreTable:
 
 
 def _column_order(path: Path) -> tuple[str, ...]:
-    """The columns of a wide CSV are an order of measures; the rows of a long table are none."""
+    """The columns of a wide CSV give an order of measures; the rows of a long table do not."""
     columns = read_header(path) if path.suffix.lower() not in _READERS or path.suffix.lower() == ".csv" else []
     return () if {"measure", "value"} <= {*columns} else tuple(columns)
 
@@ -156,38 +154,22 @@ def _row(cells: dict[str, str], where: str, problems: Problems) -> Iterator[Scor
     system = next((value for name, value in cells.items() if name.lower() in _SYSTEM), "")
     if not system:
         return  # means over systems for one topic: not a score of any system
+    missing = {"", "-", "na", "n/a"}
     if "measure" in cells and "value" in cells:  # our own long table, in which -1 is a number like any other
         values = {cells["measure"]: cells["value"]}
-        if cells["value"].startswith("-1"):
-            yield Score(topic, system, cells["measure"], float(cells["value"]))
-            return
     else:
         values = {n: v for n, v in cells.items() if n.lower() not in _TOPIC | _SYSTEM}
+        missing |= {"-1", "-1.0"}
     for measure, text in values.items():
-        yield Score(topic, system, measure, _value(text, f"{where}, {measure}", problems))
-
-
-def _value(text: str, where: str, problems: Problems) -> float | None:
-    if text.lower() in {"", "-1", "-1.0", "-", "na", "n/a"}:
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        problems.error(where, f"{text!r} is not a number; leave a missing score empty")
-        return None
-    return value
+        value = None if text.lower() in missing else parse_number(text)
+        if value is None and text.lower() not in missing:
+            problems.error(f"{where}, {measure}", f"{text!r} is not a number; leave a missing score empty")
+        yield Score(topic, system, measure, value)
 
 
 def _from_jsonl(path: Path, problems: Problems) -> Iterator[Score]:
-    for number, line in read_lines(path, problems):
-        if line.strip():
-            where = f"{path}, line {number}"
-            try:
-                yield from _object(parse_object(line), where, problems)
-            except BadLineError as error:
-                problems.error(where, str(error))
+    for where, item in read_objects(path, problems):
+        yield from _object(item, where, problems)
 
 
 def _from_json(path: Path, problems: Problems) -> Iterator[Score]:
@@ -198,7 +180,7 @@ def _from_json(path: Path, problems: Problems) -> Iterator[Score]:
         return
     listed = held.get("scores") if isinstance(held, dict) else held
     if not isinstance(listed, list):
-        problems.error(str(path), "holds no list of scores")
+        problems.error(str(path), "contains no list of scores")
         return
     for number, item in enumerate(listed, 1):
         yield from _object(item, f"{path}, score {number}", problems)
@@ -212,7 +194,7 @@ def _object(item: Any, where: str, problems: Problems) -> Iterator[Score]:
     system = item.get("system", item.get("summarizer_id"))
     topic = item.get("topic", item.get("instance_id"))
     if not isinstance(system, str) or not (topic is None or isinstance(topic, str)):
-        problems.error(where, "needs a text 'system' and, where it has one, a text 'topic'")
+        problems.error(where, "needs a text 'system' and, if it has a topic, a text 'topic'")
         return
     metrics = item["metrics"] if "metrics" in item else {str(item.get("measure")): item.get("value")}
     for measure, value in _flatten(metrics):

@@ -111,7 +111,7 @@ def cut(units: Sequence[str], summaries: Sequence[str]) -> Iterator[Block]:
 
 
 def _stretches(texts: Sequence[str], most: int) -> Iterator[range]:
-    """Stretches of at most so many words, or of one text that has more."""
+    """Stretches of at most this many words, or of one longer text."""
     first, words = 0, 0
     for place, text in enumerate(texts):
         size = _size(text)
@@ -129,7 +129,7 @@ def _size(text: str) -> int:
 
 
 def answers(blocks: Iterable[tuple[T, Block]], judge: PresenceJudge) -> Iterator[tuple[T, Block, Verdicts]]:
-    """Each block with its verdicts; the judge reads ahead as far as it likes."""
+    """Each block with its verdicts; the judge may read ahead."""
     waiting: deque[tuple[T, Block]] = deque()
 
     def ask() -> Iterator[Questions]:
@@ -224,7 +224,7 @@ def texts_by_topic(summaries: Iterable[Summary]) -> dict[str, dict[str, str]]:
 
 
 def with_judgments(study: Study, judge: str, new: Judgments) -> Study:
-    """The study with these judgments of a model, in place of what it said before about the same units."""
+    """The study with these judgments of a model, replacing its earlier judgments on the same units."""
     held = next((known for known in study.judges if known.id == judge), None)
     if held is not None and held.kind != "model":
         raise UsageError(f"the study has a judge {judge!r} of kind {held.kind}; rename it before a model judges")
@@ -241,7 +241,7 @@ def with_judgments(study: Study, judge: str, new: Judgments) -> Study:
 class Presence:
     """Units x summaries: the probability that each unit is in each summary; numpy takes it for an array.
 
-    ``evidence`` says where, by (unit, summary), for what is present; it is filled where asked for.
+    ``evidence`` says where, by (unit, summary), for what is present; filled on request.
     """
 
     probability: Doubles
@@ -283,7 +283,7 @@ def judge(
     """
     for what, texts in (("units", units), ("summaries", summaries)):
         if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
-            raise UsageError(f"{what} are a list of texts")
+            raise UsageError(f"{what} must be a list of texts")
     asked = _remembered(judge) if isinstance(judge, str) else judge
     least = asked.threshold if threshold is None else threshold
     probability = np.zeros((len(units), len(summaries)))

@@ -23,7 +23,7 @@ TEXTS_AT_ONCE = 512
 
 
 class AlignJudge:
-    """``align``. The encoder is loaded when the first question comes."""
+    """``align``. The encoder is loaded with the first question."""
 
     name = "align"
 
@@ -33,7 +33,7 @@ class AlignJudge:
 
     @cached_property
     def threshold(self) -> float:
-        """Chosen on training data, where saying "present" gave the greatest F."""
+        """Chosen on training data, for the greatest F of "present"."""
         return float(json.loads(files("pyramidion.data").joinpath("judge.json").read_text("utf-8"))["threshold"])
 
     @cached_property
@@ -61,7 +61,7 @@ def _verdicts(units: list[Bag], summaries: list[Bag]) -> Verdicts:
 
 
 def _gathered(questions: Iterable[Questions]) -> Iterator[list[Questions]]:
-    """Small topics are encoded together, or else batches would be too small to be quick."""
+    """Small topics are encoded together, because small batches are slow."""
     gathered: list[Questions] = []
     texts = 0
     for each in questions:

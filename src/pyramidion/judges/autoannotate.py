@@ -4,8 +4,8 @@ Every text marked as evidence for a unit in the other annotated summaries of the
 whatever its case and spaces; a hit marks the unit as present there. Scored, this is the autoPyramid. Ideally it is at
 most the manual score: the annotator found all of it here too, and perhaps more that is nowhere else.
 
-Two choices are ours, since the paper does not describe them: a hit must begin and end at a word's edge ("art" is not in
-"part"), and evidence in several pieces is found only where every piece is.
+Two choices are ours, since the paper does not describe them: a hit must begin and end at a word boundary ("art" is not
+in "part"), and evidence in several pieces is found only if every piece is.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Evidence:
         return bool(self.teachers.get(topic, frozenset()) - {system})
 
     def annotate(self, summary: Summary, units: Iterable[str], judge: str = JUDGE) -> Iterator[Judgment]:
-        """One judgment on each unit: 1 and the place where evidence from another summary is found, else 0."""
+        """One judgment on each unit: 1 and the place if evidence from another summary is found, otherwise 0."""
         text = Normal.of(summary.text)
         for unit in units:
             mention = _first(text, self.known.get((summary.topic, unit), ()), summary.system)
@@ -129,10 +129,10 @@ class Autoannotator:
 
 
 def autoannotate(study: Study, judgments: Judgments) -> Judgments:
-    """For every annotated summary and every unit judged in its topic: 1 where evidence from another summary is found.
+    """For every annotated summary and every unit judged in its topic: 1 if evidence from another summary is found.
 
-    ``judgments`` are the manual ones to learn from and whose questions are answered; those without evidence teach
-    nothing.
+    ``judgments`` are the manual ones to learn from and whose questions are answered; those without evidence are
+    ignored.
     """
     units: dict[str, set[str]] = defaultdict(set)
     annotated: dict[Peer, Summary] = {}

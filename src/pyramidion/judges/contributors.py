@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pyramidion.encoder.segments import Clause, SegmentedText, Segmenter, Sentence, left_over
+from pyramidion.encoder.sentences import Clause, SegmentedText, Segmenter, Sentence, left_over
 from pyramidion.judges import Doubles
 from pyramidion.judges.matching import PeerMatch, WeightedUnits
 from pyramidion.study import UNMATCHED, Judgment, Judgments, Pyramid
@@ -23,9 +23,9 @@ from pyramidion.study.judgments import PARTLY, Mention
 from pyramidion.study.texts import Span
 
 DECIMALS = 4
-"""Of a degree: what is kept with a study gives the same scores as what was computed."""
+"""Decimals of a degree, so that stored degrees give the same scores as computed ones."""
 PEERS_AT_ONCE = 128
-"""Enough to fill batches with sentences of equal length. The vectors of more are never held."""
+"""Enough to fill batches with sentences of equal length. The vectors of more texts are never held in memory."""
 
 Finder = Callable[..., PeerMatch] | None
 """A matcher with its choices made; None is alignment."""

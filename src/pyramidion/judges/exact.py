@@ -1,9 +1,9 @@
 """Match a peer exactly: the greatest summed weight of distinct units that its segments can express.
 
-WMIN (`wmin`) solves the same problem greedily: one segmentation a sentence, at most one unit a segment, and each unit
-once; among equally heavy answers the most similar one is taken. Sentences that want none of the same units do not
-meet. For those that do, every choice of segmentations leaves a plain assignment problem; where there are too many
-choices, the whole is an integer programme.
+WMIN (`wmin`) solves the same problem greedily: one segmentation per sentence, at most one unit per segment, and each
+unit once; among equally heavy solutions the most similar one is chosen. Sentences that share no candidate unit are
+independent. For the others, every choice of segmentations leaves a plain assignment problem; if there are too many
+choices, the whole is solved as an integer program.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 
-from pyramidion.encoder.segments import SegmentedText, Untouched
+from pyramidion.encoder.sentences import SegmentedText, Untouched
 from pyramidion.judges.matching import THRESHOLD, TOP_K, Cut, Match, PeerMatch, WeightedUnits, cuts, peer_match
 
 _CHOICES = 64  # up to this many, trying every choice of segmentations is quicker than an integer programme

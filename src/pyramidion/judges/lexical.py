@@ -1,4 +1,4 @@
-"""The judge without a model: the share of a unit's words, weighed by rarity, that the summary has by their stems.
+"""The judge without a model: the share of a unit's words, weighted by rarity, whose stems the summary has.
 
 Harnly et al. 2005 scored pyramids by shared words; rarity comes from the shipped word list, never from the texts under
 evaluation. The share becomes a probability by two numbers fitted on PyrXSum (docs/explanation/judge.md).
@@ -21,7 +21,7 @@ from pyramidion.study.texts import Span
 SLOPE, CONSTANT = 6.0, -4.3
 """Log-odds of "present" = SLOPE x share + CONSTANT: maximum likelihood on PyrXSum, to one decimal."""
 THRESHOLD = 0.36
-"""Where saying "present" gives the greatest F there."""
+"""The threshold with the greatest F of "present" there."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

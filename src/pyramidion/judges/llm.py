@@ -1,7 +1,7 @@
 """Any chat model behind an OpenAI-compatible endpoint as a judge: the units of a summary in one request.
 
-Replies are kept on disk under a hash of what was asked, so that what is interrupted goes on where it stopped and what
-was paid for is never asked twice. The prompt is in `prompt`, word for word in docs/howto/judge.md.
+Replies are cached on disk under a hash of the request, so that an interrupted run continues where it stopped and
+nothing is paid for twice. The prompt is in `prompt`, word for word in docs/howto/judge.md.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ AGAIN = "That was not the JSON asked for: {reason}. Answer again, with the JSON 
 
 
 def messages(units: Sequence[str], summary: str) -> list[dict[str, str]]:
-    """JSON around the texts, so that no text can pass for a part of the question."""
+    """The texts as JSON, so that no text can pass for a part of the question."""
     asked = {
         "summary": summary,
         "statements": [{"statement": number, "text": unit} for number, unit in enumerate(units, 1)],
@@ -62,7 +62,7 @@ class Reply:
     evidence: str = ""
 
     def mention(self, summary: str) -> Mention:
-        """Where the quoted words stand; nowhere if the model did not quote exactly."""
+        """Where the quoted words are; None if the model did not quote exactly."""
         place = summary.find(self.evidence) if self.evidence else -1
         return (Span(place, place + len(self.evidence)),) if place >= 0 else ()
 
@@ -82,7 +82,7 @@ def parse(text: str, count: int) -> list[Reply]:
 
 
 def _unfenced(text: str) -> str:
-    """Many models put JSON between fences whatever they are told."""
+    """Strip code fences, which many models add regardless."""
     lines = text.strip().splitlines()
     fenced = len(lines) > 2 and lines[0].startswith("```") and lines[-1] == "```"
     return "\n".join(lines[1:-1]) if fenced else text
@@ -126,12 +126,12 @@ class Estimate:
     tokens_out: int
 
     def cost(self, price_in: float, price_out: float) -> float:
-        """At prices for a million tokens."""
+        """The cost at given prices per million tokens."""
         return (self.tokens_in * price_in + self.tokens_out * price_out) / 1e6
 
 
 class LlmJudge:
-    """``llm:MODEL``. The endpoint and the key come from OPENAI_BASE_URL and OPENAI_API_KEY where not given."""
+    """``llm:MODEL``. The endpoint and the key come from OPENAI_BASE_URL and OPENAI_API_KEY if not given."""
 
     threshold = 0.5
 
@@ -148,7 +148,7 @@ class LlmJudge:
         self._cache = Cache(cache or default_cache())
 
     def estimate(self, questions: Iterable[Questions]) -> Estimate:
-        """Of everything, before anything is sent."""
+        """Estimate the requests and tokens for all questions, before anything is sent."""
         requests = known = size = answers = 0
         for asked in questions:
             for request in _requests(asked):
@@ -224,7 +224,7 @@ class LlmJudge:
                 talk = [*talk[:2], {"role": "assistant", "content": text}, _user(AGAIN.format(reason=reason))]
             else:
                 return text
-        raise PyramidionError(f"{self.name} gave no usable answer in {TRIES} tries: {reason}")
+        raise PyramidionError(f"{self.name} gave no usable reply in {TRIES} tries: {reason}")
 
     def _sent(self, client: Any, body: dict[str, Any]) -> str:
         import httpx
@@ -241,7 +241,7 @@ class LlmJudge:
             trouble = f"status {response.status_code}: {response.text[:200]}"
             if not remote.is_busy(response.status_code, BUSY):
                 raise UsageError(f"{self.name}: {self._url} refuses ({trouble})")
-        raise PyramidionError(f"{self.name}: no answer from {self._url} in {TRIES} tries ({trouble})")
+        raise PyramidionError(f"{self.name}: no reply from {self._url} in {TRIES} tries ({trouble})")
 
     def _key(self, request: Request) -> str:
         asked = json.dumps([self._url, self._model, messages(request.units, request.summary)])

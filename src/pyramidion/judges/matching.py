@@ -1,4 +1,4 @@
-"""What is matched with what: a pyramid's units, a peer's segments, and which of the units each segment may express.
+"""What is matched: a pyramid's units, a peer's segments, and which of the units each segment may express.
 
 Gao et al. 2019, section 4.6. A segment is as similar to a unit as to its contributors on average. It may express one of
 the ``top_k`` most similar units, if that mean reaches ``threshold``; both defaults are the released code's.
@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pyramidion.encoder.segments import SegmentedText, Untouched, left_over
+from pyramidion.encoder.sentences import SegmentedText, Untouched, left_over
 from pyramidion.errors import UsageError
 
 Floats = NDArray[np.float64]
@@ -41,7 +41,7 @@ class WeightedUnits:
         if set(units.tolist()) != set(range(len(weight))):
             raise UsageError(f"contributors must belong to units 0 to {len(weight) - 1}, and every unit must have one")
         if (weight <= 0).any():
-            raise UsageError("a unit's weight is greater than 0")
+            raise UsageError("a unit's weight must be greater than 0")
         return cls(weight, units.astype(np.intp))
 
     @cached_property
@@ -117,7 +117,7 @@ def cuts(
 ) -> Iterator[Cut]:
     """Every way to cut every sentence, with the units its segments may express."""
     if top_k < 1:
-        raise UsageError(f"top_k is at least 1, not {top_k}")
+        raise UsageError(f"top_k must be at least 1, not {top_k}")
     sizes = [[len(clauses) for clauses in sentence.segmentations] for sentence in peer.sentences]
     mean = units.mean_similarity(similarity, sum(map(sum, sizes)))
     best = np.argsort(-mean, axis=1, kind="stable")[:, :top_k]

@@ -1,8 +1,8 @@
-"""Any entailment model as a judge: present is what the summary entails. Zhang and Bansal 2021 (Lite2Pyramid).
+"""Any entailment model as a judge: a unit is present if the summary entails it. Zhang and Bansal 2021 (Lite2Pyramid).
 
 The summary is the premise, the unit the hypothesis, the probability of entailment the answer. A summary longer than the
 model can read is read in windows of whole sentences that overlap by one; the best window counts. One pass for each pair
-(and window): slow where `align` is quick.
+(and window): much slower than `align`.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def _installed() -> tuple[Any, Any]:
 def _cannot_be_loaded(model: str, error: Exception) -> UsageError:
     reason = str(error).strip().split("\n")[0]
     what = "give a folder with its weights, or a name on the Hugging Face hub where the network reaches it"
-    return UsageError(f"nli:{model} cannot be loaded: {what} ({reason})")
+    return UsageError(f"nli:{model} cannot be loaded ({reason}); {what}")
 
 
 def entailment_class(model: str, labels: dict[int, str]) -> int:
@@ -184,7 +184,7 @@ class NliJudge:
                 probability[rows, column], where[rows, column] = answers.max(1), answers.argmax(1)
 
         def evidence(unit: int, summary: int) -> Mention:
-            """The window that says it: the best that a whole-text model can tell."""
+            """The window that expresses the unit: a whole-text model cannot be more precise."""
             return (windows[summary][where[unit, summary]],) if where[unit, summary] >= 0 else ()
 
         return Verdicts(probability, evidence)

@@ -3,8 +3,8 @@
 As Gao et al. 2019, section 4.6, use it: a node is a sentence, one of its segmentations and a set of units that its
 segments express, each unit by the segment that gives the greatest similarity. Its weight is the sum of the units'
 weights. Two nodes exclude each other where they cut the same sentence or use the same unit. The node with the greatest
-weight / (degree + 1) is taken and its neighbours go, until none is left; the sum is at least that over all nodes of
-weight / (degree + 1) in the whole graph. (The released code weighs nodes by unit ids and does not divide.)
+weight / (degree + 1) is taken and its neighbours are removed, until none is left; the sum is at least that over all
+nodes of weight / (degree + 1) in the whole graph. (The released code weights nodes by unit ids and does not divide.)
 
 Sets that leave a segment unmatched are nodes too; otherwise one unit taken elsewhere would rule out all that a sentence
 says. A segmentation contributes its 64 heaviest sets: all there are up to three segments of two candidates each.
@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pyramidion.encoder.segments import SegmentedText, Untouched
+from pyramidion.encoder.sentences import SegmentedText, Untouched
 from pyramidion.judges.matching import THRESHOLD, TOP_K, Cut, Match, PeerMatch, WeightedUnits, cuts, peer_match
 
 _SETS = 64

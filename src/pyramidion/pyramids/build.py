@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from pyramidion import plugins
 from pyramidion.encoder.minilm import Encoder
-from pyramidion.encoder.segments import Segment, SegmentedText, Segmenter
-from pyramidion.encoder.sentences import is_foreign
+from pyramidion.encoder.sentences import Segment, SegmentedText, Segmenter, is_foreign
 from pyramidion.errors import InputError, Problem
 from pyramidion.pyramids.choices import ALIGN, SPACY, Choices
 from pyramidion.pyramids.embedders import embedder
@@ -33,13 +32,13 @@ from pyramidion.study import ContentUnit, Contributor, Pyramid, Study
 Doubles = NDArray[np.float64]
 Joined = Callable[[tuple[Segment, ...], Doubles], SimilarityGraph]
 NAME = "auto"
-"""What pyramids made here are called."""
+"""The name of pyramids built here."""
 LEANING = re.compile(
     "(after|although|as|at|because|before|by|despite|for|from|how|if|in|of|on|since|so|than|that|though|to|unless|until|"
     "what|when|where|whether|which|while|who|whom|whose|why|with|without) ",
     re.IGNORECASE,
 )
-"""Beginnings of clauses that readers would ask about: "which will cost 310 million dollars"."""
+"""Beginnings of clauses that cannot be understood on their own: "which will cost 310 million dollars"."""
 
 
 def unit_id(name: str, number: int | str) -> str:
@@ -47,13 +46,13 @@ def unit_id(name: str, number: int | str) -> str:
 
 
 def is_built(pyramid: Pyramid) -> bool:
-    """Whether a pyramid called `NAME` was built here, and perhaps corrected since, rather than brought by the data."""
+    """Whether a pyramid called `NAME` was built here, and perhaps corrected since, rather than read from the data."""
     return pyramid.name == NAME and any(unit.id.startswith(unit_id(NAME, "")) for unit in pyramid.units)
 
 
 @dataclass(frozen=True)
 class BuiltPyramid:
-    """A pyramid, the similarity from which segments were joined, and what there is to say about it."""
+    """A pyramid, the similarity from which segments were joined, and notes on it."""
 
     pyramid: Pyramid
     threshold: float
@@ -77,7 +76,7 @@ def build(
     where = f"topic {topic}"
     if not said:
         what = "its references are empty" if references else "has no references"
-        raise InputError(Problem(where, f"{what}, so there is nothing to build a pyramid from"))
+        raise InputError(Problem(where, f"{what}, so no pyramid can be built"))
     segments = tuple(segment for id, text in said.items() for segment in text.segments(id))
     joined = graph(segments, similarity(list(said.values())))
     partitioned = partition(joined)
@@ -86,7 +85,9 @@ def build(
         ContentUnit(unit_id(name, number), labels.label(unit), _contributors(unit, segments))
         for number, unit in enumerate(partitioned.units, 1)
     )
-    notes = [Problem(f"{where}, reference {id}", "is empty and left out", "warning") for id in references.keys() - said]
+    notes = [
+        Problem(f"{where}, reference {id}", "is empty and is left out", "warning") for id in references.keys() - said
+    ]
     notes += [Problem(where, note, "warning") for note in partitioned.notes]
     return BuiltPyramid(Pyramid(topic, tuple(said), units, name), joined.threshold, tuple(sorted(notes, key=str)))
 

@@ -1,4 +1,4 @@
-"""Everything that can be chosen about automatic evaluation, in one value whose signature names it all."""
+"""All choices of automatic evaluation in one value, whose signature names them all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from pyramidion import plugins
-from pyramidion.encoder.segments import Untouched
+from pyramidion.encoder.sentences import Untouched
 from pyramidion.errors import UsageError, check_choice
 from pyramidion.pyramids.graph import PERCENTILE
 from pyramidion.study import Signature
@@ -26,11 +26,11 @@ _OPTIONS = {"alpha": "partitioner", "beta": "partitioner", "top_k": "matcher", "
 class Choices:
     """Names of parts and their parameters. None means the part's own default.
 
-    ``segmenter`` is a registered one, or ``spacy:`` and the name of an installed pipeline.
-    ``similarity`` compares clauses, by aligning words or by the cosine of what an ``embedder`` gives. ``percentile``
-    is where edges of the graph start, and ``floor`` a similarity below which there are none. ``untouched`` says how a
-    sentence of a reference is cut that no shared unit needs. ``alpha`` and ``beta`` belong to edua-g, ``top_k`` and
-    ``threshold`` to the matchers wmin and exact.
+    ``segmenter`` is a registered one, or ``spacy:`` and the name of an installed pipeline. ``similarity`` compares
+    clauses, by aligning words or by the cosine of what an ``embedder`` gives. ``percentile`` is the percentile of
+    similarities from which segments are joined, and ``floor`` a similarity below which they never are. ``untouched``
+    says how to cut a sentence of a reference that no shared unit needs. ``alpha`` and ``beta`` belong to edua-g,
+    ``top_k`` and ``threshold`` to the matchers wmin and exact.
     """
 
     segmenter: str = "clauses"
@@ -53,14 +53,14 @@ class Choices:
         check_choice("partitioner", self.partitioner, plugins.names("partitioners"))
         check_choice("matcher", self.matcher, [ALIGN, *plugins.names("matchers")])
         if self.embedder != MINILM and self.similarity != "cosine":
-            raise UsageError(f"embedder {self.embedder} is used only where similarity is cosine")
+            raise UsageError(f"embedder {self.embedder} is used only if similarity is cosine")
         for option, kind in _OPTIONS.items():
             if getattr(self, option) is not None and not self.uses(option):
                 raise UsageError(f"{kind} {getattr(self, kind)} has no {option.replace('_', '-')}")
 
     def uses(self, name: str) -> bool:
-        """Whether a choice makes any difference beside the others: partitioners and matchers have their own options,
-        and an embedder is asked only where vectors are compared."""
+        """Whether a choice has any effect with the others: partitioners and matchers have their own options, and an
+        embedder is used only if vectors are compared."""
         if name == "embedder":
             return self.similarity == "cosine"
         return name not in _OPTIONS or name in self._accepted(_OPTIONS[name])
@@ -71,14 +71,14 @@ class Choices:
         return partial(plugins.load("partitioners", self.partitioner), **chosen)
 
     def match(self) -> Callable[..., Any] | None:
-        """The matcher with its parameters; None where alignment judges."""
+        """The matcher with its parameters; None for alignment."""
         if self.matcher == ALIGN:
             return None
         return partial(plugins.load("matchers", self.matcher), **self._given("matcher"))
 
     def signature(self, *, pyramid: str, built: bool = True) -> Signature:
-        """How scores were made. Parameters of parts that were not used are left out, as are all that shape a pyramid
-        where none was built."""
+        """How scores were made. Parameters of parts that were not used are left out, and so are those that shape a
+        pyramid, if none was built."""
         named: dict[str, object] = {"pyramid": pyramid, "segmenter": self.segmenter}
         if built or self.matcher != ALIGN:
             named["similarity"] = self.similarity

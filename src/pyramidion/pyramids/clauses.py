@@ -7,9 +7,9 @@ subject. A clause without a subject of its own gets the one before it; a subject
 verb ("The council, which met twice, will vote") goes with the verb. Numbers stay numbers.
 
 A sentence has up to two segmentations besides itself: at every boundary, and at the surest one alone. The segmenter
-``clauses-apart`` adds one for each clause set apart while the others stay together in their order, as in the
-paper's figure 3 (`segments.one_apart`). It is a choice and not the default because pyramids take twice as long with it
-and scores are hardly different; `docs/explanation/automatic.md` has the figures.
+``clauses-apart`` adds one for each clause set apart while the others stay together in their order, as in the paper's
+figure 3 (`segments.one_apart`). It is not the default because pyramids take twice as long with it and scores hardly
+differ; `docs/explanation/automatic.md` has the figures.
 """
 
 from __future__ import annotations
@@ -24,18 +24,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyramidion.encoder.minilm import Encoded, Encoder, Floats
-from pyramidion.encoder.segments import MOST_WAYS, Clause, SegmentedText, Sentence, one_apart
-from pyramidion.encoder.sentences import sentence_spans
+from pyramidion.encoder.sentences import MOST_WAYS, Clause, SegmentedText, Sentence, one_apart, sentence_spans
 from pyramidion.encoder.words import is_word
 from pyramidion.study.texts import Span
 
 Bools = NDArray[np.bool_]
 MIN_WORDS = 3
-"""A clause with fewer words goes to its neighbour."""
+"""A clause with fewer words is joined to its neighbour."""
 JOINING = frozenset({"and", "but", "or", "that", "yet"})
-"""First words that join a clause to the one before it and say nothing themselves; they are not read."""
+"""First words that only join a clause to the one before it; they are left out when the clause is read."""
 SAYING = frozenset({"add", "added", "adds", "said", "say", "says", "told", "warned", "wrote"})
-"""Verbs that have their subject behind them where they begin a clause: "..., said the mayor"."""
+"""Verbs that are followed by their subject at the start of a clause: "..., said the mayor"."""
 NO_SUBJECT = -2.0
 """Log-odds below which a word is surely outside of a subject, as verbs are; names and numbers in one may be unsure."""
 AT_ONCE, GAP = 64, 2
@@ -57,7 +56,7 @@ class WordRange(NamedTuple):
 
 
 class ClauseSegmenter:
-    """Cuts English. Other languages are cut too, by what the encoder makes of them, and less well."""
+    """Cuts English sentences. Other languages are cut too, but less well."""
 
     def __init__(self, encoder: Encoder | None = None, *, threshold: float = 0.5, apart: bool = False) -> None:
         self._encoder, self._apart = encoder or Encoder(), apart

@@ -1,10 +1,8 @@
 """Embedders by name: texts in, one vector of unit length for each out. For `similarity.Cosine`.
 
-minilm          the embedded encoder
-wtmf:FILE       a WTMF model trained by `pyramidion auto train-wtmf`, as in Gao et al. 2019
-st:NAME         any sentence-transformers model that is installed here (extra `sentence-transformers`)
-openai:MODEL    any server that speaks OpenAI's embeddings interface (extra `openai`): OPENAI_BASE_URL says where,
-                OPENAI_API_KEY who asks
+minilm the embedded encoder wtmf:FILE a WTMF model trained by `pyramidion auto train-wtmf`, as in Gao et al. 2019
+st:NAME any sentence-transformers model that is installed here (extra `sentence-transformers`) openai:MODEL any server
+that speaks OpenAI's embeddings interface (extra `openai`): OPENAI_BASE_URL gives the address, OPENAI_API_KEY the key
 """
 
 from __future__ import annotations
@@ -54,7 +52,7 @@ def _wtmf(file: str) -> Embedder:
     from pyramidion.pyramids.wtmf import WtmfModel
 
     if not Path(file).is_file():
-        raise UsageError(f"{file} does not exist; `pyramidion auto train-wtmf` makes a model")
+        raise UsageError(f"{file} does not exist; train a model with `pyramidion auto train-wtmf`")
     return WtmfModel.load(Path(file)).embed
 
 
@@ -72,7 +70,7 @@ def _sentence_transformer(name: str) -> Embedder:
 
 
 class OpenAIEmbedder:
-    """Asks a server, some hundred texts at a time; waits and asks again where it is busy."""
+    """Asks a server, a few hundred texts at a time; waits and tries again if it is busy."""
 
     def __init__(self, model: str, *, wait: Callable[[float], None] = time.sleep) -> None:
         try:
@@ -98,7 +96,7 @@ class OpenAIEmbedder:
             problem = f"HTTP {answer.status_code}: {answer.text[:200]}"
         except self._httpx.TransportError as error:
             problem = str(error) or type(error).__name__
-        raise UsageError(f"embedder openai:{self._model}: {self._client.base_url} gave no vectors ({problem})")
+        raise UsageError(f"embedder openai:{self._model}: {self._client.base_url} returned no vectors ({problem})")
 
     def _rows(self, answer: Any, wanted: int) -> list[list[float]]:
         try:

@@ -1,8 +1,8 @@
 """Segments of several references, joined by similarity; cliques are candidate units: Gao et al. 2019, section 4.3.
 
-Two segments of *different* references are joined where their similarity reaches t_edge, the 83rd percentile of all such
-similarities, and is positive (where most are 0, so is the percentile). A clique has at most one segment of each
-reference and is a candidate unit; its attraction is the mean similarity of its edges, and 1 for a single segment.
+Two segments of *different* references are joined if their similarity reaches t_edge, the 83rd percentile of all such
+similarities, and is positive (if most are 0, so is the percentile). A clique has at most one segment of each reference
+and is a candidate unit; its attraction is the mean similarity of its edges, and 1 for a single segment.
 
 Nothing depends on the order in which references or segments come. Inside, they are in an order that follows from what
 the references say, so equally good solutions are told apart by content, and by name only where two references say the
@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pyramidion.encoder.segments import Segment, SentenceId
+from pyramidion.encoder.sentences import Segment, SentenceId
 from pyramidion.errors import UsageError
 
 # ----------------------------------------------------------------------
@@ -62,7 +62,7 @@ class Cliques:
 
 
 def find_cliques(similarity: Floats, edges: Flags, *, limit: int) -> Cliques | None:
-    """All cliques of two and more nodes, or None as soon as there are more than ``limit``; nothing larger is built."""
+    """All cliques of two or more nodes, or None if there are more than ``limit``."""
     nodes = len(edges)
     later = np.packbits(np.triu(edges, 1), axis=1)
     members: Indices = np.arange(nodes, dtype=np.int32)[:, None]
@@ -122,7 +122,7 @@ class _Edges(NamedTuple):
 
 @dataclass(frozen=True)
 class SimilarityGraph:
-    """Segments, who resembles whom, and the candidate units.
+    """Segments, their similarities, and the candidate units.
 
     ``segments`` are as the caller gave them; every array, and every number in ``cliques``, follows the order of
     ``order``: node i is ``segments[order[i]]``.
@@ -216,7 +216,7 @@ class SimilarityGraph:
 def canonical_order(segments: Sequence[Segment]) -> NDArray[np.intp]:
     """Segments by reference, sentence, segmentation and place; references by their text, then by name."""
     if len({segment.id for segment in segments}) < len(segments):
-        raise UsageError("two segments have the same id; give every reference a name of its own")
+        raise UsageError("two segments have the same id; give every reference a different name")
     inside = sorted(range(len(segments)), key=lambda i: segments[i].id)
     said: dict[str, list[str]] = {}
     for i in inside:
@@ -247,13 +247,13 @@ def _different_reference(nodes: Sequence[Segment]) -> Flags:
 
 
 def _threshold(pairs: Floats, percentile: float, floor: float | None) -> float:
-    """t_edge. Without pairs (a single reference) there is nothing to join, and any threshold does."""
+    """t_edge. Without pairs (a single reference) there is nothing to join, so any threshold will do."""
     threshold = float(np.percentile(pairs, percentile)) if len(pairs) else 1.0
     return threshold if floor is None else max(threshold, floor)
 
 
 def _levels(percentile: float) -> list[float]:
-    """Where to go from a percentile: the whole ones above it, then the last steps to the greatest similarity."""
+    """The percentiles to try: whole numbers above the given one, then smaller steps up to the greatest similarity."""
     whole = [float(level) for level in range(int(percentile) + 1, 100)]
     return [*whole, *(level for level in (99.5, 99.9, 100.0) if level > percentile)]
 

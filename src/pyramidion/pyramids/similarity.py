@@ -1,7 +1,7 @@
-"""How similar are clauses, and how much of one does a text express? Two ways to say.
+"""How similar are clauses, and how much of one does a text express? Two ways to measure it.
 
 ``Alignment`` aligns words, each with its vector in the context of its whole sentence (`presence`). ``Cosine`` compares
-one vector for each clause, from any embedder: the way of Gao et al. 2019, section 4.2.
+one vector for each clause, from any embedder: as in Gao et al. 2019, section 4.2.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pyramidion.encoder import alignment as presence
 from pyramidion.encoder.minilm import Encoder
-from pyramidion.encoder.segments import Clause, SegmentedText
+from pyramidion.encoder.sentences import Clause, SegmentedText
 from pyramidion.encoder.words import Bag, bags
 from pyramidion.study.texts import Span
 

@@ -1,7 +1,7 @@
 """Cut sentences into clauses by the parse of a spaCy pipeline (extra `spacy`), also in other languages than English.
 
 Gao et al. 2019, section 4.1, over dependencies: every finite verb heads a clause, which has the words below the verb
-but for those of other clauses. A clause without a subject of its own gets that of the clause it depends on.
+except those of other clauses. A clause without a subject of its own gets that of the clause it depends on.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pyramidion.encoder.segments import Clause, SegmentedText, Sentence
+from pyramidion.encoder.sentences import Clause, SegmentedText, Sentence
 from pyramidion.errors import MissingExtraError, UsageError
 from pyramidion.study.texts import Span
 

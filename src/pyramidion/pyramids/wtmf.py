@@ -5,8 +5,8 @@ minimising
 
     sum over words i and texts j of W_ij (P_i . Q_j - X_ij)^2  +  lambda (|P|^2 + |Q|^2)
 
-where W is 1 for the words a text has and w_m = 0.01 for those it has not: a text is also known by the words it lacks,
-and in a short text these are nearly all. Alternating least squares solves for all Q_j given P, then for P_i given Q. A
+where W is 1 for the words a text has and w_m = 0.01 for those it has not: a text is also characterised by the words it
+lacks, and a short text lacks nearly all. Alternating least squares solves for all Q_j given P, then for P_i given Q. A
 new text is folded in by the first of these steps.
 
 The sum over absent words is the same for all texts but for the few words each has, so nothing of the size words x texts
@@ -97,7 +97,12 @@ class WtmfModel:
         try:
             with np.load(path, allow_pickle=False) as data:
                 if int(data["format"]) != _FORMAT:
-                    raise InputError(Problem(str(path), f"WTMF format {int(data['format'])}, not {_FORMAT}"))
+                    raise InputError(
+                        Problem(
+                            str(path),
+                            f"the file has WTMF format {int(data['format'])}; this version reads format {_FORMAT}",
+                        )
+                    )
                 return cls(
                     tuple(data["words"].tolist()),
                     data["idf"].astype(np.float64),
@@ -123,13 +128,14 @@ def train(
 ) -> WtmfModel:
     """Learn from texts (sentences, definitions), given one at a time. The defaults are the paper's.
 
-    ``min_count``: words in fewer texts have nothing to be learnt from. ``progress`` hears of each round and its loss.
+    ``min_count``: words in fewer texts have nothing to be learnt from. ``progress`` is called with each round and its
+    loss.
     """
     if dimensions < 1 or not 0 < absent_weight <= 1 or regularisation <= 0:
         raise UsageError("WTMF needs dimensions >= 1, absent_weight above 0 and at most 1, and regularisation above 0")
     texts = _Corpus.of(corpus, min_count)
     if not texts.words:
-        raise UsageError(f"the corpus has no word that occurs in {min_count} texts")
+        raise UsageError(f"no word of the corpus occurs in at least {min_count} texts")
     by_text = texts.tf_idf()
     by_word = by_text.T.tocsr()
     vectors = rng.standard_normal((len(texts.words), dimensions)) / np.sqrt(dimensions)

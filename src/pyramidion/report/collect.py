@@ -14,9 +14,8 @@ from pyramidion.analysis.agreement import Agreement
 from pyramidion.analysis.answer import Answer, Tier, Tiers, count
 from pyramidion.analysis.correlate import Correlations
 from pyramidion.analysis.inputs import dependence, measures_of
-from pyramidion.analysis.ranking import Ranking, ranking
 from pyramidion.analysis.sources import scored_by_all, scored_by_models
-from pyramidion.analysis.systems import compare_systems, main_measure
+from pyramidion.analysis.systems import Ranking, compare_systems, main_measure, ranking
 from pyramidion.errors import Problem, UsageError
 from pyramidion.scoring.choice import Weights, choose
 from pyramidion.scoring.explain import KINDS, Explanation, UnitJudgments, unit_judgments
@@ -79,7 +78,7 @@ class TopicContent:
 
 @dataclass(frozen=True)
 class Findings:
-    """What was evaluated, how, and what came out. ``main`` is what pyramids and summaries are shown by.
+    """What was evaluated, how, and with what results. ``main`` is the method by which pyramids and summaries are shown.
 
     ``title`` is the study's own, or empty.
     """
@@ -125,7 +124,7 @@ class Findings:
         return by_topic
 
     def pyramid_figure(self, topic: TopicContent) -> Tiers:
-        """A topic's pyramid; a unit's share is that of the judged summaries which express it."""
+        """A topic's pyramid; a unit's share is the share of judged summaries that express it."""
         judged = [summary for summary in self.summaries_of(topic) if summary.judged]
         times = Counter(unit.id for summary in judged for unit in summary.expressed)
         tiers: dict[int, list[float]] = {}
@@ -156,7 +155,7 @@ def findings(
 ) -> Findings:
     """Score and analyse a study for a report.
 
-    ``method`` is what the report is mainly about: by default the one that fits the study. ``pyramid``, ``judges``,
+    ``method`` is the report's main method, by default the one that fits the study. ``pyramid``, ``judges``,
     ``weights`` and ``annotators`` are its choices. ``metrics`` are further score tables to correlate with it.
     """
     progress("Scoring")
@@ -205,7 +204,7 @@ def _topics(study: Study, judged: UnitJudgments) -> tuple[TopicContent, ...]:
 
 
 def _notes(study: Study, tables: Mapping[str, ScoreTable]) -> tuple[Problem, ...]:
-    """What every method has to say, each thing once."""
+    """The notes of all methods, each once."""
     notes = dict.fromkeys(note for table in tables.values() for note in table.notes)
     if study.references and "rouge" not in tables:
         what = f"not computed for {len(study.peers):,} summaries; score it once and give the table with --scores"

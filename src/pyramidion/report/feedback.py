@@ -1,6 +1,6 @@
-"""Pages for writers: which ideas a summary has and which it lacks, in plain words and without a word about others.
+"""Pages for writers: which ideas a summary has and which it lacks, in plain words and without mentioning others.
 
-A writer's page names no other writer and no reference's author, and links to nothing, so it can be handed out alone.
+A writer's page names no other writer and no reference's author, and has no links, so it can be handed out alone.
 The overview and the grade book are for the teacher.
 """
 
@@ -21,10 +21,10 @@ from pyramidion.study.judgments import PRESENT
 
 STYLE = ("shared/base.css", "report.css", "feedback.css")
 MOST_MISSING = 8
-"""So many missing ideas are spelled out; a longer list helps nobody."""
+"""At most this many missing ideas are spelled out; a longer list helps nobody."""
 MEANINGS = {
     "modified": "1 is as much as an average reference summary says",
-    "lite": "the share of the ideas that is there",
+    "lite": "the share of the ideas that are present",
 }
 
 
@@ -37,7 +37,8 @@ class Ideas(NamedTuple):
 
 
 def group_ideas(units: Iterable[ContentUnit]) -> Ideas:
-    """Main ideas weigh at least three quarters of the heaviest, important ones half. In one tier, all are main."""
+    """Main ideas have at least three quarters of the greatest weight, important ones half. If there is only one
+    tier, all are main."""
     ideas, units = Ideas([], [], []), list(units)
     heaviest = max((unit.weight for unit in units), default=0)
     for unit in units:
@@ -113,7 +114,7 @@ def _in_words(ideas: Ideas, summary: Explanation) -> str:
         main = sum(_has(summary, unit) for unit in ideas.main)
         text += f", and {main} of the {len(ideas.main)} most important ones"
     less = sum(summary.degree(unit.id) < PRESENT for unit in summary.expressed)
-    return text + (f". Of {less} of them, less than half was found." if less else ".")
+    return text + (f". For {less} of them, less than half was found." if less else ".")
 
 
 def _disagreement(summary: Explanation) -> str:
@@ -142,7 +143,7 @@ def _tier(weights: Collection[int], here: Sequence[int]) -> int:
 
 
 def _quote(topic: TopicContent, unit: ContentUnit) -> str:
-    """One wording of an idea: the shortest that is not its label, and nobody's name."""
+    """One wording of an idea: the shortest that is not its label, without an author's name."""
     wordings = [wording.text for wording in topic.wordings(unit) if wording.text and wording.text != unit.label]
     return min(wordings, key=len, default="")
 

@@ -1,7 +1,7 @@
 """The report: one HTML file that needs nothing else. The overview is markup; details are built when opened.
 
 A topic with all its summaries is gzipped JSON in base64: 60 systems on 100 topics stay below 10 MB, and the browser
-touches only what is looked at.
+unpacks only what is viewed.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ METHODS = {
     "pyramid": ("Pyramid", "experts annotate"),
     "lite": ("Lightweight Pyramids", "a crowd judges"),
     "responsiveness": ("Ratings", "people rate the whole summary"),
-    "auto": ("Automatic pyramids", "nobody: words are aligned"),
-    "rouge": ("ROUGE", "words overlap"),
+    "auto": ("Automatic pyramids", "no people: words are aligned"),
+    "rouge": ("ROUGE", "overlapping words"),
 }
 TESTS = {
     "mcnemar": "McNemar’s test on content units, Holm-corrected",
@@ -161,7 +161,7 @@ def _metrics(findings: Findings) -> dict[str, Any] | None:
 
 @dataclass(frozen=True)
 class Scale:
-    """From numbers to percentages, with some room at both ends."""
+    """Maps numbers to percentages, with a margin at both ends."""
 
     low: float
     high: float

@@ -22,7 +22,8 @@ from pyramidion.analysis.answer import (
 )
 from pyramidion.errors import MissingExtraError, UsageError
 from pyramidion.report.collect import Findings
-from pyramidion.report.tables import file_name, numbered, printable
+from pyramidion.report.tables import file_name, numbered
+from pyramidion.terminal import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +33,7 @@ SUFFIXES = (".svg", ".pdf", ".png")
 PAPER_SUFFIXES = (".svg", ".pdf")
 WIDTH = 4.2
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Okabe and Ito's colours, which people who see no red or green can tell apart."""
+"""Okabe and Ito's colours, which colour-blind people can tell apart."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 MOST_NAMES = 40
 """More points than this are drawn without their names."""
@@ -54,12 +55,12 @@ STYLE = {
 
 
 def plot(answer: Answer[Any], path: str | Path) -> list[Path]:
-    """Draw every figure of an answer; the first gets the name given. Returns where they are."""
+    """Draw every figure of an answer; the first gets the given name. Returns where they are."""
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:
-        raise UsageError(f"{target}: plots are written to {', '.join(SUFFIXES)}")
+        raise UsageError(f"{target}: plots can be written to {', '.join(SUFFIXES)}")
     if not answer.figures:
-        raise UsageError(f"there is nothing to plot about {answer.question}")
+        raise UsageError(f"the question {answer.question} has nothing to plot")
     written = []
     for number, figure in enumerate(answer.figures, 1):
         file = numbered(target, number)
@@ -137,7 +138,7 @@ def draw(figure: Figure) -> Drawing:
 
 
 def need_plots() -> None:
-    """Say early what is missing."""
+    """Check early that the extra is installed."""
     if find_spec("matplotlib") is None:
         raise MissingExtraError("A plot", "plots")
 
@@ -225,14 +226,14 @@ def _intervals(axes: Axes, figure: Intervals) -> None:
                 )
     if figure.mark is not None:
         axes.axvline(figure.mark, color="0.5", linestyle="--", linewidth=0.8)
-    axes.set_yticks(range(len(figure.rows)), [_named(row) for row in figure.rows])
+    axes.set_yticks(range(len(figure.rows)), [_row_name(row) for row in figure.rows])
     axes.set_ylim(len(figure.rows) - 0.5, -0.5)  # the first row on top
     axes.set_xlabel(printable(figure.x))
     axes.margins(x=0.08)
     axes.grid(axis="x", color="0.9", linewidth=0.6)
 
 
-def _named(row: Estimate) -> str:
+def _row_name(row: Estimate) -> str:
     return printable(row.name if row.value is not None else f"{row.name} (undefined)")
 
 

@@ -78,7 +78,7 @@ def asset(*names: str) -> str:
     Scripts end up in one module, so their imports of each other are left out.
     """
     root = files("pyramidion")
-    folders = [root / ("web" if name.startswith("shared/") else "report") / "static" for name in names]
+    folders = [root / ("server" if name.startswith("shared/") else "report") / "static" for name in names]
     parts = [(folder / name).read_text(encoding="utf-8") for folder, name in zip(folders, names, strict=True)]
     return re.sub(r"^import [^;]*;\n", "", "\n".join(parts), flags=re.MULTILINE)
 

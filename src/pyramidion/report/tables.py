@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyramidion.analysis.answer import Answer, Table, is_number_column
 from pyramidion.formats.files import new_file, to_file_name, write_rows
+from pyramidion.terminal import TerminalTable, printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -39,47 +40,23 @@ def terminal(answer: Answer[Any], *, most: int = MOST_ROWS) -> Iterator[Renderab
 
     yield Text(printable(answer.sentence), style="bold")
     for table in answer.tables:
-        for part in table.folded():
-            yield _drawn(part, most)
+        yield _draw(table, most)
     yield Text(str(answer.signature), style="dim")
 
 
-def _drawn(table: Table, most: int) -> RenderableType:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
+def _draw(table: Table, most: int) -> TerminalTable:
     left_out = len(table.rows) - most
     caption = " ".join(filter(None, [f"... and {left_out} more rows." if left_out > 0 else "", table.note]))
-    drawn = RichTable(
-        title=Text(printable(table.title)) if table.title else None,
-        title_justify="left",
-        title_style="",
-        caption=Text(printable(caption)) if caption else None,
-        caption_justify="left",
-        box=SIMPLE_HEAD,
-    )
-    for place, name in enumerate(table.shown_heads):
-        number = is_number_column(table, place)
-        # Names go over several lines rather than being cut; numbers are never broken.
-        drawn.add_column(Text(printable(name)), justify="right" if number else "left", no_wrap=number, overflow="fold")
-    for row in table.shown()[:most]:
-        drawn.add_row(*(Text(printable(cell)) for cell in row))
-    return drawn
-
-
-def printable(text: str) -> str:
-    """Names come from files: what is not printable must not reach a terminal."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
+    return TerminalTable(table.shown_heads, table.shown()[:most], table.title, caption, table.naming)
 
 
 def numbered(path: Path, number: int) -> Path:
-    """The first of several files has the name given; the others get -2, -3 and so on."""
+    """The first of several files has the given name; the others get -2, -3 and so on."""
     return path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
 
 
 def file_name(id: str) -> str:
-    """An id as a file name, harmless on every system; a long one is cut and told apart by a hash."""
+    """An id as a file name, harmless on every system; a long one is cut and ends in a hash of all of it."""
     name = to_file_name(id)
     if len(name) <= LONGEST_NAME:
         return name
@@ -87,7 +64,7 @@ def file_name(id: str) -> str:
 
 
 def write_csv(answer: Answer[Any], path: str | Path) -> list[Path]:
-    """One CSV a table, with full precision; returns where they are."""
+    """One CSV file per table, with full precision; returns where they are."""
     written = []
     for number, table in enumerate(answer.tables, 1):
         target = numbered(Path(path), number)
@@ -104,7 +81,7 @@ def latex(answer: Answer[Any]) -> str:
 
 def _latex_table(table: Table) -> str:
     layout = "".join("r" if is_number_column(table, place) else "l" for place in range(len(table.columns)))
-    lines = [" & ".join(map(_escaped, row)) + r" \\" for row in table.shown()]
+    lines = [" & ".join(map(_escape, row)) + r" \\" for row in table.shown()]
     note = f" {table.note}" if table.note else ""
     return "\n".join(
         [
@@ -112,16 +89,16 @@ def _latex_table(table: Table) -> str:
             r"\centering",
             rf"\begin{{tabular}}{{{layout}}}",
             r"\toprule",
-            " & ".join(map(_escaped, table.shown_heads)) + r" \\",
+            " & ".join(map(_escape, table.shown_heads)) + r" \\",
             r"\midrule",
             *lines,
             r"\bottomrule",
             r"\end{tabular}",
-            rf"\caption{{{_escaped(table.title)}.{_escaped(note)}}}",
+            rf"\caption{{{_escape(table.title)}.{_escape(note)}}}",
             r"\end{table}",
         ]
     )
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in printable(text))

@@ -3,19 +3,24 @@
 Shapira et al. 2019, section 3: majority vote, ties resolved as "not present". An unanswered question is missing: it
 never counts as a vote, and a question nobody answered stays missing. (The released scripts count it as present.)
 
-Wawa (worker agreement with aggregate, as the crowd-sourcing platforms call it) is ours to have without an extra: a vote
-weighted by how often a judge agrees with the majority.
+Wawa (worker agreement with aggregate, as the crowd-sourcing platforms call it) is a vote weighted by how often a judge
+agrees with the majority; it needs no extra.
+
+Models that weigh judges by how reliable they seem come from crowd-kit (extra ``crowd``): Dawid and Skene 1979; MACE:
+Hovy et al. 2013; GLAD: Whitehill et al. 2009. Rows are sorted before they go in, so the order of judgments does not
+matter. MACE starts from random numbers, which are seeded.
 """
 
 from __future__ import annotations
 
-from typing import Literal, Protocol, get_args
+import warnings
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pyramidion.errors import check_choice
-from pyramidion.stats.levels import levels
+from pyramidion.errors import MissingExtraError, check_choice
+from pyramidion.stats.alpha import levels
 from pyramidion.study import Judgments
 from pyramidion.study.judgments import Groups, group
 
@@ -24,7 +29,7 @@ Tie = Literal["absent", "present"]
 
 
 class Aggregator(Protocol):
-    """Every aggregator has this signature, whether or not it can tie or draws random numbers."""
+    """The signature of every aggregator, whether or not it has ties or uses random numbers."""
 
     def __call__(self, judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Judgments: ...
 
@@ -36,10 +41,8 @@ def questions(judgments: Judgments) -> Groups:
 
 
 def majority(judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Judgments:
-    """What most judges say: the middle one of their answers, of two the lower, or the higher with tie="present".
-
-    On yes and no that is the majority vote; on counts it is never "absent" where most say that the unit is there.
-    """
+    """What most judges say: the middle answer; of two middle answers the lower, or with tie="present" the higher.
+    For yes and no that is the majority vote; for counts it is never "absent" if most say that the unit is present."""
     asked = questions(judgments)
     value = judgments.value
     return judgments.as_judged_by("majority", asked.first, _middle(asked, value, np.ones(len(value)), tie))
@@ -61,10 +64,8 @@ def wawa(judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Judgmen
 
 
 def _middle(asked: Groups, value: Floats, weight: Floats, tie: Tie) -> Floats:
-    """The middle answer to each question where each counts by its weight; NaN where nobody answered.
-
-    On yes and no that is the vote. Weights that differ by rounding errors only are a tie.
-    """
+    """The weighted middle answer to each question; NaN if nobody answered. For yes and no that is the vote. Weights
+    that differ only by rounding errors are a tie."""
     check_choice("tie", tie, get_args(Tie))
     answered = ~np.isnan(value)
     distinct, level = levels(value[answered])
@@ -96,5 +97,45 @@ def mean(judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Judgmen
     return judgments.as_judged_by("mean", asked.first, result)
 
 
-def answered_only(judgments: Judgments) -> Judgments:
-    return judgments.take(~np.isnan(judgments.value))
+# -- crowd-kit -----------------------------------------------------------------------------------------------------
+
+
+def _classifiers() -> Any:
+    try:
+        from crowdkit.aggregation import classification
+    except ImportError:
+        raise MissingExtraError("This aggregation", "crowd") from None
+    return classification
+
+
+def _fit(name: str, model: Any, judgments: Judgments) -> Judgments:
+    import pandas
+
+    asked = questions(judgments)
+    filled = ~np.isnan(judgments.value)
+    answered = judgments.take(filled)
+    table = pandas.DataFrame(
+        {"task": asked.of_row[filled], "worker": answered.judge.ranks(), "label": answered.value.astype(object)}
+    ).sort_values(["task", "worker"], ignore_index=True)
+    result = np.full(len(asked), np.nan)
+    if len(table):
+        with warnings.catch_warnings():  # crowd-kit's use of pandas is its business, not the user's
+            warnings.simplefilter("ignore", DeprecationWarning)
+            labels = model.fit_predict(table)
+        result[labels.index.to_numpy()] = labels.to_numpy(dtype=np.float64)
+    return judgments.as_judged_by(name, asked.first, result)
+
+
+def dawid_skene(judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Judgments:
+    """A confusion matrix for every judge, by expectation maximisation."""
+    return _fit("dawid-skene", _classifiers().DawidSkene(n_iter=100, tol=1e-6), judgments)
+
+
+def mace(judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Judgments:
+    """Estimates for every judge the probability of spamming and the answers given then."""
+    return _fit("mace", _classifiers().MACE(n_restarts=10, random_state=seed), judgments)
+
+
+def glad(judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Judgments:
+    """An ability for every judge and a difficulty for every question."""
+    return _fit("glad", _classifiers().GLAD(n_iter=100), judgments)

@@ -1,17 +1,75 @@
-"""Which pyramid and which judges a method looks at, where a study has several."""
+"""Which pyramid and which judges a method uses, if a study has several."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 import numpy as np
 
 from pyramidion.errors import Problem, UsageError, check_choice
-from pyramidion.scoring.missing import scored_by_others
-from pyramidion.study import Judgments, Pyramid, Study
+from pyramidion.study import Judgments, Pyramid, Score, Study
 from pyramidion.study.judgments import JudgeKind, group
+
+# ----------------------------------------------------------------------
+# Missing cells of a system-by-topic table are reported, never silently skipped.
+
+
+def unscored(study: Study, scores: Sequence[Score]) -> Iterator[Problem]:
+    """What is missing in a system-by-topic table, so that nobody compares means over different topics unawares."""
+    have = {(score.topic, score.system) for score in scores}
+    systems = sorted({system for _, system in have} | set(study.systems))
+    for topic in sorted(topic.id for topic in study.topics):
+        for why, wanted in (("nothing to score them by", True), ("no summary", False)):
+            missing = [s for s in systems if (topic, s) not in have and bool(study.summary(topic, s)) == wanted]
+            if missing:
+                yield Problem(f"topic {topic}", f"not scored, {why}: {', '.join(missing)}", "warning")
+    yield from _undefined_scores(scores)
+
+
+def without_references(study: Study, topics: Collection[str], *, peers: bool = True) -> Iterator[Problem]:
+    """Topics besides these with nothing to build a pyramid from; only such as have ``peers``, where these matter."""
+    known = {summary.topic for summary in study.references}
+    wanted = {summary.topic for summary in study.peers} if peers else {topic.id for topic in study.topics}
+    for topic in study.topics:
+        if topic.id in wanted.difference(topics):
+            what = "its references are empty" if topic.id in known else "has no references"
+            yield Problem(f"topic {topic.id}", f"{what}, so no pyramid can be built", "warning")
+
+
+def _undefined_scores(scores: Sequence[Score]) -> Iterator[Problem]:
+    """Note measures that are undefined for only some summaries, which the system means leave out."""
+    for measure in dict.fromkeys(score.measure for score in scores):
+        measured = [score for score in scores if score.measure == measure]
+        undefined = [score for score in measured if score.value is None]
+        if 0 < len(undefined) < len(measured):
+            for topic in dict.fromkeys(str(score.topic) for score in undefined):
+                systems = ", ".join(score.system for score in undefined if score.topic == topic)
+                yield Problem(f"topic {topic}", f"{measure} is undefined for: {systems}", "warning")
+
+
+def scored_by_others(own: Mapping[tuple[str, str], str], alone: Collection[str] = ()) -> Iterator[Problem]:
+    """One note on all peers that are references themselves, and one on those whose topic has no other reference.
+
+    ``own`` says which reference each such peer is, ``alone`` which topics have only one reference.
+    """
+    without = {key: name for key, name in own.items() if key[0] in alone}
+    others = {key: name for key, name in own.items() if key[0] not in alone}
+    for peers, one, several in (
+        (others, "so it is scored against the others only", "so each is scored against the others only"),
+        (
+            without,
+            "and its topic has no other, so it has no score",
+            "and their topics have no other, so they have no score",
+        ),
+    ):
+        if peers:
+            listed = [f"{system} on {topic} is {name}" for (topic, system), name in sorted(peers.items())]
+            some = "; ".join(listed[:3]) + ("; ..." if len(listed) > 3 else "")
+            who = "1 peer is itself a reference" if len(peers) == 1 else f"{len(peers)} peers are references themselves"
+            yield Problem("human peers", f"{who} ({some}), {one if len(peers) == 1 else several}", "warning")
+
 
 # ----------------------------------------------------------------------
 # Peers that are references: a human summary is scored against the other references, never against itself.
@@ -20,25 +78,25 @@ from pyramidion.study.judgments import JudgeKind, group
 def own_references(study: Study) -> dict[tuple[str, str], str]:
     """For every peer whose text is also a reference of its topic, by (topic, system): which reference it is.
 
-    Texts are compared after joining runs of white space; empty texts are nobody's. Where several references have the
-    text, it is the one with the peer's own id, else the first by name.
+    Texts are compared after joining runs of white space; empty texts match nothing. If several references have the
+    text, the one with the peer's own id is used, otherwise the first by name.
     """
     references: dict[tuple[str, str], list[str]] = {}
     for reference in study.references:
         if words := reference.text.split():
             references.setdefault((reference.topic, " ".join(words)), []).append(reference.system)
-    found: dict[tuple[str, str], str] = {}
+    own: dict[tuple[str, str], str] = {}
     for peer in study.peers:
         if same := references.get((peer.topic, " ".join(peer.text.split()))):
-            found[peer.topic, peer.system] = peer.system if peer.system in same else min(same)
-    return found
+            own[peer.topic, peer.system] = peer.system if peer.system in same else min(same)
+    return own
 
 
 AUTO = "auto"
 """The model that judges where nobody is named, and the pyramid that it builds."""
 
 Weights = Literal["contributors", "references"]
-"""What a unit's weight counts; they differ where one reference contributes to a unit twice."""
+"""What a unit's weight counts; they differ if one reference contributes to a unit twice."""
 
 PEOPLE = "people"
 """All judges but models."""
@@ -50,7 +108,7 @@ TO_BE_JUDGED = ("crowd", "expert")
 class Choice:
     """Pyramids by topic, the chosen judges' judgments on their units and on aspects, and a name for each choice.
 
-    ``workers`` are the crowd's judges: each saw a part, so that only together they make an annotation.
+    ``workers`` are the crowd's judges: each saw a part, so only together do they make an annotation.
     ``own`` names the reference that a human peer, by (topic, system), has contributed to its pyramid; ``kind`` is the
     kind of judge where ``judges`` is a single one's id.
     """
@@ -71,7 +129,7 @@ class Choice:
         return {"pyramid": self.pyramid, "judges": self.judges} | ({"kind": self.kind} if self.kind else {})
 
     def left_out(self, topic: str, system: str) -> frozenset[str]:
-        """The units that nobody but this peer itself has contributed: they do not count for it."""
+        """The units to which only this peer itself contributes: they do not count for it."""
         own = self.own.get((topic, system))
         return (
             frozenset() if own is None else frozenset(u.id for u in self.pyramids[topic].units if u.references == {own})
@@ -104,26 +162,28 @@ class Choice:
 def choose(
     study: Study, *, kind: JudgeKind, pyramid: str | None, judges: str | None, weights: Weights = "contributors"
 ) -> Choice:
-    """By default the pyramid named after the method's kind of judges if it was judged, else the only one that people
-    judged, else the only judged one, else the only one; and judges of that kind, or all where none of them judged it,
-    but people and models are never mixed unasked. Of models it is `AUTO`, and the pyramid that it has judged.
-    ``judges`` is a kind, a judge's id, "people" or "all". With weights="references" a reference that contributes to a
-    unit twice counts once.
+    """By default, choose the pyramid named after the method's kind of judge if it was judged, otherwise the only one
+    that people judged, otherwise the only judged one, otherwise the only one; and judges of that kind, or all if none
+    of them judged it. People and models are never mixed unless asked for. Of models it is `AUTO`, and the pyramid that
+    it has judged. ``judges`` is a kind, a judge's id, "people" or "all". With weights="references" a reference that
+    contributes to a unit twice counts once.
     """
     check_choice("weights", weights, get_args(Weights))
     if kind == "model":
         pyramid, judges = pyramid or auto_pyramid(study) or AUTO, judges or AUTO
-    name = named_pyramid(study.pyramid_names if pyramid is not None else _likely(study, kind), pyramid)
+    name = named_pyramid(study.pyramid_names if pyramid is not None else _likely_pyramids(study, kind), pyramid)
     pyramids = {p.topic: p.strict() if weights == "references" else p for p in study.pyramids if p.name == name}
     on_units = judged_units(study.judgments, pyramids)
     notes = []
     if judges is None:
         judges = _default_judges(study, on_units, kind)
         if judges != kind and len(on_units):
-            what = f"no {kind} judged it, so the judgments of all {_OTHERS.get(judges, 'judges')} are used"
+            what = (
+                f"no judge of kind {kind} judged it, so the judgments of all {_OTHERS.get(judges, 'judges')} are used"
+            )
             notes.append(Problem(f"pyramid {name}", what, "warning"))
     on_units = on_units.take(on_units.judge.is_in(judge_ids(study, judges)))
-    # Only those who judged this pyramid can say what lies outside it.
+    # Only those who judged this pyramid can say what is outside it.
     who = study.judgments.judge.is_in(set(on_units.judge.present_names()))
     on_aspects = study.judgments.take(~study.judgments.aspect.is_in({""}) & who)
     own = {key: ref for key, ref in own_references(study).items() if ref in _references(pyramids.get(key[0]))}
@@ -133,7 +193,7 @@ def choose(
 
 
 def auto_pyramid(study: Study) -> str | None:
-    """The pyramid that the model `AUTO` has judged in this study, its own first; None where it has judged nothing."""
+    """The pyramid that the model `AUTO` has judged in this study, its own first; None if it has judged nothing."""
     mine = study.judgments.take(study.judgments.judge.is_in({AUTO} & study.judges_of("model")))
     for name in sorted(study.pyramid_names, key=lambda name: name != AUTO):
         if len(judged_units(mine, {p.topic: p for p in study.pyramids if p.name == name})):
@@ -155,12 +215,12 @@ def _default_judges(study: Study, on_units: Judgments, kind: JudgeKind) -> str:
     people = sorted(judged - {"model"})
     models = sorted(set(on_units.judge.present_names()) & study.judges_of("model"))
     if not people and len(models) > 1:
-        raise UsageError(f"several models judged it and no person: {', '.join(models)}; choose one of them as judges")
+        raise UsageError(f"only models judged it: {', '.join(models)}; choose one of them with judges")
     return people[0] if "model" in judged and people else "all"
 
 
-def _likely(study: Study, kind: JudgeKind) -> Sequence[str]:
-    """The pyramid that is meant where none is named; several where that cannot be told."""
+def _likely_pyramids(study: Study, kind: JudgeKind) -> Sequence[str]:
+    """The pyramid to use if none is named; several if that is ambiguous."""
     names = study.pyramid_names
     if len(names) < 2:
         return names
@@ -175,15 +235,15 @@ def _likely(study: Study, kind: JudgeKind) -> Sequence[str]:
 
 
 def named_pyramid(names: Sequence[str], name: str | None, *, prefer: Sequence[str] = ()) -> str:
-    """The one of a study's pyramids that is named; otherwise the first of the preferred ones, or the only one."""
+    """The named pyramid of a study; otherwise the first preferred one, or the only one."""
     if not names:
         raise UsageError("the study has no pyramid, so there are no units; the methods rouge and auto need only texts")
     if name is not None and name not in names:
         raise UsageError(f"the study has no pyramid called {name!r}; it has: {', '.join(names)}")
-    found = name or next((known for known in prefer if known in names), names[0] if len(names) == 1 else None)
-    if found is None:
-        raise UsageError(f"the study has several pyramids; choose one of {', '.join(names)}")
-    return found
+    chosen = name or next((known for known in prefer if known in names), names[0] if len(names) == 1 else None)
+    if chosen is None:
+        raise UsageError(f"the study has several pyramids; choose one: {', '.join(names)}")
+    return chosen
 
 
 def judged_units(judgments: Judgments, pyramids: dict[str, Pyramid]) -> Judgments:
@@ -196,13 +256,13 @@ def judged_units(judgments: Judgments, pyramids: dict[str, Pyramid]) -> Judgment
 
 
 def default_raters(study: Study, judgments: Judgments) -> str:
-    """Whose ratings or votes count where nobody is named: all, but people and models are never mixed unasked."""
+    """Whose ratings or votes count by default: all, but people and models are never mixed unless asked for."""
     by_model = judgments.judge.is_in(study.judges_of("model"))
     return PEOPLE if by_model.any() and not by_model.all() else "all"
 
 
 def judge_ids(study: Study, judges: str) -> frozenset[str]:
-    """The ids that "all", "people", a kind of judge or a judge's own id stands for."""
+    """The ids that "all", "people", a kind of judge or a judge's own id means."""
     ids = frozenset(judge.id for judge in study.judges)
     if judges in {"all", PEOPLE}:
         everyone = ids | frozenset(study.judgments.judge.names)

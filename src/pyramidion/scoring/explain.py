@@ -49,7 +49,7 @@ class Votes(NamedTuple):
 
 @dataclass(frozen=True)
 class OneAnnotation:
-    """What one of several annotators says of a summary, and what it would score by that alone."""
+    """What one of several annotators says about a summary, and its score by that annotator alone."""
 
     times: Mapping[str, int]
     measures: Mapping[str, float | None]
@@ -90,19 +90,19 @@ class Explanation:
 
     @property
     def about(self) -> str:
-        """What has to be said about a human peer; empty for anybody else."""
-        return self.own and f"It is reference {self.own} itself, so it is compared with the other references only."
+        """A remark on a human peer; empty for other peers."""
+        return self.own and f"This is reference {self.own} itself, so it is compared only with the other references."
 
     def found_by(self, unit: str) -> tuple[str, ...]:
         """Which of several annotators find a unit."""
         return tuple(name for name, annotation in self.annotators.items() if annotation.times.get(unit, 0) > 0)
 
-    @property
+    @cached_property
     def expressed(self) -> tuple[ContentUnit, ...]:
         """Expressed units, the heaviest first."""
         return self._units(True)
 
-    @property
+    @cached_property
     def missed(self) -> tuple[ContentUnit, ...]:
         """Units that are not expressed, the heaviest first."""
         return self._units(False)
@@ -337,7 +337,7 @@ def explain(
     assert judged.choice is not None
     where, key = f"topic {topic}, system {system}", (topic, system)
     if not _pyramid_of(judged.choice, topic, system).units and key in judged.choice.own:
-        raise UsageError(f"{where}: it is the topic's only reference; nothing to compare it with")
+        raise UsageError(f"{where}: it is the topic's only reference, so there is nothing to compare it with")
     if key not in judged.times:
         raise UsageError(f"{where}: nobody judged it against pyramid {judged.choice.pyramid}")
     [explanation] = judged.explanations([peer], score(study, method, **given))
@@ -397,7 +397,7 @@ class IdealContent:
         return comb(len(self.free), self.chosen)
 
     def sets(self) -> Iterator[tuple[ContentUnit, ...]]:
-        """All of them, one after the other: there may be very many."""
+        """Iterate over all sets; there may be very many."""
         for some in combinations(self.free, self.chosen):
             yield (*self.required, *some)
 

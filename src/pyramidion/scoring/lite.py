@@ -14,8 +14,7 @@ import numpy as np
 from pyramidion import plugins
 from pyramidion.errors import Problem, Problems, UsageError, check_choice
 from pyramidion.scoring.aggregate import Aggregator, Tie
-from pyramidion.scoring.choice import Choice, choose
-from pyramidion.scoring.missing import unscored
+from pyramidion.scoring.choice import Choice, choose, unscored
 from pyramidion.scoring.screening import Agreement, Screening, screen
 from pyramidion.stats.rounding import rounded_beside
 from pyramidion.study import Judgments, Score, ScoreTable, Signature, Study
@@ -41,7 +40,7 @@ def score(
     for name in measures or ():
         check_choice("lite measure", name, MEASURES)
     if min_agreement is not None and not 0 <= min_agreement <= 1:
-        raise UsageError(f"min_agreement is a share from 0 to 1, not {min_agreement}")
+        raise UsageError(f"min_agreement must be between 0 and 1, not {min_agreement}")
     if rounds < 1:
         raise UsageError(f"rounds must be at least 1, not {rounds}")
     choice = choose(study, kind="crowd", pyramid=pyramid, judges=judges)
@@ -50,13 +49,13 @@ def score(
     judgments = choice.on_units
     if min_agreement is not None:
         screening = screen(judgments, minimum=min_agreement, rounds=rounds, agreement=agreement)
-        problems.extend(_screened(screening, min_agreement))
+        problems.extend(_screening_notes(screening, min_agreement))
         judgments = screening.kept
     check_choice("tie", tie, get_args(Tie))
     aggregator: Aggregator = plugins.load("aggregators", aggregate)
     present = choice.counted(aggregator(at_most_once(judgments), tie=tie, seed=seed))
     scores = list(share_present(present))
-    problems.extend(_unjudged(choice, present))
+    problems.extend(_unjudged_units(choice, present))
     problems.extend(unscored(study, scores))
     screened = "none" if min_agreement is None else f"{agreement}<{min_agreement:g}x{rounds}"
     signature = Signature.of("lite", **choice.signed, screen=screened, aggregate=aggregate, tie=tie, seed=seed)
@@ -72,7 +71,7 @@ def at_most_once(judgments: Judgments) -> Judgments:
 def share_present(aggregated: Judgments) -> Iterator[Score]:
     """Present units / judged units of every summary; a summary without any judged unit has no score.
 
-    Fractional values (means, probabilities) count as they are.
+    Fractional values (means, probabilities) count fractionally.
     """
     value = aggregated.value
     judged = ~np.isnan(value)
@@ -83,18 +82,20 @@ def share_present(aggregated: Judgments) -> Iterator[Score]:
         yield Score(aggregated.topic[row], aggregated.system[row], "lite", present / units if units else None)
 
 
-def _screened(screening: Screening, minimum: float) -> Iterator[Problem]:
+def _screening_notes(screening: Screening, minimum: float) -> Iterator[Problem]:
     for worker in screening.workers:
         if worker.excluded:
             share = rounded_beside(worker.agreement or 0.0, minimum, digits=3)
-            found = f"excluded in round {worker.round}: agreement {share} over {worker.pairs} pairs"
-            yield Problem(f"judge {worker.judge}", f"{found} is below {minimum:g}", "warning")
+            what = f"excluded in round {worker.round}: agreement {share} over {worker.pairs} pairs is below {minimum:g}"
+            yield Problem(f"judge {worker.judge}", what, "warning")
         elif worker.agreement is None and len(screening.workers) > 1:
-            yield Problem(f"judge {worker.judge}", "kept unchecked: shares no task with anyone", "warning")
+            yield Problem(
+                f"judge {worker.judge}", "kept without a check: shares no task with another worker", "warning"
+            )
 
 
-def _unjudged(choice: Choice, present: Judgments) -> Iterator[Problem]:
-    """Units that were meant to be judged for a summary and have no answer left."""
+def _unjudged_units(choice: Choice, present: Judgments) -> Iterator[Problem]:
+    """Units that should have been judged for a summary and have no remaining answer."""
     expected = {topic: {unit.id for unit in pyramid.sampled} for topic, pyramid in choice.pyramids.items()}
     units = group(present.topic.ranks(), present.unit.ranks())
     wanted = np.array([present.unit[row] in expected[present.topic[row]] for row in units.first.tolist()], dtype=bool)
@@ -109,8 +110,7 @@ def _unjudged(choice: Choice, present: Judgments) -> Iterator[Problem]:
         wanted_here = expected[topic] - choice.left_out(topic, system)
         if count[number] < len(wanted_here):
             answered = rows[ends[number] - count[number] : ends[number]].tolist()
-            lacking = sorted(wanted_here - {present.unit[row] for row in answered})
-            some = ", ".join(lacking[:5]) + (", ..." if len(lacking) > 5 else "")
-            yield Problem(
-                f"topic {topic}, system {system}", f"{len(lacking)} units without judgment: {some}", "warning"
-            )
+            missing = sorted(wanted_here - {present.unit[row] for row in answered})
+            some = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
+            what = f"{len(missing)} units without judgment: {some}"
+            yield Problem(f"topic {topic}, system {system}", what, "warning")

@@ -44,7 +44,7 @@ def _weighed(study: Study, on_units: Judgments, judges: set[str]) -> bool:
 
 
 def fitting_method(study: Study, choices: Mapping[str, Any] | None = None) -> str:
-    """The method that fits the study best, of those that know the choices where some do."""
+    """The method that fits the study best, preferring those that accept the given choices."""
     choices = choices or {}
     methods = fitting_methods(study, choices.get("pyramid"))
     fitting = (m for m in methods if not choices or choices.keys() <= _parameters(plugins.load("methods", m)).keys())

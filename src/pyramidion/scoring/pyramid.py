@@ -1,9 +1,9 @@
 """The Pyramid method: Nenkova, Passonneau and McKeown 2007, sections 2 and 3.
 
 D is the summed weight of the distinct units a peer expresses; Max(x) the greatest weight x units of the pyramid can
-have; X the number of content units in the peer (distinct, repeated and unmatched); X_a the mean number of units in
-a reference. Of a unit that a model finds to a degree, that part of the weight counts, from a fifth on; below, the
-unit is not expressed and adds nothing. Each unit that adds to D counts as one in X, so D never exceeds Max(X).
+have; X the number of content units in the peer (distinct, repeated and unmatched); X_a the mean number of units in a
+reference. If a model finds a unit to a degree of at least a fifth, that part of its weight counts; below that, the unit
+is not expressed and adds nothing. Each unit that adds to D counts as one in X, so D never exceeds Max(X).
 
     original      D / Max(X)      precision-like; PyrEval calls it quality
     modified      D / Max(X_a)    recall-like; PyrEval calls it coverage; may exceed 1 and is not clipped
@@ -13,10 +13,9 @@ unit is not expressed and adds nothing. Each unit that adds to D counts as one i
     raw           D
 
 X_a is rounded half up, and weights count contributors, also two from one reference. That is the rule of the official
-modified scores of DUC 2006 and 2007; DUCView 1.5 floors, SacreROUGE takes the ceiling (docs/adr/0002).
-
-Where several experts annotated a peer, each annotation is scored and the score is the mean of theirs; they are joined
-unit by unit only when asked (docs/adr/0006). Workers of a crowd each see a part, so that theirs are joined by majority.
+modified scores of DUC 2006 and 2007; DUCView 1.5 rounds down, SacreROUGE rounds up (docs/adr/0002). If several experts
+annotated a peer, each annotation is scored and the score is their mean; they are joined unit by unit only on request
+(docs/adr/0006). Crowd workers each see a part, so their answers are joined by majority.
 """
 
 from __future__ import annotations
@@ -30,14 +29,13 @@ from typing import Literal, get_args
 
 from pyramidion.errors import InputError, Problem, Problems, check_choice
 from pyramidion.scoring.aggregate import majority
-from pyramidion.scoring.choice import Choice, Weights, choose
-from pyramidion.scoring.missing import unscored
+from pyramidion.scoring.choice import Choice, Weights, choose, unscored
 from pyramidion.study import UNMATCHED, Judgments, Pyramid, Score, ScoreTable, Signature, Study
 from pyramidion.study.judgments import degree, listed
 
 Rounding = Literal["half-up", "floor", "ceiling", "half-even"]
 Annotators = Literal["mean", "consensus"]
-"""Of several annotations of one peer: the mean of their scores, or the score of what most of them say."""
+"""For several annotations of one peer: the mean of their scores, or the score of what most of them say."""
 
 _ROUND: dict[str, Callable[[float], int]] = {
     "half-up": lambda x: math.floor(x + 0.5),
@@ -56,11 +54,9 @@ def mean_units_per_reference(pyramid: Pyramid, *, rounding: Rounding = "half-up"
 
 @dataclass(frozen=True)
 class PeerScore:
-    """Every score of one peer summary, with the parts it is made of. None where a score is undefined.
-
-    ``expressed`` says how often each unit is expressed or, below 1, to which degree; ``unmatched`` how many content
-    units match nothing (None: nobody counted, so scores that need X are undefined).
-    """
+    """Every score of one peer summary, and its parts. None if a score is undefined. ``expressed`` says how often
+    each unit is expressed or, below 1, to what degree; ``unmatched`` how many content units match nothing (None:
+    nobody counted, so scores that need X are undefined)."""
 
     pyramid: Pyramid
     expressed: Mapping[str, float]
@@ -73,7 +69,7 @@ class PeerScore:
         object.__setattr__(self, "_best", self.pyramid.best_weights())
 
     def max_weight(self, units: int) -> int:
-        """Max(x): all units where x exceeds their number."""
+        """Max(x): the weight of all units if x exceeds their number."""
         return self._best[min(units, len(self._best) - 1)]
 
     @cached_property
@@ -122,7 +118,7 @@ class PeerScore:
         return self.matched / len(self.pyramid.units) if self.pyramid.units else None
 
     def _of_best(self, units: int) -> float | None:
-        """A peer that expresses nothing scores 0; against a pyramid without weight nothing can be scored."""
+        """A peer that expresses nothing scores 0; a pyramid without weight gives no score."""
         if not self._best[-1]:
             return None
         best = self.max_weight(units)
@@ -160,14 +156,14 @@ class AnnotatedPeer:
         return _mean(MEASURES[measure](score) for score in self.by.values())
 
     def votes(self) -> dict[str, tuple[int, int]]:
-        """In how many annotations each unit is expressed, and of how many; nothing where there is only one."""
+        """In how many of how many annotations each unit is expressed; empty if there is only one."""
         found = list(self.by.values())
         units = {unit: None for score in found for unit in score.expressed} if len(found) > 1 else {}
         return {unit: (sum(listed(s.expressed.get(unit, 0)) > 0 for s in found), len(found)) for unit in units}
 
     @property
     def expressed(self) -> dict[str, float]:
-        """The units that some annotation has, each with the greatest count that one of them gives."""
+        """The units that any annotation has, each with the greatest count."""
         found: dict[str, float] = {}
         for score in self.by.values():
             for unit, count in score.expressed.items():
@@ -175,7 +171,7 @@ class AnnotatedPeer:
         return found
 
     def degrees(self) -> dict[str, float]:
-        """Of units that some annotation finds in part: the part of their weight that counts, the mean of all."""
+        """The mean degree over all annotations, for units that some annotation finds only in part."""
         found = list(self.by.values())
         partly = {unit for score in found for unit, value in score.expressed.items() if 0 < degree(value) < 1}
         return {unit: fsum(degree(s.expressed.get(unit, 0)) for s in found) / len(found) for unit in sorted(partly)}
@@ -211,7 +207,7 @@ def peer_scores(
             units = len(score.pyramid.units)
             if missing := units - len(score.expressed):
                 who = f", annotator {name}" if len(by) > 1 else ""
-                what = f"{missing} of {units} units are not judged and count as not expressed"
+                what = f"{missing} of {units} units were not judged and count as not expressed"
                 problems.warning(f"topic {topic}, system {system}{who}", what)
         yield AnnotatedPeer(topic, system, by)
 
@@ -308,30 +304,31 @@ def _uncounted(peers: Sequence[AnnotatedPeer], measures: Sequence[str]) -> Itera
         what = f"unmatched content was not counted, so these are undefined: {', '.join(measures)}"
         yield Problem(f"{nobody} summaries", what, "warning")
     if some := sum(any(each) and not all(each) for each in counted):
-        what = f"not every annotator counted unmatched content; those who did give {', '.join(measures)}"
+        what = f"not every annotator counted unmatched content; {', '.join(measures)} are by those who did"
         yield Problem(f"{some} summaries", what, "warning")
 
 
 def _several(
     each: Sequence[AnnotatedPeer], joined: Sequence[AnnotatedPeer], measure: str, annotators: Annotators
 ) -> Iterator[Problem]:
-    """Who annotated the same summaries, what each would give, and how that became one score."""
+    """Note who annotated the same summaries, the score by each, and how they were joined."""
     names = sorted({name for peer in each for name in peer.by})
     shared = {(peer.topic, peer.system): peer for peer in each if len(peer.by) > 1}
     if len(names) < 2:
         return
     where = f"annotators {', '.join(names)}"
     if not shared:
-        yield Problem(where, "no two of them annotated the same summary; every score is by one annotator", "warning")
+        yield Problem(where, "no two of them annotated the same summary; every score rests on one annotator", "warning")
         return
     given = {name: [MEASURES[measure](peer.by[name]) for peer in shared.values() if name in peer.by] for name in names}
     means = [(name, _mean(values)) for name, values in given.items()]
     made = _mean([peer.value(measure) for peer in joined if (peer.topic, peer.system) in shared])
     by = ", ".join(f"{_shown(value)} by {name}" for name, value in means if given[name])
     how = (
-        f"the score is the mean of theirs, {_shown(made)}"
+        f"the score is their mean, {_shown(made)}"
         if annotators == "mean"
-        else f"they are joined unit by unit (what most say; of two the lower count), which gives {_shown(made)}"
+        else "they are joined unit by unit (what most annotators say; of two counts the lower), which gives "
+        f"{_shown(made)}"
     )
     part = f"{len(shared)} of {len(each)} summaries have several annotations"
     yield Problem(where, f"{part}: {measure} {by}; {how}{_difference(shared.values(), measure)}", "warning")
@@ -375,9 +372,11 @@ def _strict_counting(peers: Sequence[AnnotatedPeer], measures: Sequence[str]) ->
             if gaps:
                 changed.append(f"{measure} of {len(gaps)} summaries by up to {max(gaps):.4f}")
         what = (
-            f"contributors from the same reference count each in unit {', '.join(units)}, as in DUCView and the "
-            f"official scores; with weights=references the total weight is {strict.contributor_count}, not "
-            f"{pyramid.contributor_count}, X_a is {after}{f', not {before}' if before != after else ' as well'}, and "
-            f"what changes is {', '.join(changed) or 'no score'}"
+            f"several contributors from the same reference all count in unit {', '.join(units)}, as in DUCView "
+            f"and the official scores; with weights=references the total weight is {strict.contributor_count}, "
+            "not "
+            f"{pyramid.contributor_count}, X_a is "
+            f"{after}{f', not {before}' if before != after else ' as well'}, and these scores change: "
+            f"{', '.join(changed) or 'none'}"
         )
         yield Problem(f"topic {topic}", what, "warning")

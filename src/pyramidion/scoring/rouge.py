@@ -1,11 +1,11 @@
 """ROUGE: Lin 2004. Overlap of n-grams, of the longest common subsequence, and of skip-bigrams (SU4).
 
-Tokens, stems and numbers are rouge-score's, bit by bit, where it has the variant; counting a reference once for all its
-peers and finding the subsequence by whole words of bits (Hyyro 2004, "Bit-parallel LCS-length computation revisited")
-makes it many times faster. SU4 counts unigrams and pairs of words with at most four words between them. With several
-references the score is the mean over them ("average"), the best one ("best"), or ROUGE's jackknife: the mean over
-leaving each reference out of the best of the others, which makes peers and held-out humans comparable. A peer that is
-itself a reference is compared with the others only; under the jackknife that is the best of the others.
+Tokens, stems and numbers are rouge-score's, to the last bit, if it has the variant; counting a reference once for all
+its peers and finding the subsequence by whole words of bits (Hyyro 2004, "Bit-parallel LCS-length computation
+revisited") makes it many times faster. SU4 counts unigrams and pairs of words with at most four words between them.
+With several references the score is the mean over them ("average"), the best one ("best"), or ROUGE's jackknife: the
+mean over leaving each reference out of the best of the others, which makes peers and held-out humans comparable. A peer
+that is itself a reference is compared with the others only; under the jackknife that is the best of the others.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from itertools import groupby
 from typing import Literal, NamedTuple, get_args
 
 from pyramidion.errors import Problem, Problems, check_choice
-from pyramidion.scoring.choice import own_references
-from pyramidion.scoring.missing import scored_by_others, unscored
+from pyramidion.scoring.choice import own_references, scored_by_others, unscored
 from pyramidion.study import Score, ScoreTable, Signature, Study, Summary
 
 Combine = Literal["average", "best", "jackknife"]
@@ -43,7 +42,7 @@ Grams = Counter[tuple[str, ...]]
 
 
 class _Stems:
-    """A word is stemmed once, however often it is met."""
+    """Stems each word only once."""
 
     def __init__(self) -> None:
         from nltk.stem.porter import PorterStemmer  # nltk takes a second to import
@@ -72,14 +71,14 @@ def n_grams(tokens: Sequence[str], n: int) -> Grams:
 
 def skip_bigrams(tokens: Sequence[str], *, max_gap: int = MAX_GAP) -> Grams:
     """Unigrams and ordered pairs with at most ``max_gap`` words between them, with counts."""
-    found: Grams = Counter((token,) for token in tokens)
+    grams: Grams = Counter((token,) for token in tokens)
     for i, first in enumerate(tokens):
-        found.update((first, second) for second in tokens[i + 1 : i + 2 + max_gap])
-    return found
+        grams.update((first, second) for second in tokens[i + 1 : i + 2 + max_gap])
+    return grams
 
 
 def overlap(shared: int, reference: int, peer: int) -> Overlap:
-    """What is shared, as a part of what the reference and the peer have."""
+    """The overlap as a share of the reference and of the peer."""
     recall = shared / reference if reference else 0.0
     precision = shared / peer if peer else 0.0
     return Overlap(recall, precision, 2 * precision * recall / (precision + recall) if shared else 0.0)
@@ -117,8 +116,8 @@ class _Text:
                 self._places[token] = self._places.get(token, 0) | 1 << place
         return self._places
 
-    def compared(self, peer: _Text, variant: str) -> Overlap:
-        """How much of this reference a peer has, and of the peer this reference."""
+    def overlap(self, peer: _Text, variant: str) -> Overlap:
+        """The share of this reference that a peer has, and of the peer that this reference has."""
         if variant == "rouge-l":
             size = len(self.tokens)
             return overlap(common_subsequence(self.places, size, peer.tokens), size, len(peer.tokens))
@@ -166,13 +165,13 @@ def score(
         for peer in peers:
             mine, text = own.get((topic, peer.system)), _Text(words(peer.text))
             others = [reference for name, reference in texts if name != mine]
-            found = {variant: [other.compared(text, variant) for other in others] for variant in variants}
+            overlaps = {variant: [other.overlap(text, variant) for other in others] for variant in variants}
             how = "best" if combine == "jackknife" and mine else combine
             for name, (variant, part) in parts.items():
-                against = [getattr(each, part) for each in found[variant]]
+                against = [getattr(each, part) for each in overlaps[variant]]
                 scores.append(Score(topic, peer.system, name, over_references(against, how) if against else None))
     problems.extend(_without_references(study, references))
-    alone = {topic for topic, held in references.items() if len(held) == 1}
+    alone = {topic for topic, texts in references.items() if len(texts) == 1}
     problems.extend(scored_by_others(own, alone))
     if tokens == "ascii":
         problems.extend(_not_latin(study))
@@ -195,6 +194,6 @@ def _not_latin(study: Study) -> Iterator[Problem]:
         if letters and kept < letters / 2:
             yield Problem(
                 f"topic {summary.topic}, {summary.role} {summary.system}",
-                "is mostly outside a-z, which this tokenizer drops; use tokens unicode",
+                "is mostly outside a-z, which this tokenizer drops; use --tokens unicode",
                 "warning",
             )

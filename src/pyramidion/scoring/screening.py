@@ -27,7 +27,7 @@ from pyramidion.study.judgments import Codes, Groups, group
 
 Agreement = Literal["positional", "sequence"]
 MINIMUM = 0.5
-"""Who agrees less with others is left out."""
+"""Workers who agree less with others are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class WorkerAgreement:
 
 @dataclass(frozen=True)
 class Screening:
-    """The judgments that remain, and what was found about every worker."""
+    """The judgments that remain, and how far every worker agrees."""
 
     kept: Judgments
     workers: tuple[WorkerAgreement, ...]
@@ -62,18 +62,18 @@ def screen(
     """Exclude workers whose agreement is below the minimum; each round measures those who are left."""
     check_choice("agreement", agreement, _MEASURES)
     measure = _MEASURES[agreement]
-    found: dict[str, WorkerAgreement] = {}
+    workers: dict[str, WorkerAgreement] = {}
     kept = judgments
     for number in range(1, rounds + 1):
         measured = measure(kept)
         for judge, (share, pairs) in measured.items():
             bad = share is not None and share < minimum
-            found[judge] = WorkerAgreement(judge, share, pairs, number if bad else 0)
-        out = {judge for judge in measured if found[judge].excluded}
+            workers[judge] = WorkerAgreement(judge, share, pairs, number if bad else 0)
+        out = {judge for judge in measured if workers[judge].excluded}
         if not out:
             break
         kept = kept.take(~kept.judge.is_in(out))
-    return Screening(kept, tuple(found[judge] for judge in sorted(found)))
+    return Screening(kept, tuple(workers[judge] for judge in sorted(workers)))
 
 
 Measured = dict[str, tuple[float | None, int]]
@@ -86,9 +86,9 @@ def _tasks(judgments: Judgments) -> Codes:
 
 def _positional(judgments: Judgments) -> Measured:
     answered = judgments.take(~np.isnan(judgments.value))
-    found: Measured = dict.fromkeys(judgments.judge.present_names(), (None, 0))
+    shares: Measured = dict.fromkeys(judgments.judge.present_names(), (None, 0))
     if not len(answered):
-        return found
+        return shares
     task, judge = _tasks(answered), answered.judge.ranks()
     work = group(task, judge)  # one judge on one task, numbered task by task
     left, right, units, agreed = _pairs(answered, task, work)
@@ -106,12 +106,12 @@ def _positional(judgments: Judgments) -> Measured:
                 totals[code] += Fraction(int(total), size)
     for code, count in pairs.items():
         if count:
-            found[names[code]] = (float(totals[code] / count), count)
-    return found
+            shares[names[code]] = (float(totals[code] / count), count)
+    return shares
 
 
 def _pairs(answered: Judgments, task: Codes, work: Groups) -> tuple[Codes, Codes, Codes, Codes]:
-    """For every two judges on a task: their work, how many units both answered, and on how many they agree."""
+    """For every pair of judges on a task: their work, how many units both answered, and on how many they agree."""
     task_of_work = task[work.first]
     size = np.bincount(task_of_work).astype(np.int64)
     first_work = np.cumsum(size) - size
@@ -123,7 +123,7 @@ def _pairs(answered: Judgments, task: Codes, work: Groups) -> tuple[Codes, Codes
     cell, value, who, at = cell[order], answered.value[order], work.of_row[order], task[order]
     units, agreed = (np.zeros(int((size**2).sum()), dtype=np.int64) for _ in range(2))
     lag = 1
-    # Rows lie cell by cell: every pair within a cell is some row and the row `lag` further on.
+    # Rows are in the order of cells: every pair within a cell is some row and the row `lag` further on.
     while lag < len(cell) and (same := np.flatnonzero(cell[lag:] == cell[:-lag])).size:
         same = same[who[same] != who[same + lag]]
         one, other, start = who[same], who[same + lag], first_work[at[same]]

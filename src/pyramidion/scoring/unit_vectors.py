@@ -45,7 +45,7 @@ UnitVector = dict[tuple[str, str], float]
 
 
 def unit_vectors(choice: Choice, topics: Collection[str] | None = None) -> dict[str, UnitVector]:
-    """For every system: 1 or 0 for each (topic, unit) it was judged on, several judges joined by majority."""
+    """For every system: 1 or 0 for each (topic, unit) it was judged on, with several judges joined by majority."""
     for topic in topics or ():
         check_choice("judged topic", topic, choice.on_units.topic.present_names())
     vectors: dict[str, UnitVector] = {}
@@ -68,7 +68,7 @@ def compare_units(
 ) -> UnitComparison:
     """Paired tests of two systems over the units that both were judged on; of all topics, or of some.
 
-    One topic is the comparison of two summaries on a single set in the paper.
+    With one topic this is the paper's comparison of two summaries on a single set.
     """
     vectors = unit_vectors(choose(study, kind=kind, pyramid=pyramid, judges=judges), topics)
     for system in (first, second):

@@ -57,7 +57,7 @@ async def _warmed_up(app: FastAPI) -> AsyncIterator[None]:
 
 
 def from_environment() -> FastAPI:
-    """For several server processes, which cannot be handed an object."""
+    """The application for several server processes, configured by environment variables."""
     return create_app(
         os.environ[PLACE],
         base_url=os.environ.get(BASE_URL, ""),
@@ -69,7 +69,7 @@ def from_environment() -> FastAPI:
 def _error(
     status: int, message: str, problems: Sequence[dict[str, Any]] = (), headers: Mapping[str, str] | None = None
 ) -> Response:
-    """The one shape of an error. What it quotes may hold half characters, so everything beyond ASCII is escaped."""
+    """The JSON of every error. Quoted input may contain lone surrogates, so everything beyond ASCII is escaped."""
     content = json.dumps({"error": message, "problems": list(problems)})
     return Response(content, status, headers, media_type="application/json")
 
@@ -92,11 +92,11 @@ def _explain_errors(app: FastAPI) -> None:
         return _error(422, "the request is not valid", problems)
 
     def cannot_be_stored(_: Request, _error_of_database: Exception) -> Response:
-        return _error(422, "the request holds characters that cannot be stored")
+        return _error(422, "the request contains characters that cannot be stored")
 
     def broken(_: Request, _unexpected: Exception) -> Response:
         headers = {**HEADERS, "Cache-Control": "no-store"}  # made outside the middleware that adds these
-        return _error(500, "something went wrong here; try again", headers=headers)
+        return _error(500, "something went wrong on the server; try again", headers=headers)
 
     handlers: dict[type[Exception], Callable[[Request, Exception], Response]] = {
         DataError: cannot_be_stored,  # PostgreSQL refuses the character 0

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 from urllib.parse import quote
 
 from fastapi import Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, select_autoescape
+from starlette.concurrency import run_in_threadpool
 
 from pyramidion.annotation.desk import AnnotationDesk
 from pyramidion.annotation.suggestions import Suggester
@@ -21,16 +25,16 @@ from pyramidion.campaigns.platforms.local import read_worker
 from pyramidion.campaigns.platforms.prolific import Webhooks
 from pyramidion.campaigns.statements import live_checks
 from pyramidion.campaigns.workers import Worker
-from pyramidion.errors import InputError
+from pyramidion.errors import InputError, PyramidionError
 from pyramidion.server.security import Throttle
-from pyramidion.server.turns import Turns
 from pyramidion.store.accounts import Account, Accounts
+from pyramidion.store.database import Database
 from pyramidion.study import Campaign, Study
 
 WORKER_COOKIE, SESSION_COOKIE = "pyramidion_worker", "pyramidion_session"
 WORKER_SECONDS = 30 * 24 * 3600
 REFRESH_SECONDS = 1.0
-PAGES = Path(__file__).parent.parent / "web"
+PAGES = Path(__file__).parent
 NOT_INVITED = "open your personal invitation link first"
 
 
@@ -39,6 +43,75 @@ _templates = Environment(loader=FileSystemLoader(PAGES / "templates"), autoescap
 
 def render(name: str, status: int = 200, **values: Any) -> HTMLResponse:
     return HTMLResponse(_templates.get_template(name).render(**values), status)
+
+
+# ----------------------------------------------------------------------
+# Workers' requests on SQLite: one thread takes them in turns, and those that came in meanwhile share one transaction.
+#
+# Nobody gets a reply before the disk has the data, and one wait for the disk serves everybody who waits. Fewer threads
+# also spend less on passing Python's lock around. On PostgreSQL, which lets writers in side by side, each request has a
+# thread and a transaction of its own.
+
+MOST_AT_ONCE = 50
+"""A limit, so that managers and other processes get their turn too."""
+
+Reply = TypeVar("Reply")
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    do: Callable[[], Any]
+    reply: asyncio.Future[Any]
+
+
+class Turns:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._waiting: deque[Waiting] = deque()
+        self._serving: asyncio.Task[None] | None = None
+        self._thread = ThreadPoolExecutor(1, "turns")
+
+    async def take(self, do: Callable[[], Reply]) -> Reply:
+        """What ``do`` returns, once everything it has written is on disk; it may be called again after a failure."""
+        if not self._database.sqlite:
+            return await run_in_threadpool(do)
+        reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._waiting.append(Waiting(do, reply))
+        if self._serving is None:
+            self._serving = asyncio.create_task(self._serve())
+        return await reply
+
+    async def _serve(self) -> None:
+        """Go on while somebody waits. Only the event loop's thread touches the queue, so it needs no lock."""
+        loop = asyncio.get_running_loop()
+        while self._waiting:
+            batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), MOST_AT_ONCE))]
+            outcomes = await loop.run_in_executor(self._thread, self._do_together, [turn.do for turn in batch])
+            for turn, outcome in zip(batch, outcomes, strict=True):
+                if turn.reply.done():
+                    continue  # whoever asked has left
+                if isinstance(outcome, Exception):
+                    turn.reply.set_exception(outcome)
+                else:
+                    turn.reply.set_result(outcome)
+        self._serving = None
+
+    def _do_together(self, doings: list[Callable[[], Any]]) -> list[Any]:
+        try:
+            with self._database.together():
+                return [_outcome(do, PyramidionError, HTTPException) for do in doings]
+        except Exception:  # nothing was kept: everybody on their own, so that one failure stays one
+            return [_outcome(do, Exception) for do in doings]
+
+
+def _outcome(do: Callable[[], Any], *expected: type[Exception]) -> Any:
+    try:
+        return do()
+    except expected as error:
+        return error
+
+
+# -- what the handlers share ---------------------------------------------------------------------------------
 
 
 class Context:
@@ -83,7 +156,8 @@ class Context:
             return self._study
 
     def campaign(self, name: str) -> Campaign:
-        """A campaign as it was within the last second. Who gets a task is decided by the store, which asks afresh."""
+        """A campaign as it was within the last second. The store, which reads the current state, decides who gets a
+        task."""
         now = time.monotonic()
         at, campaign = self._campaigns.get(name, (float("-inf"), None))
         if campaign is None or now - at > REFRESH_SECONDS:
@@ -92,17 +166,17 @@ class Context:
         return campaign
 
     def warm_up(self) -> None:
-        """Load, in the background, what checking statements needs: whoever writes first should not wait for it."""
+        """Load, in the background, what checking statements needs: the first writer should not have to wait."""
         threading.Thread(target=live_checks, args=(["Words are stemmed when this is checked."],), daemon=True).start()
 
     def study_changed(self) -> None:
-        """Whoever changed the study here sees it at once; other processes within a second."""
+        """Call after changing the study: this process sees the change at once, others within a second."""
         with self._lock:
             self._checked = float("-inf")
 
 
 async def context(request: Request) -> Context:
-    """Like every dependency that waits for nothing this is async: the others each take a turn in a thread."""
+    """Async, like every dependency that does not block: FastAPI runs the others in threads."""
     ctx = request.app.state.context
     assert isinstance(ctx, Context)
     return ctx
@@ -113,7 +187,7 @@ Ctx = Annotated[Context, Depends(context)]
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """Somebody with a signed worker cookie; nobody else gets near a task."""
+    """A visitor with a signed worker cookie; nobody else can see a task."""
 
     ctx: Context
     id: str
@@ -125,7 +199,7 @@ class Visit:
         return worker
 
     def welcome_worker(self) -> Worker:
-        """One who is not blocked: from blocked people nothing is taken in any more."""
+        """A worker who is not blocked; nothing is accepted from blocked workers."""
         worker = self.worker()
         if worker.blocked:
             raise HTTPException(403, "blocked")
@@ -142,7 +216,7 @@ async def visit(request: Request) -> Visit:
 
 
 async def visit_of_own_page(request: Request) -> Visit:
-    """For changes. Only our own pages set this header: a form on another site cannot."""
+    """Required for changes: only our own pages set this header; a form on another site cannot."""
     if request.headers.get("x-requested-with") != "pyramidion":
         raise HTTPException(403, "this request did not come from the task page")
     return await visit(request)

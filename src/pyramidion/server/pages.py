@@ -1,4 +1,4 @@
-"""HTML pages: the way in for workers, log-in and overview for managers, downloads."""
+"""HTML pages: entry for workers, log-in and overview for managers, downloads."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def join(token: str, ctx: Ctx) -> Response:
         campaign, person = open_token(ctx.secret, token)
         ctx.desk.campaigns.get(campaign)
     except (InputError, UsageError):
-        return PlainTextResponse("This invitation link is not valid. Ask whoever sent it for a new one.", 404)
+        return PlainTextResponse("This invitation link is not valid. Ask the person who sent it for a new one.", 404)
     return _welcome(ctx, ctx.desk.workers.join("local", person), campaign)
 
 
@@ -99,7 +99,7 @@ def log_in(
         return render("login.html", 429, error="Too many tries. Wait a minute.", next=safe_path(next))
     token = ctx.accounts.log_in(name, password)
     if token is None:
-        return render("login.html", 401, error="Name or password is wrong.", next=safe_path(next))
+        return render("login.html", 401, error="Wrong name or password.", next=safe_path(next))
     response = RedirectResponse(_destination(ctx, token, safe_path(next)), 303)
     _set_cookie(ctx, response, SESSION_COOKIE, token, 12 * 3600, "strict")
     return response

@@ -12,7 +12,7 @@ MAX_BODY = 256 * 1024
 MAX_IMPORT = 4 * 1024 * 1024
 """A .pan file, with its copy of the pyramid; the largest of DUC has a tenth of that."""
 TRIES, WINDOW_SECONDS = 8, 60.0
-"""How often a password may be tried, and for how long these tries count."""
+"""How many times a password may be tried, and for how long these tries count."""
 
 CSP = "; ".join(
     [
@@ -99,7 +99,7 @@ async def _refuse(send: Send) -> None:
 
 
 class Throttle:
-    """At most so many tries in a window, by key: slows down password guessing on one process."""
+    """At most a given number of tries per key and time window: slows down password guessing on one process."""
 
     def __init__(self) -> None:
         self._seen: dict[str, deque[float]] = defaultdict(deque)

@@ -1,1 +1,1 @@
-"""A study in a database: SQLite for one machine, PostgreSQL for several. What people did is only ever added to."""
+"""A study in a database: SQLite for one machine, PostgreSQL for several. Records of what people did are append-only."""

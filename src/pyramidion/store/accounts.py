@@ -1,4 +1,4 @@
-"""Managers, experts and viewers: argon2 passwords, sessions that a stolen database cannot replay."""
+"""Managers, experts and viewers: argon2 passwords, and sessions that cannot be replayed from a stolen database."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Accounts:
 
     @cached_property
     def _nobody(self) -> str:
-        """What is checked where there is no such account; made once, since making takes as long as checking."""
+        """The hash to check if there is no such account; made once, because making it takes as long as checking."""
         return self._hasher.hash("nobody")
 
     def add(self, name: str, password: str, role: Role = "manager") -> None:

@@ -1,4 +1,4 @@
-"""One database, two kinds. SQLite: WAL, synchronous=FULL, immediate transactions. PostgreSQL: row locks.
+"""One interface to two databases. SQLite: WAL, synchronous=FULL, immediate transactions. PostgreSQL: row locks.
 
 Either way a write is acknowledged only after it is on disk, and several processes may use the same database.
 """
@@ -61,7 +61,7 @@ def stored_annotations(connection: Connection) -> None:
 
 
 def removed_answers(connection: Connection) -> None:
-    """Answers that were rejected used to count on; now each that does not count says why, as its reviews do.
+    """Rejected answers used to count; now each answer that does not count says why, following its reviews.
 
     Written in SQL, so that columns which come later do not matter to this step.
     """
@@ -96,11 +96,13 @@ STEPS: tuple[Callable[[Connection], None], ...] = (
 
 
 def migrate(connection: Connection) -> None:
-    """Take the steps this database has not seen. A database from a newer release is refused, not guessed at."""
+    """Apply the steps this database lacks. A database from a newer release is refused."""
     _history.create(connection, checkfirst=True)
     done = set(connection.execute(select(_history.c.name)).scalars())
     if unknown := done - {step.__name__ for step in STEPS}:
-        raise UsageError(f"the database is from a newer pyramidion (it has {', '.join(sorted(unknown))}); update first")
+        raise UsageError(
+            f"the database is from a newer pyramidion (it has {', '.join(sorted(unknown))}); update pyramidion first"
+        )
     for step in STEPS:
         if step.__name__ not in done:
             step(connection)
@@ -109,13 +111,13 @@ def migrate(connection: Connection) -> None:
 
 BUSY_SECONDS = 30
 THREADS = 40
-"""How many a server process has; each finds an open connection, since opening one costs more than using it."""
+"""Threads of a server process; each has an open connection, because opening one costs more than using it."""
 POSTGRES_CONNECTIONS = 10
-"""For each process: PostgreSQL takes 100 in all unless told otherwise, and threads that wait in line lose nothing."""
+"""For each process: PostgreSQL accepts 100 in all by default, and threads that wait lose nothing."""
 
 
 class BrokenBatchError(PyramidionError):
-    """Writes that were to be kept together were not; each can be tried on its own."""
+    """A batch of writes failed and none was kept; each can be tried separately."""
 
 
 class Database:
@@ -132,16 +134,16 @@ class Database:
 
     @classmethod
     def create(cls, place: str | Path, *, title: str = "") -> Database:
-        """Make a new study database, with a secret of its own."""
+        """Create a study database with its own secret."""
         if "://" not in str(place):
             path = Path(place)
             if path.exists():
-                raise UsageError(f"{path} exists already")
+                raise UsageError(f"{path} already exists")
             path.parent.mkdir(parents=True, exist_ok=True)
         engine = _engine(place)
         with _transaction(engine, write=True) as connection:
             if inspect(connection).has_table("meta"):
-                raise UsageError(f"{_shown(place)} holds a study already")
+                raise UsageError(f"{_shown(place)} already contains a study")
             migrate(connection)
             values = {"title": title, "secret": secrets.token_hex(32)}
             connection.execute(insert(schema.meta), [{"key": k, "value": v} for k, v in values.items()])
@@ -152,11 +154,11 @@ class Database:
         """Open a study database and bring its tables up to date."""
         path = Path(place)
         if "://" not in str(place) and not (path.is_file() and path.stat().st_size):  # SQLite would make one there
-            raise UsageError(f"{place} is not a study database; make one with: pyramidion init {place}")
+            raise UsageError(f"{place} is not a study database; create one with: pyramidion init {place}")
         engine = _engine(place)
         with _transaction(engine, write=True) as connection:
             if not inspect(connection).has_table("meta"):
-                raise UsageError(f"{_shown(place)} holds no study; make one with: pyramidion init")
+                raise UsageError(f"{_shown(place)} contains no study; create one with: pyramidion init")
             migrate(connection)
         return cls(engine)
 
@@ -183,8 +185,8 @@ class Database:
     def write(self) -> Iterator[Connection]:
         """A transaction that holds SQLite's write lock from its start; on PostgreSQL rows are locked as needed.
 
-        SQLite lets whoever wants to write look again every few milliseconds. Threads of one process wait in line
-        instead, each woken by the one before; between processes SQLite's own lock still decides.
+        SQLite makes writers poll every few milliseconds. Threads of one process queue instead, each woken by the one
+        before; between processes SQLite's own lock still decides.
         """
         if (shared := self._shared) is not None:
             try:

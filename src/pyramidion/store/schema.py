@@ -1,4 +1,4 @@
-"""The tables. The rule the whole product leans on is in the schema itself: UNIQUE(task, worker)."""
+"""The tables. The rule the whole product depends on is in the schema itself: UNIQUE(task, worker)."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ assignments = Table(
     UniqueConstraint("task_id", "worker_id", name="one_assignment_per_task_and_worker"),
     Index("work_of_worker", "worker_id", "state"),
 )
-"""``state`` is leased, submitted or returned. A surplus submission is kept, but is not one of those wanted. ``removed``
-is rejected, withdrawn or reopened where the answer is kept but counts no more, as its reviews say."""
+"""``state`` is leased, submitted or returned. A surplus submission is kept but not needed. ``removed`` is rejected,
+withdrawn or reopened if the answer is kept but no longer counts, following its reviews."""
 
 reviews = Table(
     "reviews",
@@ -119,7 +119,7 @@ reviews = Table(
     Column("amount", Float),
     Column("reason", Text, nullable=False),
 )
-"""What managers and platforms decided and what platforms were told, appended: the last word on a worker or an
+"""What managers and platforms decided and what platforms were told, appended: the last entry on a worker or an
 assignment holds."""
 
 accounts = Table(
@@ -172,4 +172,4 @@ annotation_events = Table(
     Column("at", Float, nullable=False),
     Column("body", JSON, nullable=False),
 )
-"""What annotators did, appended. The key lets only one event have a number, whoever writes at the same moment."""
+"""The events of annotations, append-only. The key allows only one event per number, even with concurrent writers."""

@@ -1,4 +1,4 @@
-"""The study content of a database: what was imported, and what campaigns made of it."""
+"""The study content of a database: what was imported, and what campaigns added."""
 
 from __future__ import annotations
 

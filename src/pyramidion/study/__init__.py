@@ -4,8 +4,7 @@ from pyramidion.study.judgments import UNMATCHED, Aspect, Column, Judge, Judgmen
 from pyramidion.study.scores import Score, ScoreTable, Signature
 from pyramidion.study.study import Study
 from pyramidion.study.tasks import Assignment, Campaign, Settings, Task
-from pyramidion.study.texts import Document, Span, Summary, Topic
-from pyramidion.study.units import ContentUnit, Contributor, Pyramid
+from pyramidion.study.texts import ContentUnit, Contributor, Document, Pyramid, Span, Summary, Topic
 
 __all__ = [
     "UNMATCHED",

@@ -27,29 +27,30 @@ Mention = tuple[Span, ...]
 Codes = NDArray[np.int64]
 
 UNMATCHED = "unmatched"
-"""The aspect that counts content units of a peer which no unit of the pyramid expresses."""
+"""The aspect that counts content units of a peer that are not in the pyramid."""
 
 PRESENT = 0.5
-"""The value from which a unit counts as expressed where a yes or no is wanted: half a probability, and every count."""
+"""The lowest value at which a unit counts as expressed if a yes or no is needed: a probability of one half, and
+every count."""
 
 PARTLY = 0.2
-"""The degree or probability from which a unit counts as expressed at least in part: it is listed, and adds to D what it
-is worth. Texts on another subject stay below: in the off-topic summaries of the bundled example 4 of 124 units reach
-it, and 17 reach .15 (docs/explanation/automatic.md has the scores by other values)."""
+"""The lowest degree or probability at which a unit counts as expressed at least in part: it is listed, and adds its
+share to D. Texts on another subject stay below it: in the off-topic summaries of the bundled example 4 of 124 units
+reach it, and 17 reach .15 (docs/explanation/automatic.md has the scores by other values)."""
 
 
 def degree(value: float) -> float:
-    """The part of a unit's weight that a value adds to D: nothing below `PARTLY`, and never more than all of it."""
+    """The part of a unit's weight that a value adds to D: 0 below `PARTLY`, and never more than 1."""
     return min(value, 1) if value >= PARTLY else 0
 
 
 def listed(value: float) -> int:
-    """How often a value says that a unit is expressed, at least in part; whatever has a mention adds to D."""
+    """The number of mentions a value stands for, counting units expressed in part; every mention adds to D."""
     return int(value) if value >= 1 else int(value >= PARTLY)
 
 
 def times(value: float) -> int:
-    """How often a value says that a unit is expressed: a count as it is, a probability or degree once or not at all."""
+    """How often a value says that a unit is expressed: a count unchanged, a probability or degree as 1 or 0."""
     return int(value) if value >= 1 else int(value >= PRESENT)
 
 
@@ -185,7 +186,7 @@ _NAMED = ("topic", "system", "judge", "unit", "aspect", "task", "other")
 
 
 class Judgments(Sequence[Judgment]):
-    """An immutable sequence of judgments, kept as columns. ``value`` is NaN where unanswered."""
+    """An immutable sequence of judgments, stored as columns. ``value`` is NaN if unanswered."""
 
     __slots__ = (*_NAMED, "evidence", "value")
 
@@ -303,7 +304,7 @@ class JudgmentsBuilder:
 
     def add(self, judgment: Judgment) -> None:
         if bool(judgment.unit) == bool(judgment.aspect):
-            raise ValueError("a judgment answers either a unit or an aspect")
+            raise ValueError("a judgment must be about either a unit or an aspect")
         if judgment.value is not None and not math.isfinite(judgment.value):
             raise ValueError(f"{judgment.value} is not a number; use None for an unanswered question")
         self._rows.append(judgment)

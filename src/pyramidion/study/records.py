@@ -16,8 +16,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_
 from pyramidion.study.judgments import Aspect, Judge, Judgment, JudgmentsBuilder
 from pyramidion.study.study import Study
 from pyramidion.study.tasks import Assignment, Task
-from pyramidion.study.texts import Span, Summary, Topic
-from pyramidion.study.units import ContentUnit, Pyramid
+from pyramidion.study.texts import ContentUnit, Pyramid, Span, Summary, Topic
 
 VERSION = 1
 LARGEST = 1e300
@@ -230,7 +229,7 @@ class Collector:
         self._judgments = JudgmentsBuilder()  # a million of these: not kept as objects
 
     def add(self, record: dict[str, Any]) -> list[str]:
-        """Take in one record; returns the names of fields that mean nothing here."""
+        """Take in one record; returns the names of unknown fields."""
         name = record.get("type")
         if name == "study":
             self._titles.append(_title(record))

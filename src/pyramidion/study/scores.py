@@ -11,11 +11,10 @@ from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyramidion.errors import MissingExtraError, Problem
+from pyramidion.terminal import TerminalTable, printable
 
 if TYPE_CHECKING:
     import pandas
-
-    from pyramidion.study.terminal import TerminalTable
 
 
 class Score(NamedTuple):
@@ -49,7 +48,7 @@ class Signature:
 
     @classmethod
     def parse(cls, text: str) -> Signature:
-        """A signature read back from its text; ValueError where it is none."""
+        """Parse a signature; ValueError if the text is not one."""
         name, *parts = text.split("|")
         named = [tuple(part.partition(":")[::2]) for part in parts]
         if name != "pyramidion" or len(named) < 2 or named[0][0] != "method" or named[-1][0] != "v":
@@ -74,7 +73,7 @@ FAMILIAR = (
     *("overall", "linguistic", "content", "responsiveness"),
     *("rouge-1-recall", "rouge-2-recall", "rouge-l-recall", "rouge-su4-recall"),
 )
-"""The order of measures where nothing else says one: the first is what an analysis looks at by default."""
+"""The default order of measures: analyses use the first by default."""
 
 
 def usual_order(measures: Iterable[str]) -> tuple[str, ...]:
@@ -87,7 +86,7 @@ def usual_order(measures: Iterable[str]) -> tuple[str, ...]:
 class ScoreTable:
     """Scores per summary and per system, with their signature and notes on what was missing or excluded.
 
-    ``order`` is that of the measures, where a method or the columns of a file give one; the rows never do.
+    ``order`` is the order of measures, if a method or the columns of a file give one; rows never do.
     """
 
     scores: tuple[Score, ...]
@@ -135,7 +134,7 @@ class ScoreTable:
         return tuple(sorted({score.topic for score in self.scores if score.topic is not None}))
 
     def value(self, system: str, measure: str, topic: str | None = None) -> float | None:
-        """One score; KeyError where the table has no such cell."""
+        """One score; KeyError if the table has no such cell."""
         return self._values[topic, system, measure]
 
     def per_system(self, measure: str) -> dict[str, float | None]:
@@ -169,7 +168,7 @@ class ScoreTable:
         order = [system for system, _ in self.ranking(measures[0])]
         order += [system for system in self.systems if system not in set(order)]
         rows = [[s, *(_format(self._values.get((None, s, m))) for m in measures)] for s in order]
-        return list(map(_printable, header)), [list(map(_printable, row)) for row in rows]
+        return list(map(printable, header)), [list(map(printable, row)) for row in rows]
 
     def __str__(self) -> str:
         header, rows = self._grid()
@@ -184,8 +183,6 @@ class ScoreTable:
         return "\n".join([*lines, str(self.signature), *_note_lines(self.notes)])
 
     def __rich__(self) -> TerminalTable:
-        from pyramidion.study.terminal import TerminalTable
-
         header, rows = self._grid()
         return TerminalTable(header, rows, caption=str(self.signature))
 
@@ -206,11 +203,6 @@ class ScoreTable:
         except ImportError:
             raise MissingExtraError("ScoreTable.to_pandas", "pandas") from None
         return pandas.DataFrame(list(self.scores), columns=list(Score._fields))
-
-
-def _printable(text: str) -> str:
-    """Names come from files: what is not printable must not reach a terminal."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def _format(value: float | None) -> str:

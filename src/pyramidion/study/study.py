@@ -14,8 +14,7 @@ import numpy as np
 from pyramidion.errors import Problem
 from pyramidion.study.judgments import UNMATCHED, Aspect, Column, Judge, JudgeKind, Judgments, group
 from pyramidion.study.tasks import Assignment, Task
-from pyramidion.study.texts import Role, Span, Summary, Topic
-from pyramidion.study.units import ContentUnit, Pyramid
+from pyramidion.study.texts import ContentUnit, Pyramid, Role, Span, Summary, Topic
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,7 +74,7 @@ class Study:
         return frozenset(judge.id for judge in self.judges if judge.kind == kind)
 
     def counts(self) -> dict[str, int]:
-        """How much of everything there is, for people and for tests."""
+        """The number of topics, summaries, units and so on."""
         sizes = {
             part.name: len(getattr(self, part.name)) for part in fields(self) if part.name not in {"title", "notes"}
         }
@@ -91,7 +90,7 @@ class Study:
         }
 
     def problems(self) -> list[Problem]:
-        """Everything that does not fit together, each with its address. An empty list means a sound study."""
+        """Everything that does not fit together, with its location. An empty list means a consistent study."""
         return list(_Rules(self).check())
 
 
@@ -164,7 +163,7 @@ class _Rules:
             if bare := sum(not unit.contributors for unit in pyramid.units):
                 yield Problem(
                     f"topic {pyramid.topic}, pyramid {pyramid.name}",
-                    f"{bare} of {len(pyramid.units)} units have no contributor, so they weigh 0",
+                    f"{bare} of {len(pyramid.units)} units have no contributor, so their weight is 0",
                     "warning",
                 )
             for reference in pyramid.references:
@@ -188,8 +187,9 @@ class _Rules:
             held = Counter(contributor.reference for contributor in unit.contributors)
             twice = ", ".join(f"{number} from {name}" for name, number in held.items() if number > 1)
             what = (
-                f"has {unit.weight} contributors from {strict} reference{'s' * (strict != 1)} ({twice}); it weighs "
-                f"{unit.weight}, as in DUCView and the official scores of DUC, or {strict} with weights=references"
+                f"has {unit.weight} contributors from {strict} reference{'s' * (strict != 1)} ({twice}); its "
+                f"weight is {unit.weight}, as in DUCView and the official scores of DUC, or {strict} with "
+                "weights=references"
             )
             yield Problem(where, what, "warning")
 
@@ -294,7 +294,7 @@ def _bad_spans(where: str, spans: Iterable[Span], summary: Summary) -> Iterator[
 
 
 _REORDERING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
-"""Marks that make one id look like another."""
+"""Characters that make one id look like another."""
 
 
 def _bad_id(noun: str, id: str) -> Iterator[Problem]:

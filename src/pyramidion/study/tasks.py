@@ -1,9 +1,9 @@
-"""Who is asked what. A campaign is a set of tasks of one kind; an assignment is one person working on one task.
+"""Campaigns, tasks and assignments: who is asked what. A campaign is a set of tasks of one kind; an assignment is one
+person working on one task.
 
-write     read a reference and write stand-alone statements      (Shapira et al. 2019)
-judge     read a peer and say of each unit whether it is there   (Shapira et al. 2019)
-rate      read two references and a peer, rate it on scales      (Gillick and Liu 2010)
-compare   read two peers and say which is better                 (Gillick and Liu 2010)
+write read a reference and write stand-alone statements (Shapira et al. 2019) judge read a peer and say for each unit
+whether it is present (Shapira et al. 2019) rate read two references and a peer, rate it on scales (Gillick and Liu
+2010) compare read two peers and say which is better (Gillick and Liu 2010)
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Task:
 class Assignment:
     """One judge working on one task; at most one assignment for each task and judge.
 
-    Times are kept as the source wrote them.
+    Times are kept as in the source.
     """
 
     task: str
@@ -52,34 +52,34 @@ class Settings:
     """How a campaign is run. Each field is a setting of ``campaign plan``; the defaults are the papers'."""
 
     workers: int = field(default=5, metadata={"help": "Distinct workers for each task."})
-    statements: int = field(default=8, metadata={"help": "Statements wanted in a writing task."})
+    statements: int = field(default=8, metadata={"help": "Units to write in a writing task."})
     units_per_task: int = field(default=16, metadata={"help": "Units in a judging task."})
     units_per_topic: int = field(default=32, metadata={"help": "Units sampled for each topic."})
     pay: float = field(default=0.45, metadata={"help": "Pay for one assignment."})
     fee: float = field(default=0.2, metadata={"help": "The platform's fee, as a share of the pay."})
     currency: str = field(default="$", metadata={"help": "Printed before amounts of money."})
-    lease_minutes: float = field(default=60.0, metadata={"help": "How long a task is kept for a worker."})
+    lease_minutes: float = field(default=60.0, metadata={"help": "How long a task is reserved for a worker."})
     min_seconds: float = field(default=25.0, metadata={"help": "Work done faster than this is flagged."})
     min_agreement: float = field(default=0.5, metadata={"help": "Workers who agree less with others are flagged."})
-    gold_rate: float = field(default=0.0, metadata={"help": "Share of tasks with an extra unit of known answer."})
+    gold_rate: float = field(default=0.0, metadata={"help": "Share of tasks with an extra unit whose answer is known."})
     check: bool = field(default=True, metadata={"help": "Ask comprehension questions first (two tries)."})
     show_progress: bool = field(default=True, metadata={"help": "Show workers how much they have done."})
     separate_writers: bool = field(
-        default=True, metadata={"help": "Nobody judges units of a topic they wrote units for."}
+        default=True, metadata={"help": "Workers do not judge units of a topic they wrote units for."}
     )
     deviation_notice: bool = field(
         default=True, metadata={"help": "Tell raters that their scores are compared with others'."}
     )
-    most_per_worker: int = field(default=0, metadata={"help": "Most tasks for one worker; 0 is no limit."})
+    most_per_worker: int = field(default=0, metadata={"help": "Maximum number of tasks per worker; 0 means no limit."})
     completion_url: str = field(default="", metadata={"help": "Where workers go when nothing is left to do."})
     completion_code: str = field(default="", metadata={"help": "Prolific's completion code."})
     platform: str = field(default="local", metadata={"help": "local, prolific, connect or simulated."})
-    platform_study: str = field(default="", metadata={"help": "The platform's id of this study."})
+    platform_study: str = field(default="", metadata={"help": "The id of this study on the platform."})
     entry_parameters: str = field(
         default="participantId,assignmentId,projectId",
-        metadata={"help": "connect: what the link calls the person, the session and the study."},
+        metadata={"help": "connect: the link's parameter names for the person, the session and the study."},
     )
-    seed: int = field(default=0, metadata={"help": "For sampling and shuffling."})
+    seed: int = field(default=0, metadata={"help": "Seed for sampling and shuffling."})
 
     @classmethod
     def for_kind(cls, kind: TaskKind, **chosen: Any) -> Settings:

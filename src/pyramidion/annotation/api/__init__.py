@@ -1,1 +1,1 @@
-"""What the pages of experts talk to. Only the server imports it."""
+"""The API of the experts' pages. Imported only by the server."""

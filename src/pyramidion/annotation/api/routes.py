@@ -55,7 +55,7 @@ class AdjudicateRequest(BaseModel):
 
 
 def stored_annotation(id: Id, ctx: Ctx, _: Annotated[Account, Depends(current_account)]) -> StoredAnnotation:
-    """Only for people who are logged in: strangers do not learn what there is."""
+    """Only for people who are logged in, so that strangers cannot learn which annotations exist."""
     return ctx.annotations.store.get(id)
 
 
@@ -63,7 +63,7 @@ Stored = Annotated[StoredAnnotation, Depends(stored_annotation)]
 
 
 def reply(content: Any, status: int = 200) -> Response:
-    """JSON as it is: FastAPI would look at every span of a large pyramid once more."""
+    """JSON without FastAPI's validation, which would check every span of a large pyramid again."""
     return Response(json.dumps(content), status, media_type="application/json")
 
 
@@ -75,7 +75,7 @@ def state_of(ctx: Context, stored: StoredAnnotation, account: Account) -> dict[s
 
 def check_editor(stored: StoredAnnotation, account: Account) -> None:
     if not views.may_edit(stored, account):
-        raise HTTPException(403, f"this is {stored.owner}'s own annotation; begin one of your own")
+        raise HTTPException(403, f"this annotation belongs to {stored.owner}; begin your own")
 
 
 # -- the desk ------------------------------------------------------------------------------------------------
@@ -143,7 +143,8 @@ def show(stored: Stored, ctx: Ctx, account: Viewer) -> Response:
 
 @router.post("/{id}/commands")
 def command(stored: Stored, body: CommandRequest, ctx: Ctx, account: Expert) -> Response:
-    """One change. 409 where somebody else changed the same things meanwhile: their changes and the state come along."""
+    """Apply one change. 409 if somebody else has changed the same things meanwhile; the reply includes their changes
+    and the state."""
     return change(ctx, stored, account, read_command(body.command), body.base)
 
 
@@ -159,7 +160,7 @@ def change(ctx: Context, stored: StoredAnnotation, account: Account, wanted: Com
 
 @router.get("/{id}/changes")
 def changes(stored: Stored, ctx: Ctx, account: Viewer, since: Version = 0, pyramid: Version | None = None) -> Response:
-    """What is new to whoever has seen version ``since``, and version ``pyramid`` of a peer's pyramid."""
+    """The changes since version ``since``, and since version ``pyramid`` of a peer's pyramid."""
     desk = ctx.annotations
     version, pyramid_version = desk.store.version(stored.id), desk.pyramid_version(stored)
     moved = pyramid is not None and pyramid_version is not None and pyramid_version > pyramid
@@ -184,7 +185,7 @@ def references(stored: Stored, ctx: Ctx, _: Viewer) -> Response:
 
 @router.get("/{id}/suggestions")
 def suggestions(stored: Stored, ctx: Ctx, _: Viewer, unit: Annotated[str, Query(max_length=100)] = "") -> Response:
-    """What may fit, ranked; nothing of it is applied by itself."""
+    """Ranked suggestions; none is applied automatically."""
     desk, annotation = ctx.annotations, ctx.annotations.open(stored.id)
     state, texts = annotation.state, annotation.subject.texts
     if isinstance(state, Pyramid):
@@ -215,7 +216,7 @@ def upload(stored: Stored, body: ImportRequest, ctx: Ctx, account: Expert) -> Re
 
 @router.post("/{id}/store")
 def store(stored: Stored, ctx: Ctx, account: Expert) -> Response:
-    """Put it into the study, or put it there again. Managers do so with anybody's."""
+    """Store an annotation in the study, or store it again. Managers can store anybody's."""
     if account.role != "manager":
         check_editor(stored, account)
     made = store_annotation(ctx.annotations, ctx.desk.studies, stored.id)

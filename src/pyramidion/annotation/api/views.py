@@ -126,8 +126,8 @@ def score(peer: PeerScore) -> dict[str, Any]:
     size, expected = peer.size or 0, mean_units_per_reference(peer.pyramid)
     best, usual = peer.max_weight(size), peer.max_weight(expected)
     parts = [
-        ("original", peer.original, f"{peer.raw} of {best}, the most that {_units(size)} can weigh"),
-        ("modified", peer.modified, f"{peer.raw} of {usual}, the most that {_units(expected)} can weigh"),
+        ("original", peer.original, f"{peer.raw} of {best}, the greatest weight of {_units(size)}"),
+        ("modified", peer.modified, f"{peer.raw} of {usual}, the greatest weight of {_units(expected)}"),
         ("comprehensive", peer.comprehensive, "the harmonic mean of original and modified"),
         ("precision", peer.precision, f"{peer.matched} of {_units(size)} in the summary are in the pyramid"),
         ("recall", peer.recall, f"{peer.matched} of {_units(len(peer.pyramid.units))} in the pyramid are expressed"),

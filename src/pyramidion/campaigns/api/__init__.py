@@ -1,1 +1,1 @@
-"""What the pages of workers and managers talk to. Only the server imports it."""
+"""The API of the workers' and managers' pages. Imported only by the server."""

@@ -1,4 +1,4 @@
-"""What the managers' pages talk to: plan, watch, decide, export, score."""
+"""The API of the managers' pages: plan, watch, decide, export, score."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class StateRequest(BaseModel):
 
 
 class WorkerDecisionRequest(BaseModel):
-    """approve, reject and ``remove_answers``, which goes with block, are about the answers to one campaign."""
+    """approve, reject and, with block, ``remove_answers`` apply to the answers to one campaign."""
 
     action: Literal["approve", "reject"] | WorkerChoice
     reason: Reason
@@ -195,7 +195,7 @@ def decide_about_worker(worker: str, body: WorkerDecisionRequest, ctx: Ctx, acco
     if body.remove_answers and body.action != "block":
         raise HTTPException(422, "answers are removed only with a block")
     if not body.campaign and (body.remove_answers or body.action in {"approve", "reject"}):
-        raise HTTPException(422, "say in which campaign")
+        raise HTTPException(422, "name the campaign")
     how: dict[str, Any] = {"actor": account.name, "reason": body.reason}
     if body.action == "approve" or body.action == "reject":
         return decide_answers(ctx.desk, body.action, body.campaign, worker=worker, **how).as_dict()
@@ -208,7 +208,7 @@ def decide_about_worker(worker: str, body: WorkerDecisionRequest, ctx: Ctx, acco
 
 @router.post("/campaigns/{name}/approval")
 def approve_all(name: str, body: ApprovalRequest, ctx: Ctx, account: Manager) -> dict[str, Any]:
-    """Approve what everybody submitted who has no flag here and is not excluded."""
+    """Approve the submissions of all workers who are neither flagged here nor excluded."""
     return approve_unflagged(ctx.desk, name, actor=account.name, reason=body.reason)._asdict()
 
 
@@ -261,6 +261,6 @@ def invitations(body: InvitationRequest, ctx: Ctx, _: Manager) -> dict[str, Any]
     """Personal links; each is good for one person."""
     names = names_of(body.people)
     if bool(names) == bool(body.count):
-        raise HTTPException(422, "say how many people, or who they are")
+        raise HTTPException(422, "give the number of people, or their names")
     made = invite_people(ctx.desk, body.campaign, names or [""] * body.count, ctx.base_url)
     return {"links": [one.link for one in made], "people": [one._asdict() for one in made if one.name]}

@@ -1,4 +1,4 @@
-"""What a worker's page talks to: the next task, drafts, submissions. And what a platform calls about a worker."""
+"""The API of a worker's page: the next task, drafts, submissions. And what a platform calls about a worker."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_DEPTH = 20
 CONTENT: dict[TaskKind, dict[str, Any]] = json.loads(
     files("pyramidion.campaigns").joinpath("instructions.json").read_text("utf-8")
 )
-"""What workers read before they start, and the questions that show whether they did.
+"""What workers read before they start, and the questions that check whether they did.
 
 The rules are those of the papers' task descriptions (Shapira et al. 2019, section 3; Gillick and Liu 2010, section
 3), in our own words. The right answers stay on the server.
@@ -48,7 +48,7 @@ def right_answers(kind: TaskKind) -> dict[str, str]:
 
 
 def _sound(value: dict[str, Any]) -> dict[str, Any]:
-    """Only what every database and every page can hold: Python reads more as JSON than JSON has."""
+    """Only values that every database and page can hold: Python's JSON reader accepts more than JSON allows."""
     _check_depth(value)
     json.dumps(value, ensure_ascii=False, allow_nan=False).encode()  # raises ValueError at NaN and half characters
     return value
@@ -155,7 +155,7 @@ async def save_draft(assignment: AssignmentId, body: Draft, visit: OwnPage) -> J
 
 @router.post("/api/assignments/{assignment}/submit", tags=["work"])
 async def submit(assignment: AssignmentId, body: Submission, visit: OwnPage) -> JSONResponse:
-    """Take an answer in. It is on disk before this returns; sending it again changes nothing."""
+    """Accept an answer. It is on disk before this returns; sending it again changes nothing."""
     receipt = await visit.ctx.turns.take(lambda: _submit(visit.ctx, visit.welcome_worker(), assignment, body))
     return JSONResponse({"counted": receipt.counted, "replayed": receipt.replayed})
 

@@ -1,6 +1,6 @@
-"""The port: who came, where they go when they are done, and what the platform does about money.
+"""The port: who arrived, where they go at the end, and how they are paid.
 
-local       people invited by signed links; whoever invited them pays them
+local       people invited by signed links; paid by whoever invited them
 prolific    Prolific participants; its API approves, rejects and pays bonuses
 connect     CloudResearch Connect and services like it: entry parameters only
 simulated   nobody real: rehearse a campaign without paying
@@ -34,7 +34,7 @@ class PlatformError(PyramidionError):
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """Somebody at the door: the platform's own names for the person, their session and the study."""
+    """An arriving person: the platform's ids for the person, their session and the study."""
 
     platform: str
     external: str
@@ -61,20 +61,20 @@ class Submission:
 
     @property
     def outcome(self) -> Outcome | None:
-        """What follows from the state: the work was approved or rejected there, its person withdrew it, or left without
-        finishing; None while all is open. Messages may spell it TIMED_OUT."""
+        """What follows from the state: the work was approved or rejected there, the person withdrew it or left
+        without finishing; None while it is undecided. Messages may spell it TIMED_OUT."""
         return _OUTCOMES.get(self.state.upper().replace("_", "-").replace(" ", "-"))
 
 
 @runtime_checkable
 class Platform(Protocol):
-    """``pays`` says whether the last four methods do something here; where not, they raise UsageError."""
+    """``pays`` says whether the last four methods are supported; otherwise they raise UsageError."""
 
     name: str
     pays: bool
 
     def arrival(self, params: Mapping[str, str], /) -> Arrival:
-        """Who came, by the query parameters of the entry URL; raises InputError where these are not as they should."""
+        """Who came, by the query parameters of the entry URL; raises InputError if these are invalid."""
         ...
 
     def completion_url(self, session: str, /) -> str | None:
@@ -97,7 +97,7 @@ class Platform(Protocol):
 
 
 class WithoutMoney:
-    """For platforms that only bring people."""
+    """For platforms that only recruit people."""
 
     name: str
     pays = False
@@ -170,7 +170,7 @@ def cents(amount: Amount) -> Decimal:
     except InvalidOperation:
         raise UsageError(f"{amount!r} is not an amount of money") from None
     if rounded != exact or exact <= 0:
-        raise UsageError(f"an amount of money is above 0 and has at most two decimals, not {amount}")
+        raise UsageError(f"an amount of money must be above 0 and have at most two decimals, not {amount}")
     return rounded
 
 

@@ -1,7 +1,8 @@
-"""CloudResearch Connect and services like it: people come with ids in the link and leave to a fixed address.
+"""CloudResearch Connect and services like it: people arrive with ids in the link and are sent to a fixed address at the
+end.
 
 On Connect a project is the study, and an assignment is one participant's work on it, so that the assignment is what we
-call the session. Other services have other names for the same three, hence they are settings.
+call the session. Other services use other names for these three, so they are settings.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Invited people: links that nobody can forge, and the cookie that keeps a worker signed in.
 
 A sealed text is ``1.BODY.MAC``: a version, JSON in base64, and its HMAC-SHA256 in base64. The MAC is made over the
-encoded body and compared as text, so that of several base64 spellings of the same bytes only ours opens. What a text
-is for is part of the MAC: an invitation is never a cookie. Anybody can read a sealed text, but nobody can change it.
+encoded body and compared as text, so that of several base64 spellings of the same bytes only ours opens. The purpose of
+a text is part of the MAC: an invitation is never a cookie. Anybody can read a sealed text, but nobody can change it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def invite(secret: bytes, campaign: str, person: str = "") -> str:
     person = person or secrets.token_urlsafe(12)
     for what, name in (("campaign", campaign), ("person", person)):
         if not 1 <= len(name) <= MAX_NAME:
-            raise UsageError(f"the name of a {what} has 1 to {MAX_NAME} characters")
+            raise UsageError(f"the name of a {what} must have 1 to {MAX_NAME} characters")
     return _seal(secret, "invitation", [campaign, person])
 
 
@@ -55,7 +55,7 @@ def open_token(secret: bytes, token: str) -> Invitation:
 
 
 def sign_worker(secret: bytes, worker_id: str, issued: float) -> str:
-    """A cookie that says who a worker is, since when."""
+    """A cookie with the worker's id and the time."""
     return _seal(secret, "worker", [worker_id, int(issued)])
 
 
@@ -85,7 +85,7 @@ def _open(secret: bytes, purpose: Purpose, sealed: str) -> Any:
 
 def _mac(secret: bytes, purpose: Purpose, body: str) -> str:
     if len(secret) < MIN_SECRET:
-        raise UsageError(f"a secret has at least {MIN_SECRET} bytes")
+        raise UsageError(f"a secret must have at least {MIN_SECRET} bytes")
     message = f"pyramidion\0{purpose}\0{VERSION}\0{body}".encode()
     return _base64(hmac.new(secret, message, hashlib.sha256).digest())
 

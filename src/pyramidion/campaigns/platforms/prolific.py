@@ -34,7 +34,7 @@ from pyramidion.errors import InputError, Problem, UsageError
 #
 # A call is repeated after a network error, 429 or 5xx only where repeating does no harm: reading, and approving or
 # rejecting, since a submission is approved once however often one asks. Creating a study and paying a bonus are never
-# repeated: when their answer is lost, a person has to look at Prolific before trying again.
+# repeated: if the reply is lost, a person has to check on Prolific before trying again.
 
 BASE_URL = "https://api.prolific.com"
 TRIES = 4
@@ -80,7 +80,8 @@ class StudyDraft:
 
 
 class Client:
-    """A connection to Prolific. The token goes into one header and nowhere else: not into errors, not into logs.
+    """A connection to Prolific. The token is sent in one header and appears nowhere else, neither in errors nor in
+    logs.
 
     ``sleep`` waits between tries.
     """
@@ -94,7 +95,7 @@ class Client:
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
         if not re.fullmatch(r"[!-~]+", token):
-            raise UsageError("a Prolific API token is one word without spaces")
+            raise UsageError("a Prolific API token must be one word without spaces")
         _check_private(base_url)
         self._httpx = load_httpx("Talking to Prolific")
         self._token = token
@@ -148,7 +149,7 @@ class Client:
         self._transition(submission, "APPROVE", {})
 
     def reject(self, submission: str, message: str, category: str = "OTHER") -> None:
-        """Reject a submission. Prolific shows the message to the participant and wants at least 100 characters."""
+        """Reject a submission. Prolific shows the message to the participant and requires at least 100 characters."""
         self._transition(submission, "REJECT", {"message": message, "rejection_category": category})
 
     def _transition(self, submission: str, action: Action, details: Mapping[str, str]) -> None:
@@ -210,7 +211,7 @@ class Client:
         return shown if len(shown) <= MAX_SHOWN else shown[: MAX_SHOWN - 3] + "..."
 
 
-_LOOK_FIRST = "; whether it was done is not known, so look at Prolific before you try again"
+_LOOK_FIRST = "; it is not known whether it was done, so check on Prolific before you try again"
 
 
 def _next_query(page: Mapping[str, Any]) -> str | None:
@@ -232,7 +233,7 @@ def _submission(item: Any, doing: str) -> Submission:
 def _text(content: Any, field: str, doing: str) -> str:
     value = content.get(field) if isinstance(content, dict) else None
     if not isinstance(value, str):
-        raise PlatformError(f"Prolific was asked to {doing} and sent no {field}")
+        raise PlatformError(f"Prolific was asked to {doing}, but its reply has no {field}")
     return value
 
 
@@ -248,7 +249,7 @@ def _check_private(base_url: str) -> None:
 
 COMPLETE = "https://app.prolific.com/submissions/complete"
 _ABOUT_ONE = frozenset({400, 404, 409})
-"""Answers that say something about one submission, so that the others may still succeed."""
+"""Statuses that concern a single submission, so that the others may still succeed."""
 
 
 class Prolific:
@@ -286,7 +287,7 @@ class Prolific:
         return f"{COMPLETE}?{urlencode({'cc': self._code})}" if self._code else None
 
     def approve(self, sessions: Sequence[str], /) -> None:
-        """Approve each; those that Prolific refuses are named at the end, the others are approved."""
+        """Approve each submission; those that Prolific refuses are named at the end."""
         client = self._api("approve work")
         refused = []
         for session in sessions:
@@ -303,7 +304,7 @@ class Prolific:
         self._api("reject work").reject(session, reason, category)
 
     def bonus(self, external: str, amount: Amount, _reason: str, /) -> None:
-        """Prolific has no place for the reason; write to the participant if they should know it."""
+        """Prolific cannot take the reason; write to the participant if they should know it."""
         self._api("pay a bonus").pay_bonuses(self._study, {external: amount})
 
     def submissions(self) -> list[Submission]:
@@ -354,7 +355,7 @@ def sign_webhook(secret: str, raw_body: bytes, timestamp: str) -> str:
 def verify_webhook(secret: str, raw_body: bytes, timestamp: str, signature: str, *, now: float | None = None) -> None:
     """Raise InputError unless Prolific signed these bytes, not more than five minutes ago."""
     if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 13):
-        raise InputError(Problem("webhook", "has no sound timestamp"))
+        raise InputError(Problem("webhook", "has no valid timestamp"))
     if not hmac.compare_digest(sign_webhook(secret, raw_body, timestamp).encode(), signature.encode(errors="replace")):
         raise InputError(Problem("webhook", "has a wrong signature"))
     # Thirteen digits can only be milliseconds.
@@ -364,7 +365,7 @@ def verify_webhook(secret: str, raw_body: bytes, timestamp: str, signature: str,
 
 
 def read_webhook(raw_body: bytes) -> Event:
-    """What a verified message says. Kinds we do not know are read too; the caller leaves them alone."""
+    """What a verified message says. Unknown kinds are read too; the caller ignores them."""
     try:
         content = json.loads(raw_body)
     except (ValueError, RecursionError):
@@ -381,7 +382,7 @@ def read_webhook(raw_body: bytes) -> Event:
 
 
 class Webhooks:
-    """The receiving end for one subscription; knows what it has taken in before."""
+    """The receiving end for one subscription; remembers which messages it has received."""
 
     def __init__(self, secret: str, clock: Callable[[], float] = time.time) -> None:
         self._secret = secret
@@ -389,7 +390,7 @@ class Webhooks:
         self._seen: dict[str, float] = {}
 
     def receive(self, raw_body: bytes, timestamp: str, signature: str) -> Event | None:
-        """The event, or None for a message that came before: say thank you and do nothing."""
+        """The event, or None for a message received before, which should be acknowledged and ignored."""
         now = self._clock()
         verify_webhook(self._secret, raw_body, timestamp, signature, now=now)
         event = read_webhook(raw_body)

@@ -79,7 +79,7 @@ class Simulated:
 
 
 # ----------------------------------------------------------------------
-# People who are not there: how well, how fast and how faithfully they work.
+# Simulated workers: how well, how fast and how reliably they work.
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def crowd(
     _check_share("careless", careless)
     _check_share("adversarial", adversarial)
     if count < 0 or careless + adversarial > 1:
-        raise UsageError("a crowd has at least 0 people, and its shares are at most 1 together")
+        raise UsageError("a crowd needs 0 or more people, and its shares must sum to at most 1")
     careless_count, adversarial_count = round(count * careless), round(count * adversarial)
     careless_count = min(careless_count, count - adversarial_count)
     kinds = ["careless"] * careless_count + ["adversarial"] * adversarial_count
@@ -168,7 +168,7 @@ _KINDS = {
 
 def _check_share(what: str, share: float) -> None:
     if not 0 <= share <= 1:
-        raise UsageError(f"{what} is a chance from 0 to 1, not {share}")
+        raise UsageError(f"{what} must be between 0 and 1, not {share}")
 
 
 # ----------------------------------------------------------------------
@@ -205,7 +205,7 @@ class Cutter:
         return [pieces[i] for i in sorted(self._rng.permutation(len(pieces))[:count])]
 
     def too_long(self) -> str:
-        """Two sentences and more in one statement, as workers are told not to write."""
+        """A statement with two or more sentences, which workers are told not to write."""
         start = int(self._rng.integers(max(len(self._sentences) - 2, 0) + 1))
         return " ".join(self._sentences[start : start + 3])[:MAX_CHARACTERS].strip() or "Nothing is said. Nothing."
 
@@ -252,7 +252,7 @@ Truth = Mapping[str, float]
 
 NOT_KNOWN: Truth = MappingProxyType({})
 PRESENT = 0.6
-"""From this share of a unit's words on, a summary is taken to say it."""
+"""A summary with at least this share of a unit's words is taken to express it."""
 SAME = 0.02
 """Summaries whose qualities differ less are equally good."""
 NOISE = 0.08
@@ -345,7 +345,7 @@ _ANSWERS: dict[str, Callable[[SimulatedWorker, Page, Truth, np.random.Generator]
 
 
 def _quality(text: str, references: list[str]) -> float:
-    """From 0 to 1; in the middle where there is nothing to compare with."""
+    """The quality from 0 to 1; 0.5 if there is nothing to compare with."""
     told = [_share(reference, text) for reference in references if reference.strip()]
     # The root, since good summaries share only a quarter of their words: ratings then use the whole scale.
     return math.sqrt(sum(told) / len(told)) if told else 0.5

@@ -15,7 +15,8 @@ from pyramidion.errors import UsageError
 
 analyze = typer.Typer(
     no_args_is_help=True,
-    help="Ask about scores and judgments: each answer is a sentence, tables, and plots, with how it was made.",
+    help="Answer questions about scores and judgments: each answer is a sentence with tables and plots, and a "
+    "signature that says how it was made.",
 )
 
 
@@ -31,26 +32,30 @@ Source = Annotated[
     str, typer.Argument(metavar="STUDY_OR_TABLE", help="A study, a table of judgments or a score table.")
 ]
 Plot = Annotated[
-    Path | None, typer.Option("--plot", help="Draw the figures into .svg, .pdf or .png; a second one gets -2.")
+    Path | None,
+    typer.Option("--plot", help="Write the figures to .svg, .pdf or .png files; the second file name gets -2."),
 ]
-Csv = Annotated[Path | None, typer.Option("--output", "-o", help="Write the tables as .csv; a second one gets -2.")]
+Csv = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Write the tables as .csv; the second file name gets -2.")
+]
 Systems = Annotated[
     list[str] | None, typer.Option("--system", "-s", help="Only these systems; a name or a pattern; repeatable.")
 ]
 Topics = Annotated[
     list[str] | None, typer.Option("--topic", "-t", help="Only these topics; a name or a pattern; repeatable.")
 ]
-Gold = Annotated[str, typer.Option(help="The measure to be judged by; one of the tables has it.")]
+Gold = Annotated[str, typer.Option(help="The measure to compare with; one of the tables must have it.")]
 Metrics = Annotated[
-    list[str] | None, typer.Option("--metric", "-m", help="A measure to judge, or a pattern; all by default.")
+    list[str] | None, typer.Option("--metric", "-m", help="A measure to compare, or a pattern. [default: all]")
 ]
 Resamples = Annotated[int, typer.Option(help="Bootstrap resamples; 0 for no intervals.", min=0)]
-Level = Annotated[float, typer.Option(help="The level of significance.", min=0.0001, max=0.5)]
+Level = Annotated[float, typer.Option(help="Significance level.", min=0.0001, max=0.5)]
 
 
 @dataclass(frozen=True)
 class Asked(Reading):
-    """The options of every question: how its data is read, where its answer goes. Checked before any work is done."""
+    """The options that every question has: how to read the data and where to write the answer. Checked before any
+    work starts."""
 
     output: Csv = None
     latex: Latex = None
@@ -81,7 +86,7 @@ class Asked(Reading):
         return as_study(self.read(path), path)
 
     def studies(self, paths: list[str]) -> Any:
-        """Studies by the names of their files; one alone needs no name."""
+        """Studies by file name; a single study needs no name."""
         found: dict[str, Any] = {}
         for path in paths:
             name = Path(path).stem if len(paths) > 1 else ""
@@ -102,10 +107,10 @@ class Asked(Reading):
 
         if not Path(name).exists() and name in plugins.names("methods"):
             return score(study, name)
-        return self.table(name, "the gold is a score table, or a method to score this study by")
+        return self.table(name, "the gold must be a score table, or a method to score this study by")
 
     def table(self, path: str, otherwise: str) -> Any:
-        """A score table from a file of its own; whoever gives a study hears what is wanted."""
+        """Read a score table from a file; a study is refused with a message that says what is needed."""
         from pyramidion.study import ScoreTable
 
         found = self._read(path, None)
@@ -114,7 +119,7 @@ class Asked(Reading):
         raise UsageError(f"{path} is a study; {otherwise}")
 
     def answer(self, ask: Callable[[], Any]) -> Any:
-        """Ask, and put the answer where it was wanted."""
+        """Answer the question and write the answer to every requested place."""
         from pyramidion import report
         from pyramidion.formats.files import write_text
 

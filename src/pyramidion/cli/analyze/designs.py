@@ -25,24 +25,31 @@ def stability(
         str | None,
         typer.Option(help="A score table, or a method to score the study by. [default: the full evaluation]"),
     ] = None,
-    gold_measure: Annotated[str | None, typer.Option(help="Its measure; the first by default.")] = None,
-    rerun: Annotated[str | None, typer.Option(help="A second run: compare its system scores instead.")] = None,
-    drop: Annotated[
-        float | None, typer.Option(help="Drop this share of topics with least agreement instead.", min=0.0, max=1.0)
+    gold_measure: Annotated[str | None, typer.Option(help="The gold's measure. [default: the first]")] = None,
+    rerun: Annotated[
+        str | None, typer.Option(help="Compare with the system scores of this second run instead.")
     ] = None,
-    measure: Annotated[str | None, typer.Option(help="rerun: which measure. references: modified or original.")] = None,
+    drop: Annotated[
+        float | None,
+        typer.Option(
+            help="Instead, drop this share of topics, those with the least agreement first.", min=0.0, max=1.0
+        ),
+    ] = None,
+    measure: Annotated[
+        str | None, typer.Option(help="The measure: any with --rerun; modified or original with --vary references.")
+    ] = None,
     held_out: Annotated[
         str | None,
         typer.Option(
-            help="references: score the peers, the references themselves, or five of them, drawn at random, by "
-            "pyramids of the rest (2007, Table II). [default: peers]"
+            help="references: score the peers, the references, or five references drawn at random by pyramids of "
+            "the rest (Nenkova et al. 2007, Table II). [default: peers]"
         ),
     ] = None,
     repetitions: Annotated[
-        int | None, typer.Option(help="Draws of each size. [default: 70] Of five held-out references: 1.", min=1)
+        int | None, typer.Option(help="Draws per size. [default: 70; 1 with --held-out five]", min=1)
     ] = None,
     min_agreement: Annotated[
-        float | None, typer.Option(help="Leave out workers below it; 0 keeps all. [default: 0.5]")
+        float | None, typer.Option(help="Leave out workers whose agreement is below this; 0 keeps all. [default: 0.5]")
     ] = None,
     pyramid: PyramidName = None,
     judges: Judges = None,
@@ -56,7 +63,7 @@ def stability(
     of_draws = ("gold", "gold_measure", "min_agreement")
     if rerun is not None:
         others = ("vary", "drop", "held_out", "repetitions", "pyramid", "judges", "seed")
-        refuse_unused(context, "in the comparison of two runs; leave it or --rerun out", *of_draws, *others)
+        refuse_unused(context, "when two runs are compared; remove it or --rerun", *of_draws, *others)
         first, second = (asked.tables([place]) for place in (path, rerun))
         name, one = next(iter(first.items()))
         other = second.get(name) or next(iter(second.values()))
@@ -67,7 +74,9 @@ def stability(
     if wanted == ("references",):
         refuse_unused(context, "with --vary references", *of_draws, "drop")
         if held_out != "five":
-            refuse_unused(context, "without --held-out five; all others are held out once", "repetitions", "seed")
+            refuse_unused(
+                context, "without --held-out five; otherwise everything is held out exactly once", "repetitions", "seed"
+            )
         held: Any = held_out or "peers"
         kind: Any = measure or "modified"
         asked.answer(
@@ -83,7 +92,7 @@ def stability(
         )
         return
     if "references" in wanted:
-        raise UsageError("--vary references is a question of its own; ask it without the others")
+        raise UsageError("--vary references cannot be combined with other values of --vary; run it separately")
     refuse_unused(context, "without --vary references", "held_out")
     refuse_unused(context, "without --vary references or --rerun", "measure")
     if gold is None:
@@ -93,7 +102,7 @@ def stability(
     if drop is not None:
         refuse_unused(context, "with --drop", "vary", "repetitions", "seed")
         if table is None:
-            raise UsageError("--drop needs --gold: a score table or a method that keeps all topics")
+            raise UsageError("--drop needs --gold: a score table or a method that scores all topics")
         asked.answer(
             lambda: analysis.drop_topics(
                 study,
@@ -125,7 +134,8 @@ def stability(
 def plan(
     context: typer.Context,
     path: Annotated[
-        str | None, typer.Argument(metavar="[STUDY]", help="A pilot study; without one, assumptions are made.")
+        str | None,
+        typer.Argument(metavar="[STUDY]", help="A pilot study; without one, the options below state assumptions."),
     ] = None,
     topics: Annotated[
         str | None, typer.Option(help="Numbers of topics, such as 20 or 10,20,40. [default: searched]")
@@ -133,18 +143,20 @@ def plan(
     units: Annotated[str | None, typer.Option(help="Numbers of units per topic. [default: searched]")] = None,
     workers: Annotated[str | None, typer.Option(help="Numbers of workers per task. [default: searched]")] = None,
     max_topics: Annotated[
-        int | None, typer.Option(help="Search no further than so many topics. [default: 1000]", min=2, max=10_000)
+        int | None, typer.Option(help="The largest number of topics to search. [default: 1000]", min=2, max=10_000)
     ] = None,
-    budget: Annotated[str | None, typer.Option(help="Consider only designs that cost no more.")] = None,
-    power: Annotated[float, typer.Option(help="The wanted power.", min=0.01, max=0.999)] = 0.8,
+    budget: Annotated[str | None, typer.Option(help="The highest cost of a design.")] = None,
+    power: Annotated[float, typer.Option(help="The power to reach.", min=0.01, max=0.999)] = 0.8,
     level: Level = 0.05,
     pair: Annotated[
         list[str] | None,
         typer.Option("--pair", help="Two systems to tell apart, given twice. [default: a typical pair]"),
     ] = None,
-    systems: Annotated[int | None, typer.Option(help="Without a pilot: how many systems. [default: 10]", min=2)] = None,
+    systems: Annotated[
+        int | None, typer.Option(help="Without a pilot: the number of systems. [default: 10]", min=2)
+    ] = None,
     difference: Annotated[
-        float | None, typer.Option(help="Without a pilot: between the two best systems. [default: 0.05]")
+        float | None, typer.Option(help="Without a pilot: the difference between the two best systems. [default: 0.05]")
     ] = None,
     accuracy: Annotated[
         float | None, typer.Option(help="Without a pilot: how often a worker is right. [default: 0.85]")
@@ -152,33 +164,33 @@ def plan(
     mean: Annotated[
         float | None, typer.Option(help="Without a pilot: the mean score of systems. [default: 0.35]")
     ] = None,
-    campaigns: Annotated[int, typer.Option(help="How many campaigns are simulated of each design.", min=1)] = 2000,
+    campaigns: Annotated[int, typer.Option(help="Simulated campaigns per design.", min=1)] = 2000,
     references: Annotated[
         int | None,
         typer.Option(help="References per topic, for the cost of writing units. [default: the pilot's, or 4]", min=1),
     ] = None,
-    judging_pay: Annotated[str, typer.Option(help="For a task of 16 units.")] = "0.45",
-    writing_pay: Annotated[str, typer.Option(help="For the units of one reference.")] = "0.50",
+    judging_pay: Annotated[str, typer.Option(help="Pay for a judging task of 16 units.")] = "0.45",
+    writing_pay: Annotated[str, typer.Option(help="Pay for writing the units of one reference.")] = "0.50",
     fee: Annotated[str, typer.Option(help="The platform's fee as a share of the pay.")] = "0.20",
-    currency: Annotated[str, typer.Option(help="What money is called.")] = "$",
+    currency: Annotated[str, typer.Option(help="Currency sign to print.")] = "$",
     pyramid: PyramidName = None,
     judges: Judges = None,
     seed: Seed = 0,
     *,
     asked: Asked,
 ) -> None:
-    """What should the next evaluation cost? The cheapest design with the wanted power, by simulation."""
+    """What should the next evaluation cost? Finds the cheapest design with the requested power, by simulation."""
     from pyramidion import analysis
 
     assumed = {"systems": systems, "difference": difference, "accuracy": accuracy, "mean": mean}
     if path is not None:
-        refuse_unused(context, "with a pilot study, which it is an assumption in place of", *assumed)
+        refuse_unused(context, "with a pilot study; it is an assumption for use without one", *assumed)
     else:
         refuse_unused(context, "without a pilot study; name one", "pair", "pyramid", "judges", "format", "lenient")
     if topics is not None:
         refuse_unused(context, "with --topics, which leaves nothing to search", "max_topics")
     if pair is not None and len(pair) != 2:
-        raise UsageError("--pair is given twice, once for each of two systems of a pilot study")
+        raise UsageError("give --pair twice, once for each of two systems of a pilot study")
     given: Any = {name: value for name, value in assumed.items() if value is not None}
     pilot = analysis.Assumptions(**given) if path is None else asked.study(path)
     chosen: Any = tuple(pair) if pair else None

@@ -14,7 +14,7 @@ from pyramidion.errors import UsageError
 
 
 def _several(help: str, default: str) -> Any:
-    """An option for a part; given more than once, the parts are compared."""
+    """An option for a part; if it is repeated, the parts are compared."""
     return typer.Option(help=f"{help} Repeat it to compare. [default: {default}]", show_default=False)
 
 
@@ -26,9 +26,13 @@ def grid(
         str | None,
         typer.Option(help="A score table, or a method to score the study by. [default: the study's human scores]"),
     ] = None,
-    gold_measure: Annotated[str | None, typer.Option(help="Its measure; the first by default.")] = None,
+    gold_measure: Annotated[str | None, typer.Option(help="The gold's measure. [default: the first]")] = None,
     percentile: Annotated[
-        str | None, typer.Option(help="Where edges start: values to try. [default: twelve from 60 to 87, or 83]")
+        str | None,
+        typer.Option(
+            help="Percentile of similarities from which segments are joined: values to try. [default: twelve from "
+            "60 to 87, or 83]"
+        ),
     ] = None,
     alpha: Annotated[str | None, typer.Option(help="edua-g: values to try. [default: 10,20,30,40,50, or 10]")] = None,
     beta: Annotated[str | None, typer.Option(help="edua-g: values to try. [default: 1,1.5,2,2.5,3, or 2.5]")] = None,
@@ -39,7 +43,7 @@ def grid(
     kind: Annotated[str, typer.Option(help="pearson, spearman or kendall.")] = "pearson",
     axes: Annotated[
         str | None,
-        typer.Option(help="Two parameters to plot, as in beta,percentile. [default: those that matter most]"),
+        typer.Option(help="Two parameters to plot, for example beta,percentile. [default: those that matter most]"),
     ] = None,
     partitioner: Annotated[list[str] | None, _several(PARTITIONER, "edua-g")] = None,
     matcher: Annotated[list[str] | None, _several(MATCHER, "align")] = None,
@@ -49,7 +53,8 @@ def grid(
     resamples: Resamples = 1000,
     seed: Seed = 0,
     keep: Annotated[
-        Path | None, typer.Option(help="A folder for finished topics: ask again, or for more values, to go on.")
+        Path | None,
+        typer.Option(help="A folder for finished topics; an interrupted or extended search continues from it."),
     ] = None,
     jobs: Jobs = 1,
     *,
@@ -57,8 +62,8 @@ def grid(
 ) -> None:
     """Which parameters and parts of automatic pyramids matter, and what does choosing them gain?
 
-    Without values it is the grid of Gao et al. 2019. Where parts are compared, numbers have one value unless you say
-    otherwise.
+    Without values, uses the grid of Gao et al. 2019. If parts are compared, each number has one value unless you give
+    several.
     """
     given = {"percentile": percentile, "alpha": alpha, "beta": beta, "top_k": top_k, "threshold": threshold}
     levels: dict[str, Any] = {name: _numbers(name, text) for name, text in given.items() if text is not None}
@@ -94,8 +99,8 @@ def grid(
 
 
 def _parts(given: dict[str, list[str] | None]) -> tuple[dict[str, Any], dict[str, list[str]]]:
-    """Parts that are the same everywhere, and those that settings differ in. An embedder goes with the similarities it
-    is for."""
+    """The parts that all settings share, and those they differ in. An embedder is used only with the similarities
+    that need it."""
     named = {name: list(dict.fromkeys(values)) for name, values in given.items() if values}
     several = {name: values for name, values in named.items() if len(values) > 1}
     if "similarity" in several and "embedder" in named:

@@ -28,18 +28,19 @@ def agreement(
         int,
         typer.Option(
             min=1,
-            help="How often to remove all but one answer of each item, for R squared of single answers.",
+            help="How many times to remove all but one answer per item at random, for R squared with one answer per "
+            "item.",
         ),
     ] = 200,
     seed: Seed = 0,
     *,
     asked: Asked,
 ) -> None:
-    """Do judges agree, which of them stand apart, and what explains the variance of their scores?"""
+    """Do judges agree, which of them differ from the rest, and what explains the variance of their scores?"""
     from pyramidion.analysis import agreement as ask
 
     if aspect is not None:
-        refuse_unused(context, "with --aspect, since ratings are not about units", "pyramid")
+        refuse_unused(context, "with --aspect, because ratings are not about units", "pyramid")
     study = asked.study(path)
     asked.answer(
         lambda: ask(
@@ -81,18 +82,20 @@ def reliability(
 def calibrate(
     context: typer.Context,
     path: Source,
-    gold: Annotated[str | None, typer.Option(help="A table of expert scores, where they are not in the study.")] = None,
-    gold_measure: Annotated[str | None, typer.Option(help="Its measure; the aspect's name by default.")] = None,
-    aspect: Annotated[str | None, typer.Option(help="Which rated aspect; the first by default.")] = None,
+    gold: Annotated[str | None, typer.Option(help="A table of expert scores, if they are not in the study.")] = None,
+    gold_measure: Annotated[
+        str | None, typer.Option(help="The measure in that table. [default: the aspect's name]")
+    ] = None,
+    aspect: Annotated[str | None, typer.Option(help="The rated aspect. [default: the first]")] = None,
     experts: Annotated[str, typer.Option(help="Who the experts are: a kind of judge or one judge's id.")] = "expert",
-    adjust: Annotated[str, typer.Option(help="line for each judge, or shift to take only the bias off.")] = "line",
+    adjust: Annotated[str, typer.Option(help="line: fit a line for each judge; shift: remove only the bias.")] = "line",
     scores: Annotated[
         Path | None, typer.Option(help="Write the adjusted scores to .csv, .json, .jsonl or .parquet.")
     ] = None,
     *,
     asked: Asked,
 ) -> None:
-    """Judges against experts: bias, scale, correlation, and adjusted scores."""
+    """How far are judges from experts? Bias, scale, correlation, and adjusted scores."""
     from pyramidion.analysis import calibrate as ask
     from pyramidion.errors import UsageError
     from pyramidion.formats.score_tables import SUFFIXES, write_scores
@@ -118,11 +121,14 @@ TopicSet = Annotated[
     str | None, typer.Option("--set", help="Only main or update topics (ids that end in A or B), or a pattern: '*-B'.")
 ]
 Peers = Annotated[
-    str, typer.Option(help="Systems and people (all), without people (no-models), or both where there are people.")
+    str, typer.Option(help="Peers: systems and people (all), systems only (no-models), or both if there are people.")
 ]
 Human = Annotated[
     list[str] | None,
-    typer.Option(help="A peer that is a person, or a pattern; repeatable. [default: peers that are references too]"),
+    typer.Option(
+        help="A peer that is a person, or a pattern; repeatable. [default: peers whose summaries are all references "
+        "too]"
+    ),
 ]
 
 
@@ -133,7 +139,7 @@ def consistency(
         list[Path] | None, typer.Option(help="A metric's score table for each study. [default: ROUGE-2 recall]")
     ] = None,
     exclude: Annotated[
-        list[int] | None, typer.Option(help="Leave out so many of the worst. [default: 1 and 2]", min=1)
+        list[int] | None, typer.Option(help="How many of the worst assessors to leave out. [default: 1 and 2]", min=1)
     ] = None,
     topics: TopicSet = None,
     peers: Peers = "both",
@@ -144,7 +150,7 @@ def consistency(
     *,
     asked: Asked,
 ) -> None:
-    """Are assessors consistent, and what do the least consistent ones do to the results?"""
+    """Are assessors consistent, and how do the least consistent ones affect the results?"""
     from pyramidion.analysis import consistency as ask
     from pyramidion.analysis.assessors import topic_set
     from pyramidion.analysis.sources import rouge_tables
@@ -178,12 +184,14 @@ def trained_metric(
     context: typer.Context,
     paths: Annotated[
         list[str],
-        typer.Argument(metavar="YEAR1 YEAR2 YEAR3", help="Three studies, in order; nobody need have judged the third."),
+        typer.Argument(metavar="YEAR1 YEAR2 YEAR3", help="Three studies, in order; the third needs no judgments."),
     ],
     target: Annotated[str, typer.Option(help="What to predict: pyramid, or a rated aspect.")] = "pyramid",
     features: Annotated[
         list[Path] | None,
-        typer.Option(help="Your own features: a table for each year, or one for all, with topic, system and features."),
+        typer.Option(
+            help="Your own features: a table with topic, system and features for each year, or one for all years."
+        ),
     ] = None,
     feature: Annotated[
         list[str] | None,
@@ -197,10 +205,10 @@ def trained_metric(
     ] = None,
     exclude: Annotated[
         list[int] | None,
-        typer.Option(help="Train again without so many of the worst assessors; 0 for not. [default: 1]", min=0),
+        typer.Option(help="Train again without this many of the worst assessors; 0 skips this. [default: 1]", min=0),
     ] = None,
     exclude_by: Annotated[
-        list[str] | None, typer.Option(help="The worst by alpha or autoPyramid; repeatable. [default: both]")
+        list[str] | None, typer.Option(help="Choose the worst by alpha or autoPyramid; repeatable. [default: both]")
     ] = None,
     topics: TopicSet = None,
     peers: Peers = "both",
@@ -212,7 +220,7 @@ def trained_metric(
     """Train a metric on two years of human scores and predict a third, with and without noisy assessors."""
     from pyramidion.analysis import trained_metric as ask
     from pyramidion.analysis.trained_metric import CRITERIA, predicted_scores
-    from pyramidion.cli.inputs import refuse_same
+    from pyramidion.cli.options import refuse_same
     from pyramidion.errors import UsageError
     from pyramidion.formats.score_tables import SUFFIXES, write_scores
 
@@ -230,7 +238,9 @@ def trained_metric(
         )
     each = features or []
     files = dict(zip(studies, map(str, each * len(studies) if len(each) == 1 else each), strict=False))
-    read = {file: asked.table(file, "features are a table with topic, system and features") for file in files.values()}
+    read = {
+        file: asked.table(file, "--features needs a table with topic, system and features") for file in files.values()
+    }
 
     def train() -> Any:
         trained = ask(
@@ -249,7 +259,7 @@ def trained_metric(
         )
         own = {name for table in read.values() for name in table.measures}
         if own and not any(fnmatchcase(name, pattern) for name in own for pattern in feature or ["*"]):
-            refuse_unused(context, "where --feature names built-in features only; leave one of the two out", "features")
+            refuse_unused(context, "when --feature names only built-in features; remove one of the two", "features")
         return trained
 
     found = asked.answer(train)

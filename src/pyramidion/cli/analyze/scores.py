@@ -35,7 +35,7 @@ def correlate(
     ] = None,
     system: Systems = None,
     topic: Topics = None,
-    means: Annotated[str, typer.Option(help="System means over shared topics, or as given by the tables.")] = "shared",
+    means: Annotated[str, typer.Option(help="System means: over shared topics, or as given in the tables.")] = "shared",
     matrix: Annotated[bool, typer.Option("--matrix", help="Also correlate all measures with each other.")] = False,
     resamples: Resamples = 1000,
     seed: Seed = 0,
@@ -68,7 +68,7 @@ def correlate(
 def significance(
     context: typer.Context,
     path: Source,
-    measure: Annotated[str | None, typer.Option(help="Which measure or rated aspect; the first by default.")] = None,
+    measure: Annotated[str | None, typer.Option(help="The measure or rated aspect. [default: the first]")] = None,
     test: Annotated[
         str | None,
         typer.Option(
@@ -90,7 +90,11 @@ def significance(
     pyramid: PyramidName = None,
     resamples: Annotated[
         int | None,
-        typer.Option(help="Draws of permutation and bootstrap; more where p is close. [default: 2000, 10000]", min=100),
+        typer.Option(
+            help="Draws for permutation and bootstrap; more are made when p is close to the level. [default: 2000, "
+            "10000]",
+            min=100,
+        ),
     ] = None,
     seed: Seed = 0,
     *,
@@ -120,7 +124,7 @@ def significance(
         )
         if found.result.test not in DRAWING:
             refuse_unused(
-                context, f"with the test that was made here ({found.result.test}), which draws nothing", "seed"
+                context, f"with the test that was used ({found.result.test}), which makes no random draws", "seed"
             )
         return found
 
@@ -135,7 +139,7 @@ def metric_accuracy(
     system: Systems = None,
     topic: Topics = None,
     samples: Annotated[int, typer.Option(help="How many subsets of topics to draw.", min=1)] = 100,
-    subset: Annotated[int | None, typer.Option(help="Topics in a subset. [default: 41 of 46]", min=2)] = None,
+    subset: Annotated[int | None, typer.Option(help="Topics in a subset. [default: 41 in 46, rounded]", min=2)] = None,
     level: Level = 0.05,
     seed: Seed = 0,
     *,
@@ -184,15 +188,13 @@ def pyramids(
     pyramid: Annotated[
         list[str] | None, typer.Option(help="The pyramid to compare; repeatable. [default: auto]", show_default=False)
     ] = None,
-    against: Annotated[str, typer.Option(help="The pyramid to compare it with.")] = "expert",
-    least: Annotated[
-        float, typer.Option(help="The least overlap (Dice of words) of two units that are a pair.")
-    ] = 0.25,
+    against: Annotated[str, typer.Option(help="The pyramid to compare with.")] = "expert",
+    least: Annotated[float, typer.Option(help="The minimum overlap (Dice) for two units to be paired.")] = 0.25,
     topic: Topics = None,
     *,
     asked: Asked,
 ) -> None:
-    """Is an automatic pyramid like a manual one? Units by weight, units of one paired with units of the other."""
+    """Is an automatic pyramid like a manual one? Counts units by weight and pairs the units of both pyramids."""
     from pyramidion.analysis import pyramid_pairs as ask
 
     study = asked.study(path)

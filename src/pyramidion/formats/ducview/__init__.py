@@ -1,9 +1,8 @@
 """DUCView files, in which the expert pyramids of DUC and TAC were made: ``.pyr`` pyramids and ``.pan`` annotations.
 
-A ``.pyr`` holds the references of a topic in one text and the units marked in it; a ``.pan`` holds a peer, how often
-it expresses each unit, and a copy of the pyramid. What goes wrong in the 1,481 real files of DUC 2006 and 2007 is
-put right here and reported as a warning, and no contributor loses its weight; what cannot be put right is an error and
-left out.
+A ``.pyr`` holds the references of a topic in one text and the units marked in it; a ``.pan`` holds a peer, how often it
+expresses each unit, and a copy of the pyramid. The errors of the 1,481 real files of DUC 2006 and 2007 are repaired
+here and reported as warnings, and no contributor loses its weight; what cannot be repaired is an error and is left out.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Java regular expressions that come with a file, matched in time linear in the text.
 
 Such a pattern is hostile input: Python's ``re`` backtracks, and ``(a+)+$`` would hang it. This matcher follows all
-states at once instead (Thompson 1968, CACM 11(6):419-422) and counts its steps. It knows what headers of summaries
-need of java.util.regex and refuses the rest (look-around, back references, class intersections). Where it deviates:
-``^`` and ``$`` mean the ends of a line, the longest of the leftmost matches is taken, possessive quantifiers are
-greedy ones, and nothing but an explicit newline matches across lines.
+states at once instead (Thompson 1968, CACM 11(6):419-422) and counts its steps. It supports the part of java.util.regex
+that headers of summaries need and refuses the rest (look-around, back references, class intersections). Where it
+deviates: ``^`` and ``$`` mean the ends of a line, the longest of the leftmost matches is taken, possessive quantifiers
+are greedy ones, and nothing but an explicit newline matches across lines.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_PATTERN = 1000
 MAX_DEPTH = 50
 MAX_STATES = 5000
 MAX_STEPS = 5_000_000
-"""About two seconds; ten references of 250 words take some 30,000 steps."""
+"""About two seconds; ten references of 250 words take about 30,000 steps."""
 
 
 class PatternError(Exception):
@@ -215,7 +215,7 @@ class _Parser:
         tests: list[CharTest] = []
         while not (tests and self._take(r"\]")):
             if not self.rest or self._take(r"\[|&&"):
-                raise PatternError("a '[' is not closed, or holds another one or '&&'")
+                raise PatternError("a '[' is not closed, or contains another '[' or '&&'")
             tests.append(self._escape() or self._range())
         return lambda char: any(test(char) for test in tests) != negated
 

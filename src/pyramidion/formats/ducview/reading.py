@@ -1,9 +1,9 @@
-"""Reading .pyr and .pan files into one study; what is wrong with them is put right and reported.
+"""Reading .pyr and .pan files into one study; errors are repaired and reported.
 
 A contributor counts in the weight of its unit, whatever is wrong with its parts: DUCView and the official scores count
-it. So it is kept as long as the file says which reference it belongs to: the one that has most of its words, else the
-one its offsets point to. Words that are not there are left out, every repair is a warning, and only a contributor that
-points nowhere is lost.
+it. So it is kept as long as the file says which reference it belongs to: the one that has most of its words, otherwise
+the one its offsets point to. Words that are not in the text are left out, every repair is a warning, and only a
+contributor that points nowhere is lost.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from itertools import count
 from pathlib import Path
 
 from pyramidion.errors import Problems
-from pyramidion.formats.ducview.names import PeerName, peer_of, topic_of
-from pyramidion.formats.ducview.text import Passage, Section, dense, sections, whole
+from pyramidion.formats.ducview.text import Passage, PeerName, Section, dense, peer_of, sections, topic_of, whole
 from pyramidion.formats.ducview.xml import UNMATCHED_UID, XmlContributor, XmlPart, XmlText, XmlUnit, load
 from pyramidion.formats.files import files, subfolders
 from pyramidion.study import UNMATCHED, ContentUnit, Contributor, Judge, Judgment, Pyramid, Span, Study, Summary, Topic
@@ -42,7 +41,7 @@ def read(path: Path, problems: Problems) -> Study:
     for file in inside if folders else [path]:
         reader.add(file)
     if folders and not inside:
-        problems.error(str(path), "holds no .pyr or .pan file")
+        problems.error(str(path), "contains no .pyr or .pan file")
     return reader.study()
 
 
@@ -99,7 +98,7 @@ class _Reader:
                 self._add_peer(name, document.peer, file)
 
     def _add_pyramid(self, topic: str, content: XmlText, file: Path) -> None:
-        """Every .pan holds a copy of its pyramid: one is used, the others are only compared with it."""
+        """Every .pan holds a copy of its pyramid: one is used and the others are only compared with it."""
         used = self.topics.get(topic)
         if used is None:
             self.topics[topic] = _read_pyramid(topic, content, file, self.problems)
@@ -121,7 +120,7 @@ class _Reader:
         )
         if peer.text != content.text:
             # Locating the parts in the other text moves them to where their words are.
-            self.problems.warning(str(file), f"the text of peer {name.system} differs from that read before it")
+            self.problems.warning(str(file), f"the text of peer {name.system} differs from the one read before")
         self.judges.setdefault(name.judge, Judge(name.judge, "expert"))
         for judgment in _read_peer(name, content, peer.text, self.topics[name.topic], file, self.problems):
             self.judgments.add(judgment)
@@ -145,7 +144,7 @@ def _read_pyramid(topic: str, content: XmlText, file: Path, problems: Problems) 
         where = f"{file}, scu {unit.uid or repr(unit.label[:40])}"
         id = _new_uid(unit, units, taken)
         if id != unit.uid:
-            problems.warning(where, f"its uid is missing or used by another scu; it is read as {id}")
+            problems.warning(where, f"its uid is missing or used by another scu; {id} is used instead")
         contributors = tuple(_contributors(unit, passage, text_sections, where, problems))
         units[id] = ContentUnit(id, unit.label, contributors, comment=unit.comment)
         uids[id] = unit.uid
@@ -167,7 +166,7 @@ def _contributors(
         if made:
             yield made
         else:
-            problems.error(here, "is left out and not counted: nothing says which reference it is in")
+            problems.error(here, "is left out and not counted: nothing says which reference it belongs to")
 
 
 def _new_uid(unit: XmlUnit, units: Mapping[str, ContentUnit], taken: Collection[str]) -> str:
@@ -243,7 +242,7 @@ def _question(
 ) -> str | None:
     """The id of the unit a peerscu is about, nothing for unmatched content, None where there is no such unit.
 
-    In some years the uids of peer and pyramid differ, so the label has to agree, or decides.
+    In some years the uids of peer and pyramid differ, so the label must agree, or it decides.
     """
     labels = _labels(unit)
     same = [id for label in sorted(labels) for id in loaded.labels.get(label, [])]
@@ -255,13 +254,13 @@ def _question(
         problems.warning(where, f"its label is that of scu {same[0]}, so it counts for that scu")
         return same[0]
     if unit.uid in loaded.uids:
-        problems.warning(where, "its label differs from that of the scu with the same uid, which is taken")
+        problems.warning(where, "its label differs from that of the scu with the same uid, which is used")
         return unit.uid
     what = "is left out: neither its uid nor its label is one of the pyramid's"
     if unit.contributors:
         problems.error(where, what)
     else:
-        problems.warning(where, f"{what}, and nothing of the peer is in it")
+        problems.warning(where, f"{what}; it contains no content of the peer")
     return None
 
 
@@ -298,7 +297,7 @@ def _contributor(
     home = _home_section(places, passage, sections)
     pointed = _section_pointed_at(parts, places, passage, sections) if home is None else None
     if pointed is not None and any(not part.is_empty for part in parts):
-        what = f"none of its words is in a reference; it counts in {pointed.name}, where its parts point to"
+        what = f"none of its words is in a reference; it counts for {pointed.name}, which its parts point to"
         problems.warning(where, what)
     section = home or pointed
     if section is None:
@@ -325,7 +324,7 @@ def _places(parts: Iterable[XmlPart], passage: Passage, where: str, problems: Pr
             continue
         span = passage.locate(part)
         if span is None:
-            what = f"part {part.label[:40]!r} is left out: it is not {_address(part)}, nor anywhere else"
+            what = f"part {part.label[:40]!r} is left out: it is neither {_address(part)} nor anywhere else"
             problems.warning(where, what)
         else:
             yield _Place(part, span, (part.start, part.end) != passage.to_units(span))
@@ -388,7 +387,7 @@ def _span_inside(
             return span
     shared = Span(max(place.span.start, home.start), min(place.span.end, home.end))
     if shared.start < shared.end and passage.density(shared):
-        what = f"part {place.part.label[:40]!r} goes beyond reference {home.name}; only its words there are kept"
+        what = f"part {place.part.label[:40]!r} extends beyond reference {home.name}; only its words there are kept"
         problems.warning(where, what)
         return passage.without_margins(shared)
     if place.moved and (again := passage.locate_within(place.part, home.start, home.end)):

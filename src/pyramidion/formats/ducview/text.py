@@ -3,9 +3,9 @@
 Offsets are Java's: UTF-16 code units over the whole text. About 0.5% of them are wrong in real files, so a part is
 believed only where the text says what its label says, white space aside; otherwise its label is searched for.
 
-References follow one another, each below a header line. In foreign files the newlines around a reference are
-not part of it. In files of our own, known by their pattern, exactly one newline parts a text from the headers, so
-that a text comes back as it was, newlines at its ends included.
+References follow one another, each below a header line. In foreign files the newlines around a reference are not part
+of it. In files of our own, known by their pattern, exactly one newline separates a text from the headers, so that a
+text is read back unchanged, including newlines at its ends.
 """
 
 from __future__ import annotations
@@ -18,12 +18,73 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 from pyramidion.errors import Problems
 from pyramidion.formats.ducview.java_regex import JavaPattern, PatternError
-from pyramidion.formats.ducview.names import author_of
 from pyramidion.formats.ducview.xml import XmlPart
+from pyramidion.formats.files import from_file_name, to_file_name
 from pyramidion.study import Span
+
+# ----------------------------------------------------------------------
+# Who annotated which peer of which topic: DUCView files say so only in their names.
+#
+# NIST 2006 annotator.topic.M.250.selector.peer.pan 1.D0601.M.250.A.09.pan NIST 2007 topic.M.250.selector.peer.pan
+# D0701.M.250.A.9.pan ours topic.system.pan, topic.system.judge.pan each part percent-encoded, dots included
+
+JUDGE = "annotator"
+"""The annotator if the file name does not name one."""
+
+_NIST_SET = r"(?P<topic>D\d[^.\s]*)\.[A-Z]+\.\d+\.[^.\s]+"
+_NIST_TEXT = re.compile(rf"(?:(?P<annotator>[^.\s]+)\.)?{_NIST_SET}\.(?P<id>[^.\s]+)", re.IGNORECASE)
+_NIST_PYRAMID = re.compile(_NIST_SET, re.IGNORECASE)
+
+
+class PeerName(NamedTuple):
+    topic: str
+    system: str
+    judge: str = JUDGE
+    source: str = ""
+
+
+def topic_of(stem: str) -> str:
+    """The topic of a ``.pyr`` file."""
+    nist = _NIST_PYRAMID.fullmatch(stem)
+    return nist["topic"] if nist else from_file_name(stem)
+
+
+def peer_of(stem: str) -> PeerName:
+    """Topic, system and judge of a ``.pan`` file; a name that says nothing is both topic and system."""
+    if nist := _NIST_TEXT.fullmatch(stem):
+        return PeerName(nist["topic"], _without_padding(nist["id"]), nist["annotator"] or JUDGE, stem)
+    parts = [from_file_name(part) for part in stem.split(".")]
+    if len(parts) in {2, 3} and all(parts):
+        return PeerName(*parts)
+    return PeerName(from_file_name(stem), from_file_name(stem))
+
+
+def author_of(nist_id: str) -> str:
+    """The last part of a NIST id such as D0601.M.250.A.B; empty if it is not one."""
+    nist = _NIST_TEXT.fullmatch(nist_id)
+    return nist["id"] if nist and not nist["annotator"] else ""
+
+
+def pyr_name(topic: str) -> str:
+    return f"{_part(topic)}.pyr"
+
+
+def pan_name(name: PeerName) -> str:
+    parts = (name.topic, name.system) if name.judge == JUDGE else (name.topic, name.system, name.judge)
+    return ".".join(map(_part, parts)) + ".pan"
+
+
+def _part(id: str) -> str:
+    return to_file_name(id).replace(".", "%2E")
+
+
+def _without_padding(peer: str) -> str:
+    return (peer.lstrip("0") or "0") if peer.isascii() and peer.isdigit() else peer
+
 
 MAX_SEARCHED = 500_000_000
 """How many characters are searched for lost labels in one text: more than any honest file needs."""
@@ -260,7 +321,7 @@ def _foreign_sections(text: str, headers: Sequence[_Header], where: str, problem
     if before.strip() and separators:  # lines without names are between references, not above them
         yield Section("", 0, headers[0].start)
     elif before.strip():
-        problems.warning(where, f"the text before the first header is left out: {before.strip()[:40]!r}")
+        problems.warning(where, f"text before the first header is left out: {before.strip()[:40]!r}")
     for section in _bodies(text, headers):
         if author := author_of(section.name):
             yield replace(section, name=author, source=section.name)

@@ -14,8 +14,7 @@ from itertools import count
 from pathlib import Path
 
 from pyramidion.errors import Problems, UsageError
-from pyramidion.formats.ducview.names import PeerName, pan_name, peer_of, pyr_name, topic_of
-from pyramidion.formats.ducview.text import Passage, lay_out
+from pyramidion.formats.ducview.text import Passage, PeerName, lay_out, pan_name, peer_of, pyr_name, topic_of
 from pyramidion.formats.ducview.xml import (
     NO_PLACE,
     UNMATCHED_UID,
@@ -50,7 +49,7 @@ class _Sheet:
 
 
 def write(study: Study, path: Path, problems: Problems) -> None:
-    """A ``.pyr`` or ``.pan`` file where the path ends so and one is enough, otherwise a folder of them."""
+    """Write a ``.pyr`` or ``.pan`` file if the path has that suffix and one is enough, otherwise a folder of them."""
     sheets = {sheet.topic: sheet for sheet in _sheets(study, problems)}
     suffix = path.suffix.lower()
     if suffix == ".pyr":
@@ -67,23 +66,21 @@ def write(study: Study, path: Path, problems: Problems) -> None:
 
 def _write_pyr(study: Study, sheets: Mapping[str, _Sheet], path: Path, problems: Problems) -> None:
     if len(sheets) != 1:
-        raise UsageError(f"{path} holds the pyramid of one topic, not of {len(sheets)}; name a folder to write to")
+        raise UsageError(f"{path} can hold the pyramid of only one topic, not of {len(sheets)}; give a folder instead")
     [sheet] = sheets.values()
     if topic_of(path.stem) != sheet.topic:
         problems.warning(
             str(path), f"topic {sheet.topic!r} will be read as {topic_of(path.stem)!r}, as the file is named"
         )
     if study.peers:
-        problems.warning(str(path), "a .pyr file holds no peers and no judgments; name a folder to keep them")
+        problems.warning(str(path), "a .pyr file cannot hold peers and judgments; give a folder to keep them")
     _write_file(path, XmlFile(sheet.pyramid))
 
 
 def _write_pan(study: Study, sheets: Mapping[str, _Sheet], path: Path, problems: Problems) -> None:
     peers = list(_peers(study, sheets, problems))
     if len(peers) != 1:
-        raise UsageError(
-            f"{path} holds one peer annotated by one judge, not {len(peers)} of them; name a folder to write to"
-        )
+        raise UsageError(f"{path} can hold one peer annotated by one judge, not {len(peers)}; give a folder instead")
     [(name, peer)] = peers
     read_as = peer_of(path.stem)
     if read_as[:3] != name[:3]:
@@ -113,7 +110,9 @@ def _sheets(study: Study, problems: Problems) -> Iterator[_Sheet]:
         renumbered += [f"{topic.id}: {id} -> {uid}" for id, uid in uids.items() if id != uid]
         yield _sheet(study, pyramid, uids, problems)
     if renumbered:
-        problems.warning("units", f"DUCView wants numbers as ids; {len(renumbered)} are changed ({renumbered[0]}, ...)")
+        problems.warning(
+            "units", f"DUCView needs numbers as ids; {len(renumbered)} ids are changed ({renumbered[0]}, ...)"
+        )
 
 
 def _choose(study: Study, topic: str, problems: Problems) -> Pyramid | None:
@@ -122,7 +121,9 @@ def _choose(study: Study, topic: str, problems: Problems) -> Pyramid | None:
     marked = [pyramid for pyramid in pyramids if any(c.spans for unit in pyramid.units for c in unit.contributors)]
     chosen = study.pyramid(topic, "expert") or (marked[0] if len(marked) == 1 else None)
     if chosen is None:
-        problems.warning(where, "is left out: it has no pyramid named 'expert', nor just one with marked words")
+        problems.warning(
+            where, "is left out: it has neither a pyramid named 'expert' nor exactly one with marked words"
+        )
         return None
     left_out = [pyramid.name for pyramid in pyramids if pyramid is not chosen]
     if left_out:
@@ -157,7 +158,7 @@ def _sheet(study: Study, pyramid: Pyramid, uids: Mapping[str, str], problems: Pr
         here = f"{where}, unit {unit.id}"
         kept = list(_contributions(unit, placed, here, problems))
         if not kept:
-            problems.warning(here, "is left out with the judgments on it: it has no contributor in a reference")
+            problems.warning(here, "is left out with its judgments: it has no contributor in a reference")
             continue
         label, comment = holdable(unit.label, here, problems), holdable(unit.comment, here, problems)
         contributors = tuple(_xml_contributor(spans, passage, placed[reference][1]) for reference, spans in kept)
@@ -173,7 +174,7 @@ def _references(study: Study, pyramid: Pyramid, problems: Problems) -> Iterator[
         where = f"topic {pyramid.topic}, reference {id}"
         reference = study.summary(pyramid.topic, id, "reference")
         if reference is None:
-            problems.warning(where, "is left out: its text is not here")
+            problems.warning(where, "is left out: its text is missing")
         else:
             yield replace(reference, text=holdable(reference.text, where, problems))
     for reference in study.references:
@@ -192,7 +193,7 @@ def _contributions(
             text, _ = placed[contributor.reference]
             yield contributor.reference, _spans_that_fit(contributor.spans, text, here, problems)
         else:
-            problems.warning(here, f"is left out: the text of reference {contributor.reference} is not here")
+            problems.warning(here, f"is left out: the text of reference {contributor.reference} is missing")
 
 
 def _xml_contributor(spans: Mention, passage: Passage, offset: int) -> XmlContributor:
@@ -229,7 +230,7 @@ def _peers(study: Study, sheets: Mapping[str, _Sheet], problems: Problems) -> It
         where = f"topic {topic}, system {system}, judge {judge}"
         peer = study.summary(topic, system)
         if peer is None:
-            problems.warning(where, "is left out: there is no text of this peer")
+            problems.warning(where, "is left out: the text of this peer is missing")
             continue
         annotated.add((topic, system))
         text = holdable(peer.text, where, problems)
@@ -255,12 +256,12 @@ def _answers(study: Study, sheets: Mapping[str, _Sheet], problems: Problems) -> 
             continue
         answers = groups.setdefault((judgment.topic, judgment.system, judgment.judge), {})
         if judgment.unit in answers:
-            lost["made on the same unit twice"] += 1
+            lost["on a unit already judged"] += 1
         answers.setdefault(judgment.unit, judgment)
     for reason, number in lost.items():
         problems.warning("judgments", f"{number} are left out: {reason}")
     for judge in sorted({judge for _, _, judge in groups if kinds[judge] == "model"}):
-        problems.warning(f"judge {judge}", "is a model, but will be read as an expert")
+        problems.warning(f"judge {judge}", "is a model, but will be read back as an expert")
     return groups
 
 
@@ -280,7 +281,7 @@ def _peerscus(
             problems.error(here, f"is left out: {value:g} is not a number of mentions")
     if unanswered:
         some = ", ".join(unanswered[:5]) + (", ..." if len(unanswered) > 5 else "")
-        problems.warning(where, f"{len(unanswered)} units without an answer will be read as absent: {some}")
+        problems.warning(where, f"{len(unanswered)} unanswered units will be read back as absent: {some}")
 
 
 def _mentions(
@@ -289,7 +290,9 @@ def _mentions(
     """As many contributors as there are mentions, with their words where these are known."""
     mentions = [_spans_that_fit(mention, passage.text, where, problems) for mention in evidence]
     if len(mentions) > number:
-        problems.warning(where, f"counts {number} mentions, but shows {len(mentions)}; the last ones become one")
+        problems.warning(
+            where, f"counts {number} mentions, but has evidence for {len(mentions)}; the last ones are merged"
+        )
         rest = tuple(sorted(span for mention in mentions[max(0, number - 1) :] for span in mention))
         mentions = [*mentions[: number - 1], rest] if number else []
     for mention in mentions:

@@ -1,4 +1,4 @@
-"""DUCView XML as plain values, and back. Only what a file says, not what it means.
+"""DUCView XML as plain values, and back. Syntax only, not meaning.
 
 Files come from strangers: their size is bounded, entities and default attributes (both can blow up a small file)
 are refused, and nothing outside the file is ever opened.
@@ -50,7 +50,7 @@ NO_PLACE = XmlPart("", 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class XmlContributor:
-    """``label`` is what the file says of its words; it is written anew from the parts."""
+    """``label`` is the file's copy of its words; when written, it is made from the parts."""
 
     parts: tuple[XmlPart, ...]
     comment: str = ""
@@ -69,7 +69,7 @@ class XmlUnit:
 
 @dataclass(frozen=True, slots=True)
 class XmlText:
-    """A text and the units marked in it. ``header`` is the pattern that parts the references of a pyramid."""
+    """A text and the units marked in it. ``header`` is the pattern that separates the references of a pyramid."""
 
     text: str
     units: tuple[XmlUnit, ...]
@@ -141,7 +141,7 @@ def _parse(raw: bytes, where: str, problems: Problems) -> Element | None:
             return None
         else:
             if number > 1:
-                problems.warning(where, f"holds {number} XML documents, one after the other; the last one is used")
+                problems.warning(where, f"contains {number} XML documents in a row; the last one is used")
             return root
     problems.error(where, f"holds more than {MAX_DOCUMENTS} XML documents")
     return None

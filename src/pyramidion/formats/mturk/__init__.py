@@ -6,7 +6,7 @@ judging input     eventId, summaryId, qIdList, summary_text, statement_1 ...    
 judging results   HITId, AssignmentId, WorkerId, ..., Input.*, Answer.S1Answer ...     one assignment per row
 writing results   HITId, WorkerId, ..., Input.*, other Answer.*                        one assignment per row
 
-Each file is recognised by its header. An unanswered statement is missing (None), never "present" as in the released
+Each file is recognised by its header. An unanswered unit is missing (None), never "present" as in the released
 LitePyramids code.
 """
 

@@ -74,7 +74,7 @@ _ANSWER = re.compile(r"Answer\.S(\d+)Answer")
 
 
 def kind_of(header: Iterable[str]) -> Kind | None:
-    """What a file with these columns holds; enough columns to tell, even where required ones are missing."""
+    """What a file with these columns holds; recognised even if required columns are missing."""
     names = set(header)
     judging = any(_STATEMENT.fullmatch(name) or _ANSWER.fullmatch(name) for name in names)
     if not names.isdisjoint({"questionId", "questionText"}):
@@ -137,7 +137,7 @@ ANSWERS: dict[str, float | None] = {
 
 
 def system_of(id: str) -> str:
-    """Who wrote the summary with this id: the last part of a NIST name, else the id itself."""
+    """Who wrote the summary with this id: the last part of a NIST name, otherwise the id itself."""
     name = parse_name(id)
     return name.system if name else id
 
@@ -146,7 +146,7 @@ def system_of(id: str) -> str:
 
 
 def split_ids(cell: str, count: int) -> list[str] | None:
-    """The ids of a cell, split in the first way that gives this many; None where no way does."""
+    """The ids of a cell, split in the first way that gives this many; None if no way does."""
     for split in _SPLITS:
         ids = [id for part in split(cell) if (id := part.strip())]
         if len(ids) == count:

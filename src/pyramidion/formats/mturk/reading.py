@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pyramidion.errors import Problems
-from pyramidion.formats.files import files, read_header, read_rows
+from pyramidion.formats.files import files, parse_number, read_header, read_rows
 from pyramidion.formats.mturk.columns import (
     ANSWERS,
     PYRAMID,
@@ -114,7 +113,7 @@ class _Units:
             raise _BadRowError("column 'questionText' is empty")
         known = self.listed[topic].setdefault(unit.id, _ListedUnit(unit))
         if known.unit != unit:
-            raise _BadRowError(f"unit {unit.id} of {topic} has another text, author or source than before")
+            raise _BadRowError(f"unit {unit.id} of {topic} has a different text, author or source than before")
         if file in known.uses:
             raise _BadRowError(f"unit {unit.id} of {topic} is in this file twice")
         use = row["forUse"].strip()
@@ -144,7 +143,9 @@ class _Units:
     def pyramid(self, topic: str, references: set[str]) -> Pyramid | None:
         if topic in self.written and (topic in self.listed or topic in self.stated):
             count = len(self.written[topic])
-            what = f"{count} statements of the writing results are left out: other files here say which units are used"
+            what = (
+                f"{count} units of the writing results are left out, because other files here say which units are used"
+            )
             self.problems.warning(f"topic {topic}", what)
         if topic in self.stated:
             units = tuple(ContentUnit(id, label) for id, label in self.stated[topic].items())
@@ -202,7 +203,7 @@ class _Reader:
         summary = Summary(topic, system, text, role, source=id if id != system else "")
         known = self.summaries.setdefault((topic, role, system), summary)
         if known.text != text:
-            raise _BadRowError(f"{role} {system} of {topic} has another text than before")
+            raise _BadRowError(f"{role} {system} of {topic} has a different text than before")
         self.topics[topic] = None
         return known
 
@@ -218,8 +219,8 @@ class _Reader:
             self.seen[kind, id] = answers
             return True
         if self.seen[kind, id] != answers:
-            raise _BadRowError(f"assignment {id} had other answers before")
-        self.problems.warning(where, f"assignment {id} was there before; it is read once")
+            raise _BadRowError(f"assignment {id} was read before with different answers")
+        self.problems.warning(where, f"assignment {id} appears twice; it is read once")
         return False
 
     # -- judging ---------------------------------------------------------------------------------------------
@@ -252,7 +253,7 @@ class _Reader:
 
     def _add_task(self, task: Task) -> None:
         if self.tasks.setdefault(task.id, task) != task:
-            raise _BadRowError(f"HIT {task.id} was about another summary or other units before")
+            raise _BadRowError(f"HIT {task.id} appeared before with another summary or other units")
 
     def _add_answers(self, where: str, row: _Row) -> None:
         statements = _statements(row)
@@ -322,10 +323,7 @@ def _answers(row: _Row, statements: dict[int, str]) -> list[float | None]:
 
 def _seconds(row: _Row) -> float | None:
     cell = row.get("WorkTimeInSeconds", "").strip()
-    try:
-        seconds = float(cell) if cell else None
-    except ValueError:
-        seconds = math.nan
-    if seconds is not None and not math.isfinite(seconds):
+    seconds = parse_number(cell)
+    if cell and seconds is None:
         raise _BadRowError(f"column 'WorkTimeInSeconds' is {cell!r}, which is not a number")
     return seconds

@@ -34,9 +34,9 @@ def write(study: Study, path: Path, problems: Problems) -> None:
     single = path.suffix.lower() == ".csv"
     tables = {**writer.units(single), **writer.writing_input(), **writer.judging()}
     if not tables:
-        raise UsageError("the study has no units, references or judging tasks: there is nothing to write for MTurk")
+        raise UsageError("the study has no units, references or judging tasks to write for MTurk")
     if single and len(tables) > 1:
-        raise UsageError(f"{path} is one file, but the study needs {', '.join(tables)}: give the name of a folder")
+        raise UsageError(f"{path} is one file, but the study needs {', '.join(tables)}; give a folder instead")
     writer.report_left_out(tables)
     if single:
         _write_table(path, next(iter(tables.values())))
@@ -128,7 +128,7 @@ class _Writer:
                 what = f"its references read back as {', '.join(sorted(held)) or 'none'}"
                 self.problems.warning(f"topic {pyramid.topic}, pyramid {pyramid.name}", what)
         kept_units = [unit for units in self.pyramids.values() for unit in units]
-        self._warn(sum(len(unit.references) > 1 for unit in kept_units), "units that lose all references but the first")
+        self._warn(sum(len(unit.references) > 1 for unit in kept_units), "units lose all references but the first")
         self._warn(sum(unit.group == "0" for unit in kept_units), "units whose group '0' reads back as not used")
 
     def writing_input(self) -> dict[str, _Table]:
@@ -139,7 +139,7 @@ class _Writer:
 
     def judging(self) -> dict[str, _Table]:
         tasks = {task.id: task for task in self.study.tasks if self._fits(task)}
-        self._warn(len(self.study.tasks) - len(tasks), "tasks left out, their peers or units are not written")
+        self._warn(len(self.study.tasks) - len(tasks), "tasks left out, because their peers or units are not written")
         answers = self._answers(tasks)
         tables: dict[str, _Table] = {}
         most = max((len(task.units) for task in tasks.values()), default=1) or 1
@@ -181,7 +181,9 @@ class _Writer:
                 answers[judgment.task, judgment.judge][judgment.unit] = judgment.value
             else:
                 left_out += 1
-        self._warn(left_out, "judgments left out, not by crowd judges on units and tasks that are written")
+        self._warn(
+            left_out, "judgments left out, because they are not by crowd workers on units and tasks that are written"
+        )
         for (topic, system), judges in loose.items():
             judged = {unit for given in judges.values() for unit in given}
             task = self._new_task(topic, system, judged, tasks)
@@ -229,8 +231,10 @@ class _Writer:
         peers = {(row[0], row[1]) for row in judging.rows}
         ids = {s: self._summary_id(s.topic, s.system, s.role) for s in self.study.summaries}
         lost = sum((s.topic, ids[s]) not in peers for s in self.study.peers)
-        self._warn(lost, "peers left out, they are in no task")
-        self._warn(sum(bool(s.source) and ids[s] != s.source for s in ids), "source names that are not NIST ids lost")
+        self._warn(lost, "peers left out, because they are in no task")
+        self._warn(
+            sum(bool(s.source) and ids[s] != s.source for s in ids), "source names lost, because they are not NIST ids"
+        )
         for name in sorted({s.system for s in ids if system_of(ids[s]) != s.system}):
             self.problems.warning(f"system {name}", f"looks like a NIST id and reads back as {system_of(name)!r}")
 

@@ -1,4 +1,4 @@
-"""What a partitioner gives: units that cover every sentence of every reference by exactly one segmentation."""
+"""The result of a partitioner: units that cover every sentence of every reference by exactly one segmentation."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from pyramidion.encoder.segments import SentenceId, Untouched, left_over
+from pyramidion.encoder.sentences import SentenceId, Untouched, left_over
 from pyramidion.pyramids.graph import SimilarityGraph
 
 Nodes = tuple[int, ...]
 
 
 class Unit(NamedTuple):
-    """A content unit: the segments that contribute to it (numbers in the caller's order), one a reference."""
+    """A content unit: the segments that contribute to it (numbers in the caller's order), one per reference."""
 
     members: tuple[int, ...]
     attraction: float
@@ -54,10 +54,8 @@ def assemble(
     proven: bool,
     notes: Sequence[str] = (),
 ) -> Partition:
-    """Add the single segments to the chosen units of two and more, and name everything as the caller did.
-
-    Where no objective is given, it is the paper's AP.
-    """
+    """Add the single segments to the chosen units of two and more, and use the caller's numbering. The default
+    objective is the paper's AP."""
     shared = list(chosen)
     cut = _segmentations(graph, shared, untouched)
     used = {node for unit in shared for node in unit}

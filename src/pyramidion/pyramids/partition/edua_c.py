@@ -12,8 +12,8 @@ objective, which is why EDUA-G has capacities and EDUA-X a sum. It also means th
 candidate for each class, all compatible, by integer programming (`packing`).
 
 ``maximal=True`` (the partitioner ``edua-c-maximal``) asks for the greatest AP among pyramids to which no further unit
-can be added, which is how the paper's depth-first search walks (`maximal`). Then a mean has to bear every unit that
-cannot be avoided, nothing as simple holds, and only small graphs are solved to the end.
+can be added, which is how the paper's depth-first search walks (`maximal`). Then a mean includes every unit that cannot
+be avoided, there is no such simple result, and only small graphs are solved completely.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyramidion.encoder.segments import Untouched
+from pyramidion.encoder.sentences import Untouched
 from pyramidion.pyramids.graph import SimilarityGraph
 from pyramidion.pyramids.partition import Nodes, Partition, assemble, leaves_a_single
 from pyramidion.pyramids.partition.packing import MAX_NODES, MAX_SECONDS, Candidates, pack
@@ -173,7 +173,7 @@ def partition(
 ) -> Partition:
     """The best pyramid by AP.
 
-    ``max_nodes`` and ``max_seconds`` bound the search; a note says where that was not enough for a proof.
+    ``max_nodes`` and ``max_seconds`` bound the search; a note says if that was not enough for a proof.
     """
     candidates = [
         Candidates(graph.cliques.members[size], attraction + _TIE * size)

@@ -3,9 +3,7 @@
 Weight class r holds at most y_r = (segments + alpha) (1/r)^beta units, and no more than the class below it (formulas 1
 and 2). Classes are filled from the top. Where a class stays smaller than the one above, the least attractive units of
 that one are taken apart: a unit of weight r+1 becomes its most attractive part of weight r, and the segment that comes
-free may complete another unit. What no unit takes has weight 1.
-
-Where the paper leaves room:
+free may complete another unit. Segments in no unit have weight 1. Where the paper leaves room for choices:
 
 - y_r counts whole units, but a first unit of a class always has a place (algorithm 1 enters a class when 0 <= y_r), and
   is not taken apart for the shape either. Otherwise short or identical references could have no unit of full weight.
@@ -21,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pyramidion.encoder.segments import Untouched
+from pyramidion.encoder.sentences import Untouched
 from pyramidion.errors import UsageError
 from pyramidion.pyramids.graph import SimilarityGraph
 from pyramidion.pyramids.partition import Nodes, Partition, assemble
@@ -30,7 +28,7 @@ from pyramidion.pyramids.partition import Nodes, Partition, assemble
 def partition(
     graph: SimilarityGraph, *, alpha: float = 10.0, beta: float = 2.5, untouched: Untouched = "whole"
 ) -> Partition:
-    """The greedy pyramid. Its objective is the paper's AP, which it does not maximise."""
+    """The greedy pyramid. Its reported objective is the paper's AP, which it does not maximise."""
     draft = _Draft(graph, capacities(len(graph.order), graph.cliques.sizes, alpha=alpha, beta=beta))
     for weight in graph.cliques.sizes:
         draft.fill(weight)

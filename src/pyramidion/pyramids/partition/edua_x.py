@@ -9,7 +9,7 @@ and a single segment nothing; the pyramid with the greatest sum is found by inte
 Why this sum. The paper's AP averages within a weight class, so a second good unit in a class can only lower it. Any sum
 ends that, but sums differ in what they merge. Take two facts, each told by two references with similarity .9, that are
 related (.55) while t_edge is .5. The sum of all similarities within units, with or without t_edge taken off, rises when
-the four become one unit, because a unit of weight w has w(w-1)/2 edges: weak edges are bought by their number. (w-1) AS
+the four become one unit, because a unit of weight w has w(w-1)/2 edges: weak edges win by their number. (w-1) AS
 rises as well: 2.0 against 1.8. With (w-1)(AS - t_edge) it falls from .8 to .5 and the facts stay apart. Up to a factor,
 this is the average association of graph clustering (Shi and Malik 2000), that is k-means over the segments, and t_edge
 is the similarity that just pays for one more member: a segment at t_edge to all others in a unit never improves it.
@@ -19,7 +19,7 @@ An edge at t_edge exactly still counts for a little (one thousandth), so that re
 
 from __future__ import annotations
 
-from pyramidion.encoder.segments import Untouched
+from pyramidion.encoder.sentences import Untouched
 from pyramidion.pyramids.graph import SimilarityGraph
 from pyramidion.pyramids.partition import Partition, assemble
 from pyramidion.pyramids.partition.packing import MAX_NODES, MAX_SECONDS, Candidates, pack

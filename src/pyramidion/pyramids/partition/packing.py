@@ -1,4 +1,4 @@
-"""The heaviest set of compatible candidate units, exactly: set packing with one segmentation a sentence.
+"""The heaviest set of compatible candidate units, exactly: set packing with one segmentation per sentence.
 
 A candidate uses its segments, each segment may be used once, and only where its segmentation is the one chosen for the
 sentence. As an integer programme: maximise the gain of the candidates x subject to
@@ -13,7 +13,7 @@ and, for an objective that averages within weight classes (EDUA-C), a reward of 
 
 There may be half a million candidates and hardly any of them matters, so the linear relaxation is solved over a few
 thousand (sifting): its prices tell in one array operation which others could improve it, and those join until none can.
-The relaxation is usually whole already. Where it is not, candidates that the prices rule out (they cost more than
+The relaxation is usually integral already. Where it is not, candidates that the prices rule out (they cost more than
 the distance between the relaxation and a solution at hand) are left out, and HiGHS solves the rest by branch and bound.
 """
 
@@ -52,7 +52,7 @@ class Candidates(NamedTuple):
 
 
 class Packing(NamedTuple):
-    """``bound`` is what no packing exceeds; infinite where there was no time to find it."""
+    """``bound`` is an upper bound on the gain; infinite if there was no time to find one."""
 
     chosen: list[tuple[int, ...]]
     gain: float
@@ -60,7 +60,7 @@ class Packing(NamedTuple):
     bound: float = np.inf
 
     def notes(self, what: str) -> tuple[str, ...]:
-        """What a user should know of a result without proof."""
+        """Notes on a result without proof."""
         if self.proven:
             return ()
         most = f", at most {self.bound:.4g}," if np.isfinite(self.bound) else ""

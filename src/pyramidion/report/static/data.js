@@ -1,7 +1,7 @@
 // @ts-check
 // The report's data, and files made of them. All scripts of a report are put into its one file, without their imports.
 
-import { byId, el } from "../../web/static/shared/dom.js";
+import { byId, el } from "../../server/static/shared/dom.js";
 
 /**
  * @typedef {[id: string, label: string, weight: number | null, held: [reference: string, text: string][]]} Unit

@@ -1,12 +1,12 @@
 // @ts-check
 // The views of a report besides its overview: one topic, or one summary. Texts become text nodes only.
 
-import { byId, el, put, svg } from "../../web/static/shared/dom.js";
-import { plural } from "../../web/static/shared/format.js";
+import { byId, el, put, svg } from "../../server/static/shared/dom.js";
+import { plural } from "../../server/static/shared/format.js";
 import { comparedWith, download, head, openTopic } from "./data.js";
 import { filterRows, sortBy, startHeat } from "./tables.js";
 
-/** @import { Child } from "../../web/static/shared/dom.js" */
+/** @import { Child } from "../../server/static/shared/dom.js" */
 /** @import { Summary, Topic, Unit } from "./data.js" */
 /** @typedef {[href: string, name: string]} Link */
 

@@ -1,7 +1,7 @@
 // @ts-check
 // Tables sort by their headings and are filtered by what is typed above them; the heat map is walked with arrow keys.
 
-import { byId } from "../../web/static/shared/dom.js";
+import { byId } from "../../server/static/shared/dom.js";
 
 /** @param {HTMLTableCellElement | undefined} cell @returns {string | number} */
 function cellValue(cell) {

@@ -25,7 +25,7 @@ def printable(text: str) -> str:
 
 
 def is_numeric(text: str) -> bool:
-    return text.strip("-+.%$€£ ").replace(".", "").replace(",", "").replace("e-", "").isdigit()
+    return text.strip("-+.<%$€£ ").replace(".", "").replace(",", "").replace("e-", "").isdigit()
 
 
 @dataclass(frozen=True)

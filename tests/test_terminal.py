@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from pyramidion.study.terminal import TerminalTable
+from pyramidion.terminal import TerminalTable
 
 NAMES = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1, max_size=40)
 NUMBERS = st.floats(-1000, 1000).map(lambda value: f"{value:.4f}")
