@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pyramidion.cli.options import Printing, grouped
 from pyramidion.terminal import TerminalTable
 
-CORE = ("numpy", "scipy", "onnxruntime", "rouge-score", "defusedxml", "typer", "rich")
+CORE = ("numpy", "scipy", "onnxruntime", "rouge-score", "defusedxml", "jinja2", "typer", "rich")
 EXTRAS = {
     "pandas": ("pandas", "data frames: ScoreTable.to_pandas()"),
     "parquet": ("pyarrow", "score tables in Parquet"),
