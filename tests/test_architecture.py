@@ -127,3 +127,13 @@ def test_every_extra_is_known_to_the_doctor_and_documented() -> None:
     assert set(EXTRAS) == declared
     page = (Path(__file__).parents[1] / "docs" / "reference" / "install.md").read_text("utf-8")
     assert not [name for name in declared if f"`{name}`" not in page]
+
+
+def test_a_public_class_has_a_name_of_its_own() -> None:
+    """A name means one thing in the whole tree."""
+    places: dict[str, list[Path]] = {}
+    for path in modules():
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(path)
+    assert not {name: paths for name, paths in places.items() if len(paths) > 1}

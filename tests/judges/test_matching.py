@@ -15,7 +15,7 @@ from pyramidion import plugins
 from pyramidion.encoder.sentences import SegmentedText
 from pyramidion.errors import UsageError
 from pyramidion.judges import exact, wmin
-from pyramidion.judges.matching import Match, Matcher, WeightedUnits
+from pyramidion.judges.matching import Matcher, UnitMatch, WeightedUnits
 
 NAMES = plugins.names("matchers")
 every = pytest.mark.parametrize("match", [plugins.load("matchers", name) for name in NAMES], ids=NAMES)
@@ -25,7 +25,7 @@ every = pytest.mark.parametrize("match", [plugins.load("matchers", name) for nam
 def test_similarity_with_a_unit_is_the_mean_over_its_contributors(match: Matcher) -> None:
     units = WeightedUnits.of([2, 1], [0, 0, 1])
     found = match(units, text_of("P", [[1]]), [[0.9, 0.3, 0.55]])
-    assert found.matches == (Match(0, 0, 0.6),), "mean .6 of weight 2 rather than .55 of weight 1"
+    assert found.matches == (UnitMatch(0, 0, 0.6),), "mean .6 of weight 2 rather than .55 of weight 1"
     assert found.weight == 2
     assert found.unmatched == 0
 
@@ -44,8 +44,8 @@ def test_below_the_threshold_nothing_matches(match: Matcher) -> None:
 def test_only_the_best_units_of_a_segment_count(match: Matcher) -> None:
     units = WeightedUnits.of([1, 1, 9])
     similarity = [[0.9, 0.8, 0.7]]
-    assert match(units, text_of("P", [[1]]), similarity).matches == (Match(0, 0, 0.9),)
-    assert match(units, text_of("P", [[1]]), similarity, top_k=3).matches == (Match(2, 0, 0.7),)
+    assert match(units, text_of("P", [[1]]), similarity).matches == (UnitMatch(0, 0, 0.9),)
+    assert match(units, text_of("P", [[1]]), similarity, top_k=3).matches == (UnitMatch(2, 0, 0.7),)
 
 
 @every
@@ -55,7 +55,7 @@ def test_a_segmentation_that_says_more_is_preferred(match: Matcher) -> None:
     # The whole says unit 0; the halves say both; the thirds one of them.
     similarity = [[0.9, 0.1], [0.8, 0.1], [0.1, 0.7], [0.1, 0.6], [0.1, 0.1], [0.1, 0.1]]
     found = match(units, peer, similarity)
-    assert found.matches == (Match(0, 1, 0.8), Match(1, 2, 0.7))
+    assert found.matches == (UnitMatch(0, 1, 0.8), UnitMatch(1, 2, 0.7))
     assert found.segmentations == (1,)
     assert (found.weight, found.unmatched) == (5, 0)
 
@@ -63,7 +63,7 @@ def test_a_segmentation_that_says_more_is_preferred(match: Matcher) -> None:
 @every
 def test_a_unit_is_matched_once(match: Matcher) -> None:
     found = match(WeightedUnits.of([4]), text_of("P", [[1], [1]]), [[0.7], [0.9]])
-    assert found.matches == (Match(0, 1, 0.9),)
+    assert found.matches == (UnitMatch(0, 1, 0.9),)
     assert found.unmatched == 1
 
 
@@ -173,7 +173,10 @@ def test_greedy_can_miss_what_exact_finds() -> None:
     # exact must end with both.
     units = WeightedUnits.of([1, 1])
     similarity = [[0.9, 0.6], [0.8, 0.1]]
-    assert exact.match(units, text_of("P", [[1], [1]]), similarity).matches == (Match(1, 0, 0.6), Match(0, 1, 0.8))
+    assert exact.match(units, text_of("P", [[1], [1]]), similarity).matches == (
+        UnitMatch(1, 0, 0.6),
+        UnitMatch(0, 1, 0.8),
+    )
 
 
 def test_sakai_bound_holds_for_the_greedy_set() -> None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pyramidion.encoder.sentences import Segment, SegmentedText
 from pyramidion.errors import Problem
 from pyramidion.evaluation import Evaluator, TopicJob
-from pyramidion.judges.contributors import PEERS_AT_ONCE, Comparison, peer_contents
+from pyramidion.judges.contributors import PEERS_AT_ONCE, PeerComparison, peer_contents
 from pyramidion.judges.matching import WeightedUnits
 from pyramidion.pyramids.build import build
 from pyramidion.pyramids.choices import Choices
@@ -58,7 +58,7 @@ class Peers(NamedTuple):
     """Peers by system, and how similar they are to every clause of the references (`judges.contributors`)."""
 
     texts: dict[str, SegmentedText]
-    compared: Comparison
+    compared: PeerComparison
 
 
 class GridExplorer:
@@ -95,7 +95,7 @@ class GridExplorer:
             similarity.append(compared.similarity[:, order])
             evidence.append(compared.evidence)
         where = cache(lambda column, peer: evidence[peer // PEERS_AT_ONCE](int(order[column]), peer % PEERS_AT_ONCE))
-        return Peers(dict(zip(systems, texts, strict=True)), Comparison(np.concatenate(similarity), where))
+        return Peers(dict(zip(systems, texts, strict=True)), PeerComparison(np.concatenate(similarity), where))
 
 
 def _every_clause(topic: str, texts: Mapping[str, SegmentedText]) -> Pyramid:
@@ -163,7 +163,7 @@ class _Topic:
         match, (similarity, evidence) = choices.match(), self._peers.compared
         numbers = [self._number[system] for system in systems]
         rows = numbers if match is None else [row for system in systems for row in self._clauses[system]]
-        compared = Comparison(
+        compared = PeerComparison(
             similarity[np.ix_(rows, columns)], lambda row, peer: evidence(columns[row], numbers[peer])
         )
         contents = peer_contents(units, [self._peers.texts[system] for system in systems], compared, match)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyramidion.analysis.calibrate import WorkerCheck
     from pyramidion.evaluation import Evaluation
     from pyramidion.judges import PresenceJudge
-    from pyramidion.judges.llm import Estimate
+    from pyramidion.judges.llm import RequestEstimate
     from pyramidion.study import Study
 
 
@@ -222,7 +222,7 @@ def _agreed(
     return yes or not estimate.requests or typer.confirm("Send them?", err=True)
 
 
-def _told(estimate: Estimate, name: str, prices: tuple[float, float] | None) -> str:
+def _told(estimate: RequestEstimate, name: str, prices: tuple[float, float] | None) -> str:
     known = f" ({estimate.known} already cached)" if estimate.known else ""
     cost = f", about ${estimate.cost(*prices):.2f}" if prices else ""
     tokens = f"{estimate.tokens_in:,} tokens in and {estimate.tokens_out:,} out"

@@ -42,7 +42,7 @@ class PreparedPyramid:
     contributors: list[Any]
 
 
-class Comparison(NamedTuple):
+class PeerComparison(NamedTuple):
     """Peers x contributors for alignment, clauses of peers x contributors for a matcher; and where in a peer (the
     second number) a contributor (the first) is."""
 
@@ -113,24 +113,24 @@ class ContributorJudge:
                 contents = iter([PeerContent((), {}, outside(peer, ()), {}) for peer in peers])
             yield from zip(some, contents, strict=True)
 
-    def compare(self, prepared: PreparedPyramid, peers: Sequence[SegmentedText]) -> Comparison:
+    def compare(self, prepared: PreparedPyramid, peers: Sequence[SegmentedText]) -> PeerComparison:
         if self._match is not None:
             similarity = self._similarity.between(self._similarity.prepare(peers), prepared.contributors)
-            return Comparison(similarity, lambda _contributor, _peer: ())
+            return PeerComparison(similarity, lambda _contributor, _peer: ())
         clauses = [clause for text in prepared.contributors for clause in text.clauses]
         whole = self._similarity.prepare([SegmentedText(peer.text) for peer in peers])  # their clauses do not matter
         alignment = self._similarity.expressed(clauses, whole)
-        return Comparison(alignment.mean().T, alignment.evidence)
+        return PeerComparison(alignment.mean().T, alignment.evidence)
 
 
 def peer_contents(
-    units: WeightedUnits, peers: Sequence[SegmentedText], compared: Comparison, match: Finder
+    units: WeightedUnits, peers: Sequence[SegmentedText], compared: PeerComparison, match: Finder
 ) -> Iterator[PeerContent]:
     """What each peer expresses, given how similar it is to every contributor (in the order of ``unit_of``)."""
     return _aligned(units, peers, compared) if match is None else _matched(units, peers, compared.similarity, match)
 
 
-def _aligned(units: WeightedUnits, peers: Sequence[SegmentedText], compared: Comparison) -> Iterator[PeerContent]:
+def _aligned(units: WeightedUnits, peers: Sequence[SegmentedText], compared: PeerComparison) -> Iterator[PeerContent]:
     has_words = np.array([bool(peer.sentences) for peer in peers])
     shares = (compared.similarity.T * has_words).round(DECIMALS)  # an empty peer says nothing
     degrees = np.zeros((len(units.weights), len(peers)))

@@ -20,7 +20,7 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 
 from pyramidion.encoder.sentences import SegmentedText, Untouched
-from pyramidion.judges.matching import THRESHOLD, TOP_K, Cut, Match, PeerMatch, WeightedUnits, cuts, peer_match
+from pyramidion.judges.matching import THRESHOLD, TOP_K, Cut, PeerMatch, UnitMatch, WeightedUnits, cuts, peer_match
 
 _CHOICES = 64  # up to this many, trying every choice of segmentations is quicker than an integer programme
 _TIE = 1e-4  # how much similarity counts beside weight: it never outweighs one
@@ -28,7 +28,7 @@ _TIE = 1e-4  # how much similarity counts beside weight: it never outweighs one
 
 class _Answer(NamedTuple):
     value: float
-    matches: list[Match]
+    matches: list[UnitMatch]
     cuts: list[Cut]
 
 
@@ -127,17 +127,17 @@ def _programmed(group: Sequence[Sequence[Cut]], weights: NDArray[np.float64]) ->
     return _Answer(sum(_value(pair, weights) for pair in matches), matches, _used(ways, matches))
 
 
-def _pairs(chosen: Sequence[Cut]) -> Iterator[Match]:
+def _pairs(chosen: Sequence[Cut]) -> Iterator[UnitMatch]:
     for cut in chosen:
         for segment, candidates in zip(cut.segments, cut.candidates, strict=True):
-            yield from (Match(candidate.unit, segment, candidate.similarity) for candidate in candidates)
+            yield from (UnitMatch(candidate.unit, segment, candidate.similarity) for candidate in candidates)
 
 
-def _value(pair: Match, weights: NDArray[np.float64]) -> float:
+def _value(pair: UnitMatch, weights: NDArray[np.float64]) -> float:
     return float(weights[pair.unit]) + _TIE * pair.similarity
 
 
-def _used(ways: Sequence[Cut], matches: Sequence[Match]) -> list[Cut]:
+def _used(ways: Sequence[Cut], matches: Sequence[UnitMatch]) -> list[Cut]:
     """The cuts that have a match; a sentence without one is left over."""
     segments = {each.segment for each in matches}
     return [cut for cut in ways if segments & set(cut.segments)]

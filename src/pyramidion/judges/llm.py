@@ -117,7 +117,7 @@ class Request(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class RequestEstimate:
     """What judging would take: requests not answered yet, and roughly how many tokens."""
 
     requests: int
@@ -147,7 +147,7 @@ class LlmJudge:
         self._url = (base_url or os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1").rstrip("/")
         self._cache = Cache(cache or default_cache())
 
-    def estimate(self, questions: Iterable[Questions]) -> Estimate:
+    def estimate(self, questions: Iterable[Questions]) -> RequestEstimate:
         """Estimate the requests and tokens for all questions, before anything is sent."""
         requests = known = size = answers = 0
         for asked in questions:
@@ -158,7 +158,7 @@ class LlmJudge:
                 requests += 1
                 size += sum(len(message["content"]) for message in messages(request.units, request.summary))
                 answers += len(request.units)
-        return Estimate(requests, known, size // LETTERS_A_TOKEN, answers * TOKENS_AN_ANSWER)
+        return RequestEstimate(requests, known, size // LETTERS_A_TOKEN, answers * TOKENS_AN_ANSWER)
 
     def judge(self, questions: Iterable[Questions], /) -> Iterator[Verdicts]:
         pool = ThreadPoolExecutor(AT_ONCE, "llm")

@@ -62,7 +62,7 @@ class WeightedUnits:
         return np.asarray(np.round(given @ self._mean, _DECIMALS))
 
 
-class Match(NamedTuple):
+class UnitMatch(NamedTuple):
     """A unit, the segment that expresses it (its number in the peer's `clauses`), and how similar they are."""
 
     unit: int
@@ -77,7 +77,7 @@ class PeerMatch:
     ``weight`` is the summed weight of the matched units; ``unmatched`` counts segments of the chosen segmentations.
     """
 
-    matches: tuple[Match, ...]
+    matches: tuple[UnitMatch, ...]
     segmentations: tuple[int, ...]
     unmatched: int
     weight: float
@@ -134,7 +134,11 @@ def cuts(
 
 
 def peer_match(
-    units: WeightedUnits, peer: SegmentedText, matches: Iterable[Match], cut: Mapping[int, int], untouched: Untouched
+    units: WeightedUnits,
+    peer: SegmentedText,
+    matches: Iterable[UnitMatch],
+    cut: Mapping[int, int],
+    untouched: Untouched,
 ) -> PeerMatch:
     """Put matches and the segmentations they need (``cut``, by sentence) together with the sentences left over."""
     ordered = tuple(sorted(matches, key=lambda match: match.segment))

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pyramidion.encoder.sentences import SegmentedText, Untouched
-from pyramidion.judges.matching import THRESHOLD, TOP_K, Cut, Match, PeerMatch, WeightedUnits, cuts, peer_match
+from pyramidion.judges.matching import THRESHOLD, TOP_K, Cut, PeerMatch, UnitMatch, WeightedUnits, cuts, peer_match
 
 _SETS = 64
 
@@ -31,7 +31,7 @@ class Node(NamedTuple):
     segmentation: int
     weight: float
     similarity: float
-    matches: tuple[Match, ...]
+    matches: tuple[UnitMatch, ...]
 
 
 def match(
@@ -100,13 +100,13 @@ def _sets(cut: Cut, weights: NDArray[np.float64]) -> list[Node]:
                 known = best.get(key := frozenset(taken | {unit}))
                 if known is None or total > known.similarity:
                     weight = node.weight + float(weights[unit])
-                    matches = (*node.matches, Match(unit, segment, similarity))
+                    matches = (*node.matches, UnitMatch(unit, segment, similarity))
                     best[key] = Node(cut.sentence, cut.segmentation, weight, total, matches)
         nodes = sorted(best.values(), key=_goodness)[:_SETS]
     return [node for node in nodes if node.matches]
 
 
-def _goodness(node: Node) -> tuple[float, float, tuple[Match, ...]]:
+def _goodness(node: Node) -> tuple[float, float, tuple[UnitMatch, ...]]:
     """Heavier first, then more similar, then by numbers."""
     return (-node.weight, -node.similarity, node.matches)
 

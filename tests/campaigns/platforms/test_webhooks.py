@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pyramidion as pyr
-from pyramidion.campaigns.platforms.prolific import Event, Webhooks, read_webhook, sign_webhook, verify_webhook
+from pyramidion.campaigns.platforms.prolific import WebhookEvent, Webhooks, read_webhook, sign_webhook, verify_webhook
 
 SECRET = "whsec"
 NOW = 1_700_000_000
@@ -34,7 +34,7 @@ def test_the_signature_is_the_one_prolific_makes() -> None:
 
 def test_signed_messages_pass() -> None:
     verify_webhook(SECRET, BODY, str(NOW), SIGNED, now=NOW + 300)
-    assert read_webhook(BODY) == Event("submission.status.change", "s1", "RETURNED", "p1", "study1")
+    assert read_webhook(BODY) == WebhookEvent("submission.status.change", "s1", "RETURNED", "p1", "study1")
     submission = read_webhook(BODY).submission
     assert submission is not None
     assert (submission.session, submission.outcome) == ("s1", "withdraw")
@@ -135,7 +135,7 @@ def test_what_was_seen_is_forgotten_in_time() -> None:
 def test_unknown_events_are_read_and_left_alone() -> None:
     event = read_webhook(b'{"event_type": "study.status.change", "resource_id": "study1", "status": "RETURNED"}')
     assert (event.kind, event.submission) == ("study.status.change", None)
-    approved = Event("submission.status.change", "s1", "APPROVED", "p1").submission
+    approved = WebhookEvent("submission.status.change", "s1", "APPROVED", "p1").submission
     assert approved is not None
     assert (approved.person, approved.outcome) == ("p1", "approve")
 

@@ -218,7 +218,7 @@ class PrintedUnit(NamedTuple):
     words: tuple[Quote, ...]
 
 
-class Tier(NamedTuple):
+class PrintedTier(NamedTuple):
     title: str
     units: tuple[PrintedUnit, ...]
 
@@ -239,7 +239,7 @@ class Printout(NamedTuple):
     version: int
     units: int
     references: int
-    tiers: tuple[Tier, ...]
+    tiers: tuple[PrintedTier, ...]
     texts: tuple[PrintedText, ...]
     leftover: tuple[str, ...] = ()
     score: dict[str, Any] | None = None
@@ -280,17 +280,17 @@ def _peer_printout(
         version=annotation.version,
         units=len(pyramid.units),
         references=len(pyramid.references),
-        tiers=(*([Tier("In the summary", present)] if present else []), *_tiers(absent, references)),
+        tiers=(*([PrintedTier("In the summary", present)] if present else []), *_tiers(absent, references)),
         texts=(PrintedText(system, stretches(text, [match.spans for match in peer.matches])),),
         leftover=tuple(words(text, mark.spans) for mark in peer.marks),
         score=score(peer_score(peer, pyramid)),
     )
 
 
-def _tiers(units: Iterable[ContentUnit], references: Mapping[str, str]) -> tuple[Tier, ...]:
+def _tiers(units: Iterable[ContentUnit], references: Mapping[str, str]) -> tuple[PrintedTier, ...]:
     ordered = sorted(units, key=lambda unit: -unit.weight)
     return tuple(
-        Tier(f"Weight {weight}", tuple(_printed_unit(unit, references) for unit in tier))
+        PrintedTier(f"Weight {weight}", tuple(_printed_unit(unit, references) for unit in tier))
         for weight, tier in groupby(ordered, key=lambda unit: unit.weight)
     )
 

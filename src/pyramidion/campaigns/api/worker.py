@@ -72,7 +72,7 @@ class Draft(BaseModel):
     draft: SoundObject
 
 
-class Submission(BaseModel):
+class SubmitRequest(BaseModel):
     key: str = Field(min_length=8, max_length=100)
     answer: SoundObject
 
@@ -154,13 +154,13 @@ async def save_draft(assignment: AssignmentId, body: Draft, visit: OwnPage) -> J
 
 
 @router.post("/api/assignments/{assignment}/submit", tags=["work"])
-async def submit(assignment: AssignmentId, body: Submission, visit: OwnPage) -> JSONResponse:
+async def submit(assignment: AssignmentId, body: SubmitRequest, visit: OwnPage) -> JSONResponse:
     """Accept an answer. It is on disk before this returns; sending it again changes nothing."""
     receipt = await visit.ctx.turns.take(lambda: _submit(visit.ctx, visit.welcome_worker(), assignment, body))
     return JSONResponse({"counted": receipt.counted, "replayed": receipt.replayed})
 
 
-def _submit(ctx: Context, worker: Worker, assignment: int, body: Submission) -> Receipt:
+def _submit(ctx: Context, worker: Worker, assignment: int, body: SubmitRequest) -> Receipt:
     work = ctx.desk.assignments.of_worker(assignment, worker.id)
     if work is None:
         raise SubmissionConflictError("this is not your task")

@@ -329,7 +329,7 @@ STATUS_CHANGE = "submission.status.change"
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class WebhookEvent:
     """One message. ``resource`` of a status change is the session."""
 
     kind: str
@@ -364,7 +364,7 @@ def verify_webhook(secret: str, raw_body: bytes, timestamp: str, signature: str,
         raise InputError(Problem("webhook", "is older than five minutes"))
 
 
-def read_webhook(raw_body: bytes) -> Event:
+def read_webhook(raw_body: bytes) -> WebhookEvent:
     """What a verified message says. Unknown kinds are read too; the caller ignores them."""
     try:
         content = json.loads(raw_body)
@@ -378,7 +378,7 @@ def read_webhook(raw_body: bytes) -> Event:
         raise InputError(Problem("webhook", "does not say what happened"))
     if kind == STATUS_CHANGE and not (is_id(resource) and status):
         raise InputError(Problem("webhook", "names no submission or no status"))
-    return Event(kind, resource, status, participant, study)
+    return WebhookEvent(kind, resource, status, participant, study)
 
 
 class Webhooks:
@@ -389,7 +389,7 @@ class Webhooks:
         self._clock = clock
         self._seen: dict[str, float] = {}
 
-    def receive(self, raw_body: bytes, timestamp: str, signature: str) -> Event | None:
+    def receive(self, raw_body: bytes, timestamp: str, signature: str) -> WebhookEvent | None:
         """The event, or None for a message received before, which should be acknowledged and ignored."""
         now = self._clock()
         verify_webhook(self._secret, raw_body, timestamp, signature, now=now)
