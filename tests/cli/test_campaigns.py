@@ -16,7 +16,7 @@ def made(folder: Path) -> Path:
     pyr.save(pyr.example(), folder / "example.jsonl")
     done = run("init", place, "--title", "Example")
     assert done.returncode == 0
-    assert "shown only now" in done.stdout
+    assert "shown only once" in done.stdout
     assert run("import", place, folder / "example.jsonl", "-q").returncode == 0
     return place
 

@@ -57,7 +57,7 @@ def account(
 
     made_up = password or secrets.token_urlsafe(12)
     Accounts(desk.database).add(name, made_up, role)  # type: ignore[arg-type]
-    shown = "" if password else f" with the password {made_up} (shown only now)"
+    shown = "" if password else f" with the password {made_up} (shown only once)"
     Output().out.print(cell(f"{name} may log in as {role}{shown}."))
 
 
