@@ -277,7 +277,7 @@ REFUSED: list[tuple[JSON, str]] = [
     ({"type": "rename_unit", "unit": "u99", "label": ""}, "there is no unit 'u99'"),
     ({"type": "rename_unit", "unit": "u01", "label": "\ud800"}, "half a character"),
     ({"type": "add_contributor", "unit": "u01", "reference": "A", "spans": [[0, 10**9]]}, "not inside the text"),
-    ({"type": "add_contributor", "unit": "u01", "reference": "A", "spans": [[-5, 3]]}, "not inside the text"),
+    ({"type": "add_contributor", "unit": "u01", "reference": "A", "spans": [[-5, 3]]}, "must be [start, end]"),
     ({"type": "add_contributor", "unit": "u01", "reference": "A", "spans": [[5, 5]]}, "not inside the text"),
     ({"type": "add_contributor", "unit": "u01", "reference": "A", "spans": [[0.5, 3]]}, "[start, end]"),
     ({"type": "add_contributor", "unit": "u01", "reference": "A", "spans": []}, "no words"),
