@@ -111,4 +111,4 @@ def needs_extra(purpose: str, extra: str) -> Iterator[None]:
 def check_choice(what: str, value: str, known: Collection[str]) -> None:
     """Refuse a name that is not known, and list those that are."""
     if value not in known:
-        raise UsageError(f"{what} {value!r} is unknown; there are: {', '.join(known)}")
+        raise UsageError(f"unknown {what} {value!r}; known values are: {', '.join(known)}")

@@ -108,7 +108,9 @@ def check_pyramid(study: Study, name: str | None) -> None:
     """Refuse an unknown pyramid name: only pyramids called `auto` are built."""
     if name not in {None, NAME, *study.pyramid_names}:
         known = ", ".join(study.pyramid_names) or "none"
-        raise UsageError(f"the study has no pyramid called {name!r} (it has: {known}); {NAME!r} is built where missing")
+        raise UsageError(
+            f"the study has no pyramid called {name!r} (it has: {known}); only {NAME!r} is built if it is missing"
+        )
 
 
 def human_peers(jobs: Sequence[TopicJob]) -> Iterator[Problem]:
@@ -378,7 +380,9 @@ def score(
         return auto.score(study, measures=measures, pyramid=pyramid or judged, judges=judges or AUTO)
     known = [part.name for part in fields(Choices)]
     for name in choices.keys() - known:
-        raise UsageError(f"method auto has no choice {name!r}; it has: {', '.join(['pyramid', 'judges', *known])}")
+        raise UsageError(
+            f"method auto has no option {name!r}; its options are: {', '.join(['pyramid', 'judges', *known])}"
+        )
     table = evaluate_study(study, Choices(**choices), pyramid=pyramid, explain=False).table
     if measures is None:
         return table

@@ -74,6 +74,6 @@ def test_few_shared_items_only_shift() -> None:
 def test_who_the_experts_are_must_be_clear(example: pyr.Study) -> None:
     with pytest.raises(pyr.UsageError, match="every judge of overall is one of the experts"):
         calibrate(example)
-    with pytest.raises(pyr.UsageError, match="no model rated overall"):
+    with pytest.raises(pyr.UsageError, match="nobody among model rated overall"):
         calibrate(example, experts="model")
     assert calibrate(example, experts="rater1").result.judges[0].judge == "rater2"

@@ -63,8 +63,8 @@ def test_resamples_without_a_correlation_are_told_once_a_metric() -> None:
     """With three systems, drawing one three times leaves nothing that varies: on average 1 in 9 draws."""
     gold, metric = noisy(4, systems=3)
     [note] = correlate(table({"gold": gold, "metric": metric}), gold="gold").notes
-    assert str(note).startswith("metric: intervals: in up to 1")
-    assert str(note).endswith("of 1000 resamples a side does not vary; they are left out")
+    assert str(note).startswith("metric: intervals: one side does not vary in up to 1")
+    assert str(note).endswith("of 1000 resamples, which are left out")
 
 
 def test_missing_cells_are_named() -> None:
@@ -79,9 +79,9 @@ def test_tables_without_a_common_system_or_measure_are_refused() -> None:
     gold, metric = noisy(5)
     with pytest.raises(pyr.UsageError, match="no system in common"):
         correlate([table({"gold": gold}), table({"metric": metric}, names="other")], gold="gold")
-    with pytest.raises(pyr.UsageError, match="'bold' is unknown; there are: gold, metric"):
+    with pytest.raises(pyr.UsageError, match="unknown measure 'bold'; known values are: gold, metric"):
         correlate(table({"gold": gold, "metric": metric}), gold="bold")
-    with pytest.raises(pyr.UsageError, match="no measure to compare"):
+    with pytest.raises(pyr.UsageError, match="no other measure can be compared"):
         correlate(table({"gold": gold}), gold="gold")
     with pytest.raises(pyr.UsageError, match="at least 2 systems"):
         correlate(table({"gold": gold, "metric": metric}), gold="gold", systems=["s1"])

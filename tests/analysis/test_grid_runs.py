@@ -204,7 +204,7 @@ def test_wrong_levels_are_named(levels: dict[str, tuple[float, ...]], message: s
 
 
 def test_top_k_is_a_whole_number() -> None:
-    with pytest.raises(pyr.UsageError, match="top_k is a whole number"):
+    with pytest.raises(pyr.UsageError, match="top_k must be a whole number"):
         score_grid(small_study("x"), Choices(matcher="wmin"), {"top_k": (1.5, 2)})
 
 

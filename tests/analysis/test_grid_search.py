@@ -230,7 +230,9 @@ def test_names_are_compared_with_intervals_and_drawn_one_by_one() -> None:
     assert [row.name for row in first.rows] == ["minilm", "wtmf"]
     assert (first.rows[0].low, first.rows[0].high) == (found.summary.low, found.summary.high)  # type: ignore[union-attr]
     assert second.title.endswith("system level")
-    with pytest.raises(pyr.UsageError, match="axes of a contour plot are numbers, and embedder has names"):
+    with pytest.raises(
+        pyr.UsageError, match="axes of a contour plot must be numbers, but the values of embedder are names"
+    ):
         grid_search(one, table(gold), axes=["embedder", "embedder"])
     assert grid_search(one, table(gold), resamples=0).result.of("wtmf").system is None
 

@@ -79,7 +79,7 @@ def test_a_model_can_be_calibrated(example: pyr.Study) -> None:
 def test_where_only_models_judged_they_must_be_named(example: pyr.Study) -> None:
     mixed = with_model(example)
     only = replace(mixed, judgments=Judgments(j for j in mixed.judgments if j.judge == MODEL.id))
-    with pytest.raises(pyr.UsageError, match=r"units of pyramid crowd: only models have judged; name them"):
+    with pytest.raises(pyr.UsageError, match=r"units of pyramid crowd: only models have judged it; name them"):
         analysis.agreement(only, resamples=0)
     assert analysis.agreement(only, judges="model", resamples=0).result.judges
     rated = with_model(example, aspect="overall")

@@ -174,7 +174,7 @@ def test_the_limit_that_forbids_is_named() -> None:
     limited = plan(hard, campaigns=50, max_topics=30)
     assert limited.result.recommended is None
     assert limited.result.limit == "the limit of 30 topics"
-    assert "no design is enough within the limit of 30 topics. The best is 30 topics x " in limited.sentence
+    assert "no design is sufficient within the limit of 30 topics. The best is 30 topics x " in limited.sentence
     assert max(d.topics for d in limited.result.designs) == 30
     poor = plan(hard, campaigns=50, budget="200")
     assert poor.result.limit == "the budget of $200.00"
@@ -183,7 +183,7 @@ def test_the_limit_that_forbids_is_named() -> None:
     assert both.result.limit == "the limit of 30 topics and the budget of $450.00"
     fixed = plan(hard, campaigns=50, topics=(5, 8), workers=(3,))
     assert fixed.result.limit == "5 or 8 topics (given), 16, 32, 48 or 64 units (searched), 3 workers (given)"
-    with pytest.raises(pyr.UsageError, match=r"budget of \$10.00 does not pay for the smallest design, 6 topics x 16"):
+    with pytest.raises(pyr.UsageError, match=r"budget of \$10.00 is too small for the smallest design, 6 topics x 16"):
         plan(hard, budget=10)
     with pytest.raises(pyr.UsageError, match="budget must be 0 or more, not 'much'"):
         plan(hard, budget="much")
@@ -272,7 +272,7 @@ def test_the_pilots_references_are_paid_for(example: pyr.Study) -> None:
     assert plan(one, campaigns=5, prices=Prices(references=4)).result.paper.cost == Decimal("744.00")
     # One reference gives 16 units: two writers with eight each.
     assert {d.units for d in plan(one, campaigns=5).result.designs} == {16}
-    assert any("more than 1 reference give" in str(note) for note in plan(one, campaigns=5, units=(32,)).notes)
+    assert any("more than 1 reference yield" in str(note) for note in plan(one, campaigns=5, units=(32,)).notes)
 
 
 def test_impossible_wishes_are_refused(example: pyr.Study) -> None:

@@ -79,8 +79,8 @@ def test_without_a_signature_numbers_tell() -> None:
     assert {c.metric for c in answer.result.correlations} == {"near", "other"}
     assert [str(note) for note in answer.notes[:2]] == [
         "same: has the gold's own numbers, so it is left out; name it with --metric to see it anyway",
-        "percent: follows from the gold's numbers by a straight line, so it is left out; name it as metric to see it "
-        "all the same",
+        "percent: follows from the gold's numbers by a straight line, so it is left out; name it with --metric to see "
+        "it anyway",
     ]
 
 

@@ -146,7 +146,7 @@ def test_one_pair_on_one_topic_leaves_peers_and_units() -> None:
 
 
 def test_one_annotator_is_not_enough(example: pyr.Study) -> None:
-    with pytest.raises(pyr.UsageError, match="annotated by annotator only"):
+    with pytest.raises(pyr.UsageError, match="annotated only by annotator"):
         reliability(example)
     with pytest.raises(pyr.UsageError, match="no peer was annotated twice"):
         reliability(annotated({"ann": {"x": FIRST["x"]}, "bob": {"y": SECOND["y"]}}))

@@ -186,7 +186,7 @@ def test_rankings_of_fewer_than_five_are_warned_of(example: pyr.Study) -> None:
 
 
 def test_too_few_references_for_five(example: pyr.Study) -> None:
-    with pytest.raises(pyr.UsageError, match="no topic has the 6 references that holding five out takes"):
+    with pytest.raises(pyr.UsageError, match="no topic has 6 references, which --held-out five needs"):
         pyramid_size(example, held_out="five")
     with pytest.raises(pyr.UsageError, match="drawn at least once, not 0 times"):
         pyramid_size(example, held_out="five", draws=0)
@@ -275,7 +275,7 @@ def test_relative_change_by_hand() -> None:
     # .5 to .6 is 20%, .4 to .3 is 25%, 0 has no relative change: mean 22.5%.
     answer = rerun(table({"a": 0.5, "b": 0.4, "c": 0.0}), table({"a": 0.6, "b": 0.3, "c": 0.1}))
     assert answer.result.mean_change == pytest.approx(0.225)
-    assert any("scored 0 first: c" in str(note) for note in answer.notes)
+    assert any("scored 0 in the first run: c" in str(note) for note in answer.notes)
 
 
 def test_the_topic_of_least_agreement_is_dropped(example: pyr.Study) -> None:

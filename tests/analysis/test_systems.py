@@ -78,8 +78,8 @@ def test_options_that_would_change_nothing_are_refused(example: pyr.Study) -> No
     for source, options, what in (
         (scores, {"judges": "expert"}, "does not say who judged"),
         (scores, {"units": True}, "has no units"),
-        (example, {"test": "mcnemar", "measure": "modified"}, "a test on units has no effect for measure"),
-        (example, {"test": "mcnemar", "resamples": 500}, "the mcnemar test has no effect for resamples"),
+        (example, {"test": "mcnemar", "measure": "modified"}, "measure has no effect on a test on units"),
+        (example, {"test": "mcnemar", "resamples": 500}, "resamples has no effect on the mcnemar test"),
         (example, {"test": "bootstrap", "units": True}, "test on units 'bootstrap' is unknown"),
         (scores, {"test": "tukey", "correction": "holm"}, "Tukey's test has no effect for correction"),
         (scores, {"test": "wilcoxon", "resamples": 500}, "the wilcoxon test has no effect for resamples"),

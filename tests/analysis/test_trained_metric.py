@@ -39,7 +39,7 @@ def test_a_year_nobody_judged_is_predicted_as_if_it_had_been() -> None:
     assert [p.predicted for p in new.predicted] == [p.predicted for p in known.predicted]
     assert {p.gold for p in new.predicted} == {None}
     assert not blind.figures
-    assert "on year 3, which nobody judged, s0 is predicted to be the best of 9 systems" in blind.sentence
+    assert "in year 3, which nobody judged, s0 is predicted to be the best of 9 systems" in blind.sentence
     assert blind.tables[1].columns == ("rank", "system", "predicted")
     assert known.r(peers="NoModels") == pytest.approx(0.95, abs=0.05)  # the metric counts facts, as people do
 
@@ -156,9 +156,9 @@ def test_tables_that_do_not_fit_are_refused() -> None:
     with pytest.raises(pyr.UsageError, match="feature 'facts2' is in 2009, but not in 2008"):
         trained_metric(YEARS, features=other)
     means = changed(lambda s: s if s.topic is None else None)
-    with pytest.raises(pyr.UsageError, match="2009 has no features of summaries; it needs columns topic, system"):
+    with pytest.raises(pyr.UsageError, match="2009 has no features; it needs the columns topic, system"):
         trained_metric(YEARS, features=means)
-    with pytest.raises(pyr.UsageError, match="no table of features for 2010"):
+    with pytest.raises(pyr.UsageError, match="no feature table for 2010"):
         trained_metric(YEARS, features={y: t for y, t in TABLES.items() if y != "2010"})
     with pytest.raises(pyr.UsageError, match="unknown feature 'beauty'; known values are: facts, noise, words"):
         trained_metric(YEARS, features=TABLES, names=["beauty"])

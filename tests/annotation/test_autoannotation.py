@@ -43,7 +43,7 @@ def marks(study: Study, judge: str = "autoannotate") -> dict[tuple[str, str, str
 
 def test_all_summaries_are_annotated_on_all_units_by_hand() -> None:
     made = autoannotate_study(small())
-    # x has nothing to learn from (only x itself was marked), nor has topic u; y and z say that the dam broke.
+    # x has no marked words to search for (only x itself was marked), nor has topic u; y and z say that the dam broke.
     assert marks(made.study) == {
         ("t", "y", "dam"): 1,
         ("t", "y", "rain"): 0,

@@ -256,7 +256,7 @@ def test_what_is_impossible_is_said(page: Page) -> None:
     (span,) = next(c.spans for c in UNITS["u04"].contributors if c.reference == "A")
     drag_over(page, ("Reference", "A"), span)
     page.keyboard.press("a")
-    expect(page.get_by_text("These words are in this unit already.")).to_be_visible()
+    expect(page.get_by_text("These words are already in this unit.")).to_be_visible()
     assert units(page) == after(GOLDEN)
 
 

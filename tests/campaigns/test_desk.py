@@ -44,7 +44,7 @@ def test_the_whole_chain(desk: CampaignDesk) -> None:
     assert all(unit.author and unit.contributors for pyramid in made.pyramids for unit in pyramid.units)
     assert all(note.what for note in made.notes)
     desk.store_units(made)
-    with pytest.raises(pyr.UsageError, match="has a crowd pyramid already"):
+    with pytest.raises(pyr.UsageError, match="already has a crowd pyramid"):
         desk.store_units(made)
 
     run(desk, "judge", "judge", workers=30)

@@ -185,9 +185,7 @@ def test_what_is_removed_from_a_closed_campaign_is_offered_to_nobody(desk: Campa
     rehearse(desk, "rate", workers=3)
     desk.campaigns.set_state("rate", "closed")
     done = decide_answers(desk, "reject", "rate", [desk.campaigns.answers("rate")[0].id], **BOSS)
-    assert [str(note) for note in done.notes] == [
-        "campaign rate: the campaign is closed, so the open places are not offered to anybody"
-    ]
+    assert [str(note) for note in done.notes] == ["campaign rate: it is closed, so nobody is given the open places"]
 
 
 def test_those_with_rejected_answers_are_approved_for_the_others(desk: CampaignDesk) -> None:
@@ -270,8 +268,8 @@ def test_units_in_use_stay_and_scores_say_so(writing: CampaignDesk) -> None:
     assert rest == 2 * len(used) > 0
     done = decide_answers(writing, "reject", "write", [first.id], **BOSS, dry_run=True)
     expected = (
-        f"topic {first.task.topic}, rejected answer {first.id}: {len(used)} of its statements are units of pyramid "
-        f"crowd that tasks ask about; they stay, and {rest} judgments rest on them"
+        f"topic {first.task.topic}, rejected answer {first.id}: {len(used)} of its units are in pyramid crowd and "
+        f"tasks ask about them; they stay, and {rest} judgments rest on them"
     )
     assert [str(note) for note in done.notes] == [expected]
     decide_answers(writing, "reject", "write", [first.id], **BOSS)
@@ -346,7 +344,7 @@ def test_decisions_are_carried_over_once(
     assert all(call.method == "GET" for call in prolific.calls[before:])
     with pytest.raises(DecisionConflictError, match="cannot be rejected: the platform was told"):
         decide_answers(desk, "reject", "paid", good, **LONG)
-    with pytest.raises(DecisionConflictError, match="cannot come back: the platform was told"):
+    with pytest.raises(DecisionConflictError, match="cannot be restored: the platform was told"):
         decide_answers(desk, "restore", "paid", bad, **LONG)
     assert counts(desk) == {*good, *open_}
     prolific.submissions["s2"]["status"] = "APPROVED"  # a person overturns it there

@@ -29,7 +29,7 @@ def test_careful_work_has_no_flag() -> None:
 def test_agreement_below_the_minimum() -> None:
     records = [work("t2"), work("t1"), work("t1", "w2"), work("t1", "w3")]
     found = flag_workers(records, agreement={"w1": 0.49, "w2": 0.5, "w3": None})
-    assert found == (Flag("w1", "agreement", "agreement with others is 0.49, below 0.5", ("t1", "t2")),)
+    assert found == (Flag("w1", "agreement", "agrees with others at 0.49, below 0.5", ("t1", "t2")),)
     assert flag_workers(records, agreement={"w2": 0.5}, min_agreement=0.6)[0].judge == "w2"
     # 0.4996 is not 0.50, which would not be below 0.5.
     assert "at 0.4996, below 0.5" in flag_workers(records, agreement={"w1": 0.4996})[0].detail
@@ -67,9 +67,7 @@ def test_an_unanswered_question_is_no_answer() -> None:
 def test_gold_questions_count_over_all_tasks() -> None:
     # 4 of 6 right = 67%, below 70%; 3 of 4 = 75% is not.
     records = [work("t1", gold_right=2, gold_asked=2), work("t2", gold_right=2, gold_asked=4)]
-    assert flag_workers(records) == (
-        Flag("w1", "gold", "4 of 6 gold questions answered correctly, below 70%", ("t2",)),
-    )
+    assert flag_workers(records) == (Flag("w1", "gold", "4 of 6 gold questions right, below 70%", ("t2",)),)
     assert flag_workers([work(gold_right=3, gold_asked=4)]) == ()
     assert flag_workers([work(gold_right=3, gold_asked=4)], min_gold=0.8) != ()
     assert flag_workers([work(gold_right=0, gold_asked=1)]) == ()  # one is too few to tell
@@ -81,7 +79,7 @@ def test_pasted_text_must_come_from_the_source() -> None:
     assert flag_workers([work(pasted=fine, source=source)]) == ()
     found = flag_workers([work(pasted=("x" * 20, *fine), source=source)])
     assert found == (
-        Flag("w1", "pasted", f'pasted text that is not in the source (1 time), first: "{"x" * 20}"', ("t1",)),
+        Flag("w1", "pasted", f'text pasted 1 time that is not in the source, first: "{"x" * 20}"', ("t1",)),
     )
     long = flag_workers([work(pasted=("word " * 30, "x" * 20), source=source)])[0].detail
     assert long == f'pasted text that is not in the source (2 times), first: "{("word " * 30)[:57]}..."'

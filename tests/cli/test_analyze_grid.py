@@ -167,7 +167,7 @@ def test_mistakes_are_explained(study: Path, tmp_path: Path) -> None:
     refused(run("analyze", "grid", study, "--beta", "few"), 2, "--beta: 'few' is not a list of numbers such as 1,1.5,2")
     refused(run("analyze", "grid", study, "--threshold", "0.4,0.5"), 2, "matcher align has no threshold")
     refused(run("analyze", "grid", study, "--partitioner", "edua-x", "--beta", "1,2"), 2, "edua-x has no beta")
-    refused(run("analyze", "grid", study, "--measure", "beauty"), 2, "auto measure 'beauty' is unknown")
+    refused(run("analyze", "grid", study, "--measure", "beauty"), 2, "unknown auto measure 'beauty'")
     refused(run("analyze", "grid", study, "--gold", tmp_path / "none.csv"), 2, "does not exist")
     refused(run("analyze", "grid", study, "--axes", "beta"), 2, "two different parameters")
     refused(run("analyze", "grid", study, "--by", "pooled"), 2, "level 'pooled' is unknown")

@@ -37,13 +37,13 @@ def test_annotations_are_listed_exported_and_stored(tmp_path: Path) -> None:
     assert [row["system"] for row in rows] == ["", *pyr.example().systems, ""]
     assert {row["stored"] for row in rows} == {None}
     assert "ben and others" in run("annotate", "list", place, "--name", "ben").stdout
-    refused(run("annotate", "list", place, "--id", 99), 2, "there is no annotation 99")
+    refused(run("annotate", "list", place, "--id", 99), 2, "annotation 99 is not among those chosen")
 
     refused(run("annotate", "export", place, tmp_path / "both"), 1, "unit u01: appears 2 times")
     assert run("annotate", "export", place, tmp_path / "out", "--name", "anna", "--to", "ducview", "-q").returncode == 0
     assert len(list((tmp_path / "out").iterdir())) == 7
     assert run("annotate", "export", place, tmp_path / f"{TOPIC}.pyr", "--id", 8, "-q").returncode == 0
-    refused(run("annotate", "export", place, tmp_path / f"{TOPIC}.pyr", "--id", 8), 2, "--force replaces it")
+    refused(run("annotate", "export", place, tmp_path / f"{TOPIC}.pyr", "--id", 8), 2, "use --force to replace it")
     assert (tmp_path / f"{TOPIC}.pyr").read_bytes() == (tmp_path / "out" / f"{TOPIC}.pyr").read_bytes()
 
     assert pyr.load(tmp_path / "out").pyramid_names == ("expert",)

@@ -70,7 +70,7 @@ def test_options_of_consistency_are_obeyed(years: Path) -> None:
         assert other["tables"] != plain["tables"]
         assert changes in other["signature"]
     for options, said in (
-        (["--set", "evening"], "no topic is in the set 'evening'"),
+        (["--set", "evening"], "no topic belongs to the set 'evening'"),
         (["--peers", "some"], "unknown peers 'some'; known values are: both, all, no-models"),
         (["--human", "nobody"], "no peer is called 'nobody'"),
         (["--exclude", 0], "greater than or equal to 1"),
@@ -85,7 +85,7 @@ def test_a_year_nobody_judged_is_predicted(years: Path, tmp_path: Path) -> None:
     target = tmp_path / "predicted.csv"
     done = run("analyze", "trained-metric", *three, "--features", years / "wide.csv", "--predict", target)
     assert done.returncode == 0, done.stderr
-    assert "on year 3, which nobody judged, s1 is predicted to be the best of 7 systems" in done.stdout
+    assert "in year 3, which nobody judged, s1 is predicted to be the best of 7 systems" in done.stdout
     assert f"Wrote {target}." in done.stdout
     table = pyr.read_scores(target)
     assert table.measures[0] == "predicted"
@@ -136,15 +136,15 @@ def test_mistakes_in_features_are_explained(years: Path, tmp_path: Path) -> None
         (["--features", gap], 1, "gap.csv: topic D0800-A, system "),
         (["--features", short], 1, "short.csv: topic D1003-B, system "),
         (["--features", letters], 1, "letters.csv, line 2, facts: 'many' is not a number"),
-        (["--features", three[0]], 2, "is a study; features are a table"),
+        (["--features", three[0]], 2, "is a study; --features needs a table"),
         (["--features", gap, "--features", gap], 2, "2 tables of features for 3 years"),
         (
             ["--features", years / "wide.csv", "--feature", "charm"],
             2,
             "unknown feature 'charm'; known values are: facts, noise",
         ),
-        (["--exclude-by", "luck"], 2, "criterion 'luck' is unknown"),
-        (["--predict", tmp_path / "x.txt"], 2, "predicted scores are written to .csv"),
+        (["--exclude-by", "luck"], 2, "unknown criterion 'luck'"),
+        (["--predict", tmp_path / "x.txt"], 2, "predicted scores can be written to .csv"),
         (["--features", gap, "--predict", gap], 2, "is the study itself"),
     ):
         done = run("analyze", "trained-metric", *three, *options)

@@ -115,10 +115,10 @@ def test_matchers_can_be_chosen_and_wrong_options_are_named(folder: Path, tmp_pa
     done = run("score", folder, "--matcher", "wmin", "--threshold", "0.4", "--json")
     assert "|matcher:wmin|top-k:2|threshold:0.4|" in json.loads(done.stdout)["signature"]
     for arguments, message in (
-        (["--matcher", "best"], "matcher 'best' is unknown"),
+        (["--matcher", "best"], "unknown matcher 'best'"),
         (["--top-k", "3"], "matcher align has no top-k"),
         (["--alpha", "3"], "partitioner edua-x has no alpha"),
-        (["-o", "scores.txt"], "scores are written to"),
+        (["-o", "scores.txt"], "scores can be written to"),
         (["--pyramid", "mine"], "no pyramid called 'mine'"),
         (["--similarity", "cosine", "--embedder", "wtmf:none.npz"], "none.npz does not exist"),
     ):

@@ -73,7 +73,7 @@ def test_nothing_is_overwritten(study: Path, tmp_path: Path) -> None:
     other.write_text("precious")
     done = run("autoannotate", study, "-o", other)
     assert (done.returncode, other.read_text()) == (2, "precious")
-    assert "exists already; --force replaces it" in done.stderr
+    assert "already exists; --force replaces it" in done.stderr
     assert run("autoannotate", study, "-o", other, "--force").returncode == 0
     folder = tmp_path / "duc"
     assert run("convert", study, folder, "--to", "ducview").returncode == 0
@@ -87,8 +87,8 @@ def test_nothing_is_overwritten(study: Path, tmp_path: Path) -> None:
 def test_mistakes_are_explained(study: Path, tmp_path: Path) -> None:
     for options, said in (
         (["-o", tmp_path / "x.docx"], "no format is known for x.docx"),
-        (["-o", tmp_path / "x.jsonl", "--pyramid", "crowd"], "nothing to learn from"),
-        (["-o", tmp_path / "x.jsonl", "--judges", "nobody"], "no judge is called 'nobody'"),
+        (["-o", tmp_path / "x.jsonl", "--pyramid", "crowd"], "no marked words to search for"),
+        (["-o", tmp_path / "x.jsonl", "--judges", "nobody"], "unknown judge 'nobody'"),
         (["-o", tmp_path / "x.jsonl", "--judge", "rater1"], "a judge 'rater1' of kind expert"),
         (["-o", tmp_path / "x.jsonl", "--only-missing"], "nothing to do: every peer"),
         ([], "Missing option"),

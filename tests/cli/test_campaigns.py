@@ -23,7 +23,7 @@ def made(folder: Path) -> Path:
 
 def test_a_campaign_from_plan_to_scores(tmp_path: Path) -> None:
     place = made(tmp_path)
-    refused(run("init", place), 2, "exists already")
+    refused(run("init", place), 2, "already exists")
     asked = run("campaign", "plan", place, "judge", "--name", "j")
     assert asked.returncode == 2  # nobody said yes
     assert "48 tasks for 5 workers each, 240 assignments" in asked.stdout
@@ -33,7 +33,7 @@ def test_a_campaign_from_plan_to_scores(tmp_path: Path) -> None:
     options = "--name j --yes --set workers=2 --set units_per_task=16 --topic reef-nursery --system lead --json"
     planned = json.loads(run("campaign", "plan", place, "judge", *options.split()).stdout)
     assert planned["tasks"] == 2
-    refused(run("campaign", "plan", place, "judge", "--name", "j", "--yes"), 2, "exists already")
+    refused(run("campaign", "plan", place, "judge", "--name", "j", "--yes"), 2, "already exists")
     links = json.loads(run("campaign", "invite", place, "j", "--count", 3, "--json").stdout)["links"]
     assert len(set(links)) == 3
     rehearsed = json.loads(run("campaign", "rehearse", place, "j", "--workers", 4, "--abandon", 0, "--json").stdout)
@@ -59,7 +59,7 @@ def test_a_campaign_from_plan_to_scores(tmp_path: Path) -> None:
     assert "running" in run("campaign", "resume", place, "j").stdout
     assert "closed" in run("campaign", "close", place, "j", "--yes").stdout
     refused(run("campaign", "resume", place, "j"), 2, "closed permanently")
-    refused(run("campaign", "status", place, "k"), 2, "no campaign matches 'k'; the campaigns are: j")
+    refused(run("campaign", "status", place, "k"), 2, "unknown campaign 'k'; known campaigns are: j")
 
     assert run("campaign", "export", place, tmp_path / "out.jsonl", "-q").returncode == 0
     exported = pyr.load(tmp_path / "out.jsonl")
@@ -118,7 +118,7 @@ def test_a_second_campaign_of_the_same_name_is_refused_before_anything_is_planne
     place = made(tmp_path)
     run("campaign", "plan", place, "write", "-y")
     again = run("campaign", "plan", place, "write", "-y")
-    refused(again, 2, "--name gives this one another name")
+    refused(again, 2, "choose another name with --name")
     assert not again.stdout
 
 
@@ -205,11 +205,14 @@ def test_answers_are_rejected_one_by_one_in_one_campaign(tmp_path: Path) -> None
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)["scores"]
 
+    def judgments() -> int:
+        return int(json.loads(run("validate", place, "--json").stdout)["counts"]["judgments"])
+
     def status(name: str) -> dict[str, int]:
         return dict(json.loads(run("campaign", "status", place, name, "--json").stdout)[0]["progress"])
 
     worker = json.loads(run("campaign", "status", place, "one", "--json").stdout)[0]["workers"][0]["worker"]
-    before, other = scores(), status("two")
+    before, judged, other = scores(), judgments(), status("two")
     why = ("--reason", "agrees with nobody")
     tried = run("campaign", "reject", place, "one", "--worker", worker, *why, "--dry-run", "--json")
     found = json.loads(tried.stdout)
@@ -224,7 +227,7 @@ def test_answers_are_rejected_one_by_one_in_one_campaign(tmp_path: Path) -> None
 
     done = run("campaign", "reject", place, "one", *ids, *why)
     assert f"reject: {len(ids)} answers to one, {len(ids)} removed from scores" in done.stdout
-    assert scores() != before
+    assert judgments() < judged  # whether scores change depends on who it was: pseudonyms are drawn at random
     assert (status("one")["rejected"], status("one")["open"]) == (len(ids), len(ids))
     assert status("two") == other
     assert f"campaign one: answers left out: {len(ids)} rejected" in run("score", place, "--method", "lite").stderr

@@ -112,7 +112,7 @@ def test_every_method_option_reaches_its_method(study: Path) -> None:
         (["--aggregate", "median"], "aggregator 'median' is unknown"),
         (["--judges", "nobody"], "no judge is called 'nobody'"),
         (["-o", "scores.xls"], "scores.xls: scores can be written to"),
-        (["--by", "week"], "--by is system or summary"),
+        (["--by", "week"], "--by must be system or summary"),
         (["--from", "word"], "format 'word' is unknown"),
     ],
 )
@@ -145,7 +145,7 @@ def test_texts_alone_are_told_which_methods_need_no_more(tmp_path: Path) -> None
 
 
 def test_whose_help_tells_more() -> None:
-    refused(run("analyze", "significance"), 2, "Missing argument", "analyze significance --help tells more")
+    refused(run("analyze", "significance"), 2, "Missing argument", "see pyramidion analyze significance --help")
     for group in ([], ["analyze"]):  # the help itself is the answer
         bare = run(*group)
         assert bare.returncode == 2
@@ -184,7 +184,7 @@ def test_convert_says_what_the_target_cannot_hold(study: Path, tmp_path: Path) -
     done = run("convert", study, tmp_path / "folder")
     assert done.returncode == 0
     assert "folder: cannot hold pyramids; 8 left out" in done.stderr
-    refused(run("convert", study, tmp_path / "folder"), 2, "exists already")
+    refused(run("convert", study, tmp_path / "folder"), 2, "already exists")
     refused(run("convert", study, tmp_path / "x.docx"), 2, "no format is known for x.docx")
     refused(run("convert", study, tmp_path / "n", "--to", "nist"), 2, "can be read but not written")
 

@@ -56,15 +56,15 @@ def test_workers(study: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--judge", "nobody"], 2, "there are: align, lexical, llm, nli"),
+        (["--judge", "nobody"], 2, "known values are: align, lexical, llm, nli"),
         (["--judge", "nli"], 2, "needs a model: nli:MODEL"),
-        (["--soft", "--threshold", "0.5"], 2, "exclude each other"),
+        (["--soft", "--threshold", "0.5"], 2, "cannot be used together"),
         (["--threshold", "much"], 2, "a probability or `own`"),
-        (["--threshold", "2"], 2, "from 0 to 1"),
+        (["--threshold", "2"], 2, "between 0 and 1"),
         (["--pyramid", "none"], 2, "it has: crowd, expert"),
         (["--judge", "lexical", "--base-url", "http://x"], 2, "judge lexical has no option 'base_url'"),
         (["--judge", "llm:m", "--price", "cheap"], 2, "two numbers"),
-        (["-o", "scores.doc"], 2, "scores are written to"),
+        (["-o", "scores.doc"], 2, "scores can be written to"),
     ],
 )
 def test_mistakes_become_messages(study: Path, options: list[str], code: int, message: str) -> None:
@@ -154,7 +154,7 @@ def test_a_judged_file_can_be_judged_again_and_goes_on(tmp_path: Path) -> None:
         ('{"units": ["a"], "summary": 3}', '"summary" must be a text'),
         ("[" * 100_000, "is nested too deeply"),
         ('{"units": ["\\ud800"], "summary": "a"}', "holds half of a surrogate pair"),
-        ('{"units": ["a"], "summary": "a", "score": NaN}', "NaN is not a value"),
+        ('{"units": ["a"], "summary": "a", "score": NaN}', "NaN is not a valid value"),
     ],
 )
 def test_a_bad_line_is_named(line: str, said: str, tmp_path: Path) -> None:

@@ -49,8 +49,8 @@ def test_feedback_writes_a_folder(study: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Wrote 4 pages, one for the writer of each summary")
     assert (tmp_path / "f" / "writers" / "lead" / "drought-plan.html").exists()
-    refused(run("feedback", study, "--system", "nobody", "-o", tmp_path / "g"), 2, "no system is called 'nobody'")
-    refused(run("feedback", study, "-o", tmp_path / "f"), 2, "exists already")
+    refused(run("feedback", study, "--system", "nobody", "-o", tmp_path / "g"), 2, "unknown system 'nobody'")
+    refused(run("feedback", study, "-o", tmp_path / "f"), 2, "already exists")
 
 
 def test_diff_compares_studies_and_score_tables(study: Path, tmp_path: Path) -> None:

@@ -298,7 +298,8 @@ def test_two_contributors_from_one_reference_count_both(files: Files) -> None:
     assert (unit.weight, len(unit.references), unit.strict().weight) == (2, 1, 1)
     notes = [str(note) for note in pyr.load(files.folder).notes]
     assert notes == [
-        "topic t, unit 1: has 2 contributors from 1 reference (2 from A); it weighs 2, as in DUCView and the official "
+        "topic t, unit 1: has 2 contributors from 1 reference (2 from A); its weight is 2, as in "
+        "DUCView and the official "
         "scores of DUC, or 1 with weights=references"
     ]
 
@@ -988,7 +989,7 @@ def test_more_evidence_than_mentions_goes_into_the_last(tmp_path: Path) -> None:
     found = there_and_back(study, tmp_path / "out")
     assert [j.value for j in found.judgments] == [2, 0]
     assert found.judgments[0].evidence == ((Span(0, 1),), (Span(1, 2), Span(2, 3)))
-    assert "counts 2 mentions, but shows 3" in write(study, tmp_path / "again")[0]
+    assert "counts 2 mentions, but has evidence for 3" in write(study, tmp_path / "again")[0]
 
 
 def test_values_that_are_no_counts_are_errors(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_official_counts_by_default_and_strict_ones_when_asked(duc: Path) -> Non
 def test_the_warning_names_the_unit_both_counts_and_what_strict_counting_changes(duc: Path) -> None:
     notes = [str(note) for note in pyr.score(pyr.load(duc), "pyramid", measures=["modified", "recall"]).notes]
     assert (
-        "topic D0601, unit 2: has 3 contributors from 2 references (2 from D); it weighs 3, as in DUCView and the "
+        "topic D0601, unit 2: has 3 contributors from 2 references (2 from D); its weight is 3, as in DUCView and the "
         "official scores of DUC, or 2 with weights=references" in notes
     )
     [what] = [note for note in notes if "with weights=references the" in note]

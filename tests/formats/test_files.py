@@ -39,7 +39,7 @@ def test_a_failed_folder_leaves_nothing(tmp_path: Path) -> None:
 
 def test_a_full_folder_is_never_overwritten(tmp_path: Path) -> None:
     (tmp_path / "keep.txt").write_text("mine")
-    with pytest.raises(UsageError, match="exists already"), new_folder(tmp_path):
+    with pytest.raises(UsageError, match="already exists"), new_folder(tmp_path):
         pass
     assert (tmp_path / "keep.txt").read_text() == "mine"
 

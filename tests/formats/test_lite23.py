@@ -381,7 +381,7 @@ def test_a_lone_pyramid_of_another_name_is_written(tmp_path: Path) -> None:
 
 def test_an_existing_folder_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("x")
-    with pytest.raises(UsageError, match="exists already"):
+    with pytest.raises(UsageError, match="already exists"):
         write(Study(topics=(Topic("a"),)), tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["mine"]
 

@@ -131,6 +131,6 @@ def test_from_raw_judgments_to_system_scores() -> None:
 
 def test_what_is_missing_is_reported_with_its_address() -> None:
     notes = [str(note) for note in lite.score(two_topic_study(), min_agreement=None).notes]
-    assert "topic t1, system x: 1 units have no judgment: u4" in notes
+    assert "topic t1, system x: 1 units without judgment: u4" in notes
     assert "topic t2: not scored, nothing to score them by: y" in notes
     assert len(notes) == 2

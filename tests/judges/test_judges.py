@@ -249,7 +249,7 @@ def test_nli_with_a_real_model_on_disk(tmp_path):
     assert found.probability.shape == (2, 3)
     assert (found.probability[:, :2] > 0).all()
     assert (found.probability[:, 2] == 0).all()
-    with pytest.raises(UsageError, match="cannot be loaded: give a folder"):
+    with pytest.raises(UsageError, match=r"cannot be loaded .*; give a folder"):
         only(make_judge(f"nli:{tmp_path / 'nothing'}"), ["a"], ["b"])
 
 
@@ -288,7 +288,7 @@ def test_nli_by_onnxruntime_alone(tmp_path):
     assert found.probability[:, 1] == pytest.approx(expected, abs=1e-6)
     assert found.probability[:, 2].tolist() == [0, 0, 0]
     (tmp_path / "tokenizer.json").write_text("{}")
-    with pytest.raises(UsageError, match="cannot be loaded: give a folder"):
+    with pytest.raises(UsageError, match=r"cannot be loaded .*; give a folder"):
         only(make_judge(f"nli:{tmp_path}"), ["a"], ["b"])
 
 

@@ -63,7 +63,7 @@ def test_a_threshold_says_yes_or_no():
     found = judge_study(study(), Table(KNOWN), threshold=0.5)
     assert found.table.per_summary("lite") == {("t", "x"): 1.0, ("t", "y"): 0.0}
     assert {j.value for j in found.study.judgments} == {0.0, 1.0}
-    with pytest.raises(UsageError, match=r"from 0 to 1, not 1\.5"):
+    with pytest.raises(UsageError, match=r"between 0 and 1, not 1\.5"):
         judge_study(study(), Table(KNOWN), threshold=1.5)
 
 
@@ -100,7 +100,7 @@ def test_judging_again_replaces_only_its_own_judgments():
 def test_which_pyramid():
     (held,) = study().pyramids
     several = study(pyramids=(replace(held, name="one"), replace(held, name="two")))
-    with pytest.raises(UsageError, match="choose one of one, two"):
+    with pytest.raises(UsageError, match="choose one: one, two"):
         judge_study(several, Table(KNOWN))
     with pytest.raises(UsageError, match="no pyramid called 'three'; it has: one, two"):
         judge_study(several, Table(KNOWN), pyramid="three")

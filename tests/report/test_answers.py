@@ -70,7 +70,7 @@ def test_svg_text_is_text(tmp_path: Path) -> None:
 def test_several_figures_are_numbered(tmp_path: Path) -> None:
     written = report.plot(answer(tuple(FIGURES[:3])), tmp_path / "new" / "plot.svg")
     assert [path.name for path in written] == ["plot.svg", "plot-2.svg", "plot-3.svg"]
-    with pytest.raises(pyr.UsageError, match="plots are written to"):
+    with pytest.raises(pyr.UsageError, match="plots can be written to"):
         report.plot(answer(tuple(FIGURES)), tmp_path / "plot.gif")
     with pytest.raises(pyr.UsageError, match="nothing to plot"):
         report.plot(answer(), tmp_path / "plot.svg")

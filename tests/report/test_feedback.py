@@ -86,7 +86,7 @@ def test_only_the_writers_asked_for(found: Findings, tmp_path: Path) -> None:
     written = write_feedback(found, tmp_path / "one", systems=["Zzlead"])
     assert len(written) == 4 + 2
     assert "Zzextract" not in (tmp_path / "one" / "overview.html").read_text(encoding="utf-8")
-    with pytest.raises(pyr.UsageError, match="exists already"):
+    with pytest.raises(pyr.UsageError, match="already exists"):
         write_feedback(found, tmp_path / "one")
 
 

@@ -104,7 +104,7 @@ def test_who_annotated_only_some_summaries_counts_only_there() -> None:
 def test_how_far_annotators_differ_is_said_over_summaries() -> None:
     study = study_of(*(said(judge, "4", 0, system="y") for judge in ("ann", "ben")), [*TWO.judgments])
     [note] = pyr.score(study, "pyramid").notes
-    assert str(note).endswith("the mean of theirs, 0.556. They differ by 0.111 on average, at most by 0.222")
+    assert str(note).endswith("the score is their mean, 0.556. They differ by 0.111 on average, at most by 0.222")
 
 
 def test_an_annotator_whose_answers_are_all_missing_did_not_annotate() -> None:

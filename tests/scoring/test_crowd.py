@@ -146,9 +146,9 @@ def test_every_excluded_worker_is_named_with_the_reason(example: pyr.Study) -> N
 def test_a_worker_is_unchecked_only_beside_others(example: pyr.Study) -> None:
     others = [judgment for judgment in example.judgments if judgment.judge in {"worker1", "worker2"}]
     alone = replace(example, judgments=Judgments(j for j in others if j.judge == "worker1"))
-    assert not [note for note in pyr.score(alone, "lite").notes if "unchecked" in note.what]
+    assert not [note for note in pyr.score(alone, "lite").notes if "without a check" in note.what]
     apart = replace(example, judgments=Judgments(j for j in others if (j.judge == "worker1") == (j.system == "lead")))
-    notes = [str(note) for note in pyr.score(apart, "lite").notes if "unchecked" in note.what]
+    notes = [str(note) for note in pyr.score(apart, "lite").notes if "without a check" in note.what]
     assert notes == [
         f"judge {name}: kept without a check: shares no task with another worker" for name in ("worker1", "worker2")
     ]

@@ -122,6 +122,6 @@ def test_models_are_not_joined_unasked() -> None:
     """The middle of two models' degrees would be the lower one, below what either of them says in sum."""
     held = small(unit("m", "u1", 0.75), unit("n", "u1", 0.25))
     held = replace(held, judges=(*held.judges, Judge("n", "model")))
-    with pytest.raises(pyr.UsageError, match="several models judged it and no person: m, n; choose one"):
+    with pytest.raises(pyr.UsageError, match="only models judged it: m, n; choose one"):
         pyr.score(held, "pyramid")
     assert pyr.score(held, "pyramid", judges="m", measures=["raw"]).per_summary("raw") == {("t", "x"): 0.75}

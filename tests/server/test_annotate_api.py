@@ -284,7 +284,7 @@ REFUSED: list[tuple[JSON, str]] = [
     ({"type": "add_contributor", "unit": "u01", "reference": "Z", "spans": [[0, 3]]}, "there is no reference 'Z'"),
     (
         {"type": "add_unit", "contributors": [{"reference": "A", "spans": [[0, 1]]}] * 2},
-        "at most one contributor for a reference",
+        "at most one contributor per reference",
     ),
     ({"type": "add_unit", "unit": "u01"}, "unit u01 already exists"),
     ({"type": "merge_units", "units": ["u01"]}, "two or more different units"),

@@ -219,7 +219,7 @@ def test_a_plan_is_shown_before_it_starts(site: Site) -> None:
     assert (found.kind, found.settings.workers, found.settings.pay) == ("judge", 3, 0.5)
     again = boss.post("/api/manage/plan", json={**body, "start": True})
     assert again.status_code == 409
-    assert "exists already" in again.json()["error"]
+    assert "already exists" in again.json()["error"]
 
 
 UNSOUND: list[dict[str, Any]] = [

@@ -168,9 +168,9 @@ def test_replayed_submissions_give_the_same_receipt_and_others_conflict(database
     again = assignments.submit(lease.id, a, "key", JudgeAnswer({"u1": 1}))
     assert (first.counted, first.replayed) == (True, False)
     assert (again.counted, again.replayed) == (True, True)
-    with pytest.raises(SubmissionConflictError, match="another answer"):
+    with pytest.raises(SubmissionConflictError, match="a different answer"):
         assignments.submit(lease.id, a, "key", JudgeAnswer({"u1": 0}))
-    with pytest.raises(SubmissionConflictError, match="another answer"):
+    with pytest.raises(SubmissionConflictError, match="a different answer"):
         assignments.submit(lease.id, a, "other", JudgeAnswer({"u1": 1}))
     with pytest.raises(SubmissionConflictError, match="not your task"):
         assignments.submit(lease.id, b, "key", JudgeAnswer({"u1": 1}))
@@ -350,7 +350,7 @@ def test_forgetting_a_worker_keeps_the_answers_and_nothing_of_the_person(databas
     left = Campaigns(database).answers()[0]
     assert left.answer == JudgeAnswer({"u1": 1})
     assert left.worker.startswith("forgotten-")
-    with pytest.raises(pyr.UsageError, match="no worker"):
+    with pytest.raises(pyr.UsageError, match="unknown worker"):
         workers.forget(a)
 
 
@@ -375,7 +375,7 @@ def test_reviews_are_appended_and_the_last_word_holds(database: Database) -> Non
     reviews.add("include", actor="m", reason="was right after all", worker=a)
     assert reviews.exclusions() == {}
     assert [review.action for review in reviews.all()] == ["exclude", "include"]
-    with pytest.raises(pyr.UsageError, match="no worker"):
+    with pytest.raises(pyr.UsageError, match="unknown worker"):
         reviews.add("exclude", actor="m", reason="", worker="w0")
 
 

@@ -289,7 +289,7 @@ def _sentence(result: Agreement) -> str:
     low = [j for j in result.judges if j.alpha is not None]
     if len(low) > 2:
         worst = min(low, key=lambda j: j.alpha or 0.0)
-        text += f" The judge least in line is {worst.judge} (alpha {worst.alpha:.3f})."
+        text += f" {worst.judge} agrees least with the others (alpha {worst.alpha:.3f})."
     return text
 
 

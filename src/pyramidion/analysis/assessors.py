@@ -128,7 +128,9 @@ def topic_set(study: Study, which: str | None, *, year: str = "") -> Study:
             f"such ids end in {letter}, like D0801-{letter}" if known else "a set is main, update or a pattern: '*-B'"
         )
         have = listed([topic.id for topic in study.topics]) or "none"
-        raise UsageError(f"{year + ': ' if year else ''}no topic is in the set {which!r} ({hint}); topics are: {have}")
+        raise UsageError(
+            f"{year + ': ' if year else ''}no topic belongs to the set {which!r} ({hint}); the topics are: {have}"
+        )
     judgments = study.judgments
     return replace(
         study,
@@ -169,9 +171,7 @@ def human_peers(studies: Mapping[str, Study], human: Sequence[str] = ()) -> Auth
         named = {(year, system) for year, system in everybody if fnmatch.fnmatchcase(system, pattern)}
         if not named:
             have = listed(sorted({system for _, system in everybody}))
-            raise UsageError(
-                f"no peer is called {pattern!r}; human peers are given by name or pattern, peers are: {have}"
-            )
+            raise UsageError(f"no peer matches {pattern!r}; give human peers by name or pattern; the peers are: {have}")
         found |= named
     return frozenset(found)
 

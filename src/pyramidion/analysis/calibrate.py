@@ -174,7 +174,9 @@ def _notes(found: list[JudgeCalibration]) -> Iterator[Problem]:
             )
             yield Problem(f"judge {judge.judge}", what, "warning")
         elif judge.r is not None and judge.r <= 0:
-            what = f"does not follow the experts at all (r = {judge.r:.2f}): adjusted scores hold no more than a mean"
+            what = (
+                f"does not follow the experts at all (r = {judge.r:.2f}): adjusted scores are little more than a mean"
+            )
             yield Problem(f"judge {judge.judge}", what, "warning")
 
 
@@ -185,7 +187,7 @@ def _sentence(result: Calibration) -> str:
     known = [judge for judge in result.judges if judge.bias is not None]
     worst = max(known, key=lambda judge: abs(judge.bias or 0.0))
     text = (
-        f"{count(len(known), 'judge')} of {result.measure} compared with experts: off by {result.error:.2f} on average"
+        f"{count(len(known), 'judge')} of {result.measure} compared with experts: the mean error is {result.error:.2f}"
     )
     if result.adjusted_error is not None:
         text += f", {result.adjusted_error:.2f} after adjusting"

@@ -194,7 +194,7 @@ def _most_likely(wins: NDArray[np.float64]) -> NDArray[np.float64]:
             both = strengths[i] + strengths
             strengths[i] = (wins[i] * strengths / both).sum() / (wins[:, i] / both).sum()
         strengths /= np.exp(np.log(strengths).mean())
-    raise PyramidionError(f"the strengths did not settle in {MAX_ROUNDS:,} rounds; try a larger prior")
+    raise PyramidionError(f"the strengths did not converge in {MAX_ROUNDS:,} rounds; try a larger prior")
 
 
 @dataclass(frozen=True, slots=True)

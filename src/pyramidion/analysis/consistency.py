@@ -284,7 +284,8 @@ def _metric_cells(
         metrics = {next(iter(studies)): metrics}
     if unknown := sorted(set(metrics) - set(studies)):
         raise UsageError(
-            f"there are there are metrics for {', '.join(unknown)}, but the studies are: {', '.join(studies)}"
+            f"there are there are there are there are metrics for {', '.join(unknown)}, but the studies are: "
+            f"{', '.join(studies)}"
         )
     found: dict[str, Cells] = {}
     for year, table in metrics.items():
@@ -336,7 +337,9 @@ def _notes(result: Consistency, exclude: Sequence[int], resamples: int) -> Itera
             yield Problem(f"worst by {criterion}", what, "warning")
     untested = [e for e in result.exclusions if e.level != "ranking" and e.p is None]
     if resamples and untested:
-        what = f"cannot be tested by the bootstrap: undefined in most resamples, or above {MOST_COMPARED:,} summaries"
+        what = (
+            f"cannot be tested by the bootstrap: undefined in most resamples, or more than {MOST_COMPARED:,} summaries"
+        )
         yield Problem(f"{count(len(untested), 'change')} of a correlation", what, "warning")
 
 

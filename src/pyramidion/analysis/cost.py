@@ -126,5 +126,5 @@ def amount(what: str, value: Amount) -> Decimal:
     except InvalidOperation:
         number = Decimal("nan")
     if not number.is_finite() or number < 0:
-        raise UsageError(f"{what} must be a number from 0 on, not {value!r}")
+        raise UsageError(f"{what} must be 0 or more, not {value!r}")
     return number

@@ -167,7 +167,7 @@ def _refuse(choices: Choices, name: str, levels: Levels) -> None:
 def _typed(values: Mapping[str, Any]) -> dict[str, Any]:
     """top_k counts units."""
     if (top_k := values.get("top_k")) is not None and (top_k < 1 or top_k != int(top_k)):
-        raise UsageError(f"top_k is a whole number of at least 1, not {top_k:g}")
+        raise UsageError(f"top_k must be a whole number of at least 1, not {top_k:g}")
     return {name: int(value) if name == "top_k" else value for name, value in values.items()}
 
 

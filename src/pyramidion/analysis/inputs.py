@@ -167,7 +167,7 @@ def gold_and_metrics(tables: Tables, gold: str, metrics: Sequence[str] | None) -
     others = known if metrics is None else choose_measures(known, metrics)
     others = tuple(m for m in others if m.name != chosen[0].name)
     if not others:
-        raise UsageError(f"there is no measure to compare with {gold!r}; give another score table")
+        raise UsageError(f"no other measure can be compared with {gold!r}; give another score table")
     why = {m.name: dependence(chosen[0], m) for m in others}
     dependent = {name: reason for name, reason in why.items() if reason}
     if metrics is not None:
@@ -277,7 +277,7 @@ def restricted(noun: str, names: Collection[str], wanted: Collection[str] | None
         fitting = {pattern} & set(names) or {name for name in names if fnmatch.fnmatchcase(name, pattern)}
         if not fitting:
             some = ", ".join(sorted(names)[:10]) + (", ..." if len(names) > 10 else "")
-            raise UsageError(f"no {noun} is called {pattern!r}; there are: {some}")
+            raise UsageError(f"no {noun} matches {pattern!r}; the {noun}s are: {some}")
         chosen |= fitting
     return tuple(sorted(chosen))
 

@@ -114,7 +114,7 @@ def sentence(result: PyramidPairs) -> str:
             f"and {_percent(found.coverage)} of the weight is in contributors that both have"
         )
         if found.difference is not None:
-            r = "have no correlation" if found.pearson is None else f"correlate by {found.pearson:.3f}"
+            r = "have no correlation" if found.pearson is None else f"correlate at {found.pearson:.3f}"
             text += f"; weights of partners {r} and differ by {found.difference:+.2f} on average"
         parts.append(f"{text}.")
     return " ".join([f"Over {count(len(result.topics), 'topic')}:", *parts])

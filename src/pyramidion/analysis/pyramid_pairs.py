@@ -50,7 +50,7 @@ def pyramid_pairs(
     """Compare pyramids (one, or several as in table 2) with another of the same topics. ``topics`` may be patterns."""
     names = tuple(dict.fromkeys([pyramid] if isinstance(pyramid, str) else pyramid))
     if not 0 < least <= 1:
-        raise UsageError(f"the least overlap of a pair is above 0 and at most 1, not {least:g}")
+        raise UsageError(f"the minimum overlap of a pair must be above 0 and at most 1, not {least:g}")
     _check_names(study, names, against)
     chosen, notes = _topics(study, names, against, topics)
     pairs, alone, alike = [], [], []

@@ -225,7 +225,9 @@ def _features(columns: Features, year: str, keys: Sequence[Key]) -> _Year:
         raise UsageError(f"{year}: {count(len(systems), 'system')} with features; at least 3 are needed")
     x = np.array(list(rows.values()), dtype=np.float64)
     if (large := np.abs(x).max(axis=0) > LARGEST).any():
-        raise UsageError(f"{year}: feature {columns.names[int(large.argmax())]!r} is beyond {LARGEST:g}")
+        raise UsageError(
+            f"{year}: feature {columns.names[int(large.argmax())]!r} has values beyond {LARGEST:g}; rescale it"
+        )
     return _Year(x, {}, np.array([systems.index(system) for _, system in rows]), tuple(systems), tuple(rows))
 
 

@@ -320,7 +320,9 @@ class Subject:
             name = contributor.reference
             where = f"unit {unit}, contributor {name}"
             if name not in self.texts:
-                raise RefusedError(f"{where}: there is no reference {name!r}; there are: {', '.join(self.texts)}")
+                raise RefusedError(
+                    f"{where}: unknown reference {name!r}; known references are: {', '.join(self.texts)}"
+                )
             if name in seen:
                 raise RefusedError(f"{where}: a unit can have at most one contributor per reference")
             seen.add(name)
@@ -328,7 +330,7 @@ class Subject:
 
     def _check_match(self, unit: str, spans: Spans, *, bare: bool = False) -> None:
         if unit not in self._units:
-            raise RefusedError(f"there is no unit {unit!r} in the pyramid")
+            raise RefusedError(f"the pyramid has no unit {unit!r}")
         self._check_peer_spans(f"match of unit {unit}", spans, bare=bare)
 
     def _check_peer_spans(self, where: str, spans: Spans, *, bare: bool = False) -> None:

@@ -322,7 +322,7 @@ class AnnotationDesk:
         about = (j for j in self.study.judgments if (j.topic, j.system, j.judge) == (topic, system, judge))
         judgments = _on(pyramid, about)
         if not judgments:
-            raise UsageError(f"topic {topic!r}: nothing is judged by {judge!r} about peer {system!r} on this pyramid")
+            raise UsageError(f"topic {topic!r}: {judge!r} has not judged peer {system!r} on this pyramid")
         return judgments
 
     def _pyramid(self, topic: str, pyramid: str | int) -> Pyramid:

@@ -72,7 +72,9 @@ def _import(pyramid: Pyramid, content: tuple[ContentUnit, ...]) -> Pyramid:
 
 def _check_new(pyramid: Pyramid, unit: str) -> None:
     if not unit or unit != unit.strip() or not unit.isprintable() or len(unit) > LONGEST_ID:
-        raise RefusedError(f"{unit[:40]!r} cannot name a unit: a name is short, on one line, without spaces around it")
+        raise RefusedError(
+            f"{unit[:40]!r} cannot be a unit's id: an id is short, on one line, without surrounding spaces"
+        )
     if any(known.id == unit for known in pyramid.units):
         raise RefusedError(f"unit {unit} already exists")
 
@@ -81,7 +83,7 @@ def _unit(pyramid: Pyramid, id: str) -> ContentUnit:
     for unit in pyramid.units:
         if unit.id == id:
             return unit
-    raise RefusedError(f"there is no unit {id!r} in the pyramid")
+    raise RefusedError(f"the pyramid has no unit {id!r}")
 
 
 def _contributor(unit: ContentUnit, reference: str) -> Contributor:
@@ -211,7 +213,7 @@ def _remove_mark(peer: PeerAnnotation, command: do.RemoveMark) -> PeerAnnotation
 def _check_new_name(peer: PeerAnnotation, id: str) -> None:
     taken = {match.id for match in peer.matches} | {mark.id for mark in peer.marks}
     if not _is_name(id) or id in taken:
-        raise RefusedError(f"a match or mark needs a short name of its own, not {id[:40]!r}")
+        raise RefusedError(f"a match or mark needs a short unique id, not {id[:40]!r}")
 
 
 def _is_name(id: str) -> bool:

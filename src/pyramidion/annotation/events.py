@@ -88,7 +88,7 @@ class Annotations:
             if self.find(topic, kind, name=name, system=system) is None:
                 raise
             text = f"peer {system}" if system else "the pyramid"
-            raise UsageError(f"topic {topic}: {text} has an annotation called {name!r} already") from None
+            raise UsageError(f"topic {topic}: {text} already has an annotation called {name!r}") from None
         return StoredAnnotation(id=id, **what, **how, sources=tuple(sources))  # type: ignore[arg-type]
 
     def get(self, id: int) -> StoredAnnotation:
@@ -137,7 +137,7 @@ class Annotations:
                 connection.execute(insert(schema.annotation_events).values(_row(id, event)))
         except IntegrityError:  # on PostgreSQL somebody may take the number between the look and the write
             self.get(id)
-            raise BehindError(f"annotation {id} has an event {event.number} already") from None
+            raise BehindError(f"annotation {id} already has an event {event.number}") from None
 
     def mark_stored(self, id: int, version: int) -> None:
         """The study has this version of an annotation now."""
@@ -193,7 +193,7 @@ def read_command(value: Any) -> Command:
         raise RefusedError(f"a command must be an object, not {repr(value)[:40]}")
     name = value.get("type")
     if not isinstance(name, str) or name not in NAMES:
-        raise RefusedError(f"command {name!r} is unknown; there are: {', '.join(NAMES)}")
+        raise RefusedError(f"unknown command {name!r}; known values are: {', '.join(NAMES)}")
     try:
         return _CODEC.decode(NAMES[name], {field: part for field, part in value.items() if field != "type"})
     except BadRecordError as error:

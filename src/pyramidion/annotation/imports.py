@@ -64,7 +64,7 @@ def import_of_file(subject: Subject, file_name: str, text: str) -> ImportPyramid
     """The first event of an annotation from a .pyr file, or from a .pan file where a peer is annotated."""
     wanted = ".pyr" if subject.pyramid is None else ".pan"
     if Path(file_name).suffix.lower() != wanted:
-        raise RefusedError(f"{file_name!r} cannot be imported here: this takes a {wanted} file")
+        raise RefusedError(f"{file_name!r} cannot be imported here: a {wanted} file is needed")
     study = _read(file_name, text, wanted)
     if subject.pyramid is None:
         return _pyramid_of_file(subject, study)
@@ -114,7 +114,7 @@ def _matches_of_file(subject: Subject, pyramid: Pyramid, study: Study) -> Import
     [peer] = study.peers
     mover = _mover(peer.text, text)
     if mover is None:
-        raise RefusedError(f"the file annotates another text than that of peer {system!r}")
+        raise RefusedError(f"the file annotates a different text from that of peer {system!r}")
     [theirs] = study.pyramids
     units = _same_units(theirs.units, pyramid.units)
     given = [judgment for judgment in study.judgments if judgment.value]

@@ -100,7 +100,7 @@ class Suggester:
         """Clauses of the references that have no contributor yet, and other units, most similar first."""
         asked = next((known for known in pyramid.units if known.id == unit), None)
         if asked is None:
-            raise RefusedError(f"there is no unit {unit!r} in the pyramid")
+            raise RefusedError(f"the pyramid has no unit {unit!r}")
         read, labels = self._read_texts(texts), self._labels_of(pyramid.units)
         sayings = {known.id: _sayings(known, read, labels) for known in pyramid.units}
         mine = sayings[unit]

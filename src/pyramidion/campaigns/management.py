@@ -97,7 +97,7 @@ def _undecided_answers(
 
 def _of_worker(desk: CampaignDesk, campaign: str, worker: str, given: dict[int, StoredAnswer]) -> list[int]:
     if desk.workers.get(worker) is None:
-        raise UnknownError(f"no worker is called {worker!r}")
+        raise UnknownError(f"unknown worker {worker!r}")
     mine = [id for id, answer in given.items() if answer.worker == worker]
     if not mine:
         raise UnknownError(f"worker {worker} has submitted nothing to campaign {campaign}")

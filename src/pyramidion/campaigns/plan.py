@@ -65,7 +65,7 @@ def plan(
     """Plan a campaign over all topics and systems, or some of them. The same seed gives the same plan."""
     check_choice("kind of campaign", kind, KINDS)
     if not NAME.fullmatch(name):  # it is part of addresses, task ids and file names
-        raise UsageError(f"a campaign's name has 1 to 60 letters, digits, dots, dashes or _, not {name!r}")
+        raise UsageError(f"a campaign's name must have 1 to 60 letters, digits, dots, dashes or _, not {name!r}")
     chosen = settings or Settings.for_kind(kind)
     check_settings(chosen)
     rng = np.random.default_rng(chosen.seed)
@@ -110,7 +110,7 @@ def _part_of(study: Study, topics: Sequence[str], systems: Sequence[str]) -> Stu
     for what, asked, known in (("topic", topics, known_topics), ("system", systems, known_systems)):
         for id in asked:
             if id not in known:
-                raise UnknownError(f"no {what} is called {id!r}; there are: {', '.join(known)}")
+                raise UnknownError(f"unknown {what} {id!r}; known values are: {', '.join(known)}")
     return replace(
         study,
         # By id, so that the same seed draws the same units however the study is ordered.

@@ -102,11 +102,11 @@ def platform_of(campaign: Campaign, secret: bytes, api_token: str = "") -> Platf
     if settings.platform == "connect":
         names = [name.strip() for name in settings.entry_parameters.split(",")]
         if len(names) != 3:
-            raise UsageError(f"entry_parameters names three parameters, not {settings.entry_parameters!r}")
+            raise UsageError(f"entry_parameters must name three parameters, not {settings.entry_parameters!r}")
         return Connect(settings.platform_study, settings.completion_url, Parameters(*names))
     if settings.platform == "simulated":
         return Simulated(campaign.name, settings.completion_url)
-    raise UsageError(f"platform {settings.platform!r} is unknown; there are: {', '.join(NAMES)}")
+    raise UsageError(f"unknown platform {settings.platform!r}; known values are: {', '.join(NAMES)}")
 
 
 @dataclass

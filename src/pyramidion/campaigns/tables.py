@@ -239,7 +239,7 @@ class Campaigns:
         bodies = [record for record in to_records(Study(tasks=tuple(tasks))) if record["type"] == "task"]
         with self._database.write() as connection:
             if connection.execute(select(schema.campaigns.c.id).filter_by(name=campaign.name)).first():
-                raise UsageError(f"a campaign called {campaign.name!r} exists already")
+                raise UsageError(f"a campaign called {campaign.name!r} already exists")
             row = {
                 "name": campaign.name,
                 "kind": campaign.kind,
@@ -327,7 +327,7 @@ def find_campaign(connection: Connection, name: str) -> Row[Any]:
     row = connection.execute(CAMPAIGN, {"campaign_name": name}).first()
     if row is None:
         known = connection.execute(select(schema.campaigns.c.name).order_by(schema.campaigns.c.id)).scalars().all()
-        raise UnknownError(f"no campaign is called {name!r}; there are: {', '.join(known) or 'none'}")
+        raise UnknownError(f"unknown campaign {name!r}; known campaigns are: {', '.join(known) or 'none'}")
     return row
 
 

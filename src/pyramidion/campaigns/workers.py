@@ -128,7 +128,7 @@ class Workers:
 
 def _must_exist(connection: Connection, id: str) -> None:
     if connection.execute(select(schema.workers.c.id).filter_by(id=id)).first() is None:
-        raise UnknownError(f"no worker is called {id!r}")
+        raise UnknownError(f"unknown worker {id!r}")
 
 
 # ----------------------------------------------------------------------

@@ -72,7 +72,7 @@ def plan_(
         refuse_unused(context, "for a campaign of kind write; workers write about references, not systems", "system")
     desk = open_desk(place)
     if any(known.name == (name or kind) for known in desk.campaigns.all()):
-        raise UsageError(f"a campaign called {name or kind!r} exists already; --name gives this one another name")
+        raise UsageError(f"a campaign called {name or kind!r} already exists; choose another name with --name")
     settings = Settings.for_kind(kind, **_settings(set_ or []))  # type: ignore[arg-type]
     made = plan(
         desk.material(),

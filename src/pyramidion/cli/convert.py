@@ -51,7 +51,7 @@ def convert(
     output = reading.out
     refuse_same(source, target)
     if target.is_file() and not force:
-        raise UsageError(f"{target} exists already; --force replaces it")
+        raise UsageError(f"{target} already exists; --force replaces it")
     study = reading.study(source)
     chosen = to or guess_format(target)
     with output.busy(f"Writing {target}"):

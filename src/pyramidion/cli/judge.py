@@ -195,7 +195,7 @@ def _prices(text: str | None) -> tuple[float, float] | None:
     try:
         first, second = map(float, text.split("/"))
     except ValueError:
-        raise UsageError(f"--price is two numbers, as 0.15/0.60, not {text!r}") from None
+        raise UsageError(f"--price must be two numbers such as 0.15/0.60, not {text!r}") from None
     return first, second
 
 
@@ -205,7 +205,7 @@ def _threshold(text: str | None, judge: PresenceJudge) -> float | None:
     try:
         return float(text)
     except ValueError:
-        raise UsageError(f"--threshold is a probability or `own`, not {text!r}") from None
+        raise UsageError(f"--threshold must be a probability or `own`, not {text!r}") from None
 
 
 def _agreed(
@@ -335,4 +335,4 @@ def _refuse(source: str, target: Path, force: bool) -> None:
     if folder.is_dir() and target.resolve().is_relative_to(folder.resolve()):
         raise UsageError(f"{target} is inside the study itself; choose a place outside {source}")
     if target.is_file() and not force:
-        raise UsageError(f"{target} exists already; --force replaces it")
+        raise UsageError(f"{target} already exists; --force replaces it")

@@ -180,7 +180,7 @@ def feedback(
     out = Output(json, quiet)
     study = load_study(path, format, lenient, out)
     if unknown := [name for name in system or () if name not in study.systems]:
-        raise UsageError(f"no system is called {unknown[0]!r}; there are: {', '.join(study.systems)}")
+        raise UsageError(f"unknown system {unknown[0]!r}; known systems are: {', '.join(study.systems)}")
     choices = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}
     findings = _findings(study, out, method, choices)
     with out.busy("Writing pages"):

@@ -118,7 +118,7 @@ def check_targets(targets: list[Path], by: str) -> None:
     from pyramidion.formats.score_tables import SUFFIXES, need_parquet
 
     if by not in {"system", "summary"}:
-        raise UsageError(f"--by is system or summary, not {by!r}")
+        raise UsageError(f"--by must be system or summary, not {by!r}")
     for target in targets:
         if target.suffix.lower() not in SUFFIXES:
             raise UsageError(f"{target}: scores can be written to {', '.join(SUFFIXES)}")

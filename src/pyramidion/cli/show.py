@@ -39,7 +39,7 @@ def run(
 ) -> None:
     name = topic or (study.topics[0].id if study.topics else "")
     if study.topic(name) is None:
-        raise UsageError(f"no topic is called {name!r}; there are: {', '.join(t.id for t in study.topics) or 'none'}")
+        raise UsageError(f"unknown topic {name!r}; known topics are: {', '.join(t.id for t in study.topics) or 'none'}")
     given = {choice: value for choice, value in choices.items() if value is not None}
     if system is not None:
         if ideal is not None:

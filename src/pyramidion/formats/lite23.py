@@ -250,7 +250,7 @@ def _chosen_name(study: Study, problems: Problems) -> str:
     names = [name for name in study.pyramid_names if name != AUTO]
     chosen = EXPERT if EXPERT in names or len(names) != 1 else names[0]
     if chosen != EXPERT:
-        problems.warning(f"pyramid {chosen}", f"is written to SCUs.txt and reads back as {EXPERT!r}")
+        problems.warning(f"pyramid {chosen}", f"is written to SCUs.txt and will be read back as {EXPERT!r}")
     for name in names:
         if name != chosen:
             problems.warning(f"pyramid {name}", "is left out: SCUs.txt holds one pyramid per topic")
@@ -324,7 +324,7 @@ def _labels(study: Study, units: dict[str, list[ContentUnit]], problems: Problem
     if len(values) > 1:
         problems.warning(FORMAT.name, f"labels are those of judge {JUDGE!r}; {len(values) - 1} other judges left out")
     elif judge and (judge != JUDGE or JUDGE not in study.judges_of("expert")):
-        problems.warning(f"judge {judge}", f"reads back as the expert {JUDGE!r}")
+        problems.warning(f"judge {judge}", f"will be read back as the expert {JUDGE!r}")
     given = values.get(judge, {})
     judged = {system for _, system, _ in given}
     written = {

@@ -136,7 +136,7 @@ def _from_csv(path: Path, problems: Problems) -> Iterator[Score]:
         elif header is None or cells == header:
             header = _header(cells, where, problems)
         elif len(cells) != len(header):
-            problems.error(where, f"has {len(cells)} cells, the header {len(header)}")
+            problems.error(where, f"has {len(cells)} cells, but the header has {len(header)}")
         else:
             yield from _row(dict(zip(header, cells, strict=True)), where, problems)
 

@@ -80,7 +80,7 @@ def make_judge(spec: str, options: Mapping[str, Any] | None = None) -> PresenceJ
     factory = plugins.load("judges", name)
     accepted = inspect.signature(factory).parameters
     if unknown := [option for option in options or {} if option not in accepted]:
-        raise UsageError(f"judge {name} has no choice {unknown[0]!r}")
+        raise UsageError(f"judge {name} has no option {unknown[0]!r}")
     if "model" in accepted and not model:
         raise UsageError(f"judge {name} needs a model: {name}:MODEL")
     if model and "model" not in accepted:

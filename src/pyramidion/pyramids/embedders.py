@@ -33,7 +33,7 @@ def embedder(name: str, encoder: Encoder) -> Embedder:
     kind, _, which = name.partition(":")
     check_choice("embedder", kind, ("minilm", "wtmf", "st", "openai"))
     if bool(which) == (kind == "minilm"):
-        raise UsageError(f"embedder {name!r}: there are minilm, wtmf:FILE, st:NAME and openai:MODEL")
+        raise UsageError(f"unknown embedder {name!r}; known embedders are minilm, wtmf:FILE, st:NAME and openai:MODEL")
     if kind == "wtmf":
         return _wtmf(which)
     if kind == "st":

@@ -152,7 +152,7 @@ class SimilarityGraph:
         references even the most similar pairs may have nothing in common.
         """
         if not 0 <= percentile <= 100:
-            raise UsageError(f"a percentile is between 0 and 100, not {percentile:g}")
+            raise UsageError(f"a percentile must be between 0 and 100, not {percentile:g}")
         order = canonical_order(segments)
         similar = _checked(similarity, len(segments))[np.ix_(order, order)]
         across = _different_reference([segments[i] for i in order])
@@ -273,6 +273,6 @@ def _first(attempt: Callable[[float], _Edges | None], levels: Sequence[float]) -
 
 def _raised(asked: float, edges: _Edges, max_cliques: int) -> str:
     return (
-        f"more than {max_cliques:,} candidate units at percentile {asked:g}: edges start at percentile "
+        f"more than {max_cliques:,} candidate units at percentile {asked:g}: segments are joined from percentile "
         f"{edges.percentile:g} (similarity {edges.threshold:.3f}) instead; raise max_cliques to keep more"
     )

@@ -38,7 +38,9 @@ def _load(name: str) -> Any:
     try:
         return spacy.load(name)
     except OSError:
-        raise UsageError(f"spaCy has no pipeline {name!r} here; python -m spacy download {name}") from None
+        raise UsageError(
+            f"the spaCy pipeline {name!r} is not installed; install it with: python -m spacy download {name}"
+        ) from None
 
 
 def _sentence(text: str, sentence: Any) -> Sentence:

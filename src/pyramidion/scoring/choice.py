@@ -271,5 +271,5 @@ def judge_ids(study: Study, judges: str) -> frozenset[str]:
         return frozenset(judge.id for judge in study.judges if judge.kind == judges)
     if judges not in ids:
         kinds = ", ".join(get_args(JudgeKind))
-        raise UsageError(f"no judge is called {judges!r}; give all, people, a kind ({kinds}) or a judge's id")
+        raise UsageError(f"unknown judge {judges!r}; use all, people, a kind ({kinds}) or a judge's id")
     return frozenset({judges})

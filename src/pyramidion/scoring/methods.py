@@ -77,7 +77,7 @@ def check_choices(method: str, choices: Mapping[str, Any]) -> None:
         return
     known = sorted(parameters.keys() - {"study"})
     for name in choices.keys() - parameters.keys():
-        raise UsageError(f"method {method} has no choice {name!r}; it has: {', '.join(known)}")
+        raise UsageError(f"method {method} has no option {name!r}; its options are: {', '.join(known)}")
 
 
 def _parameters(run: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:

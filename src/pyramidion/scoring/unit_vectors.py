@@ -45,7 +45,7 @@ UnitVector = dict[tuple[str, str], float]
 
 
 def unit_vectors(choice: Choice, topics: Collection[str] | None = None) -> dict[str, UnitVector]:
-    """For every system: 1 or 0 for each (topic, unit) it was judged on, with several judges joined by majority."""
+    """For every system: 1 or 0 for each (topic, unit) it was judged on, with with several judges joined by majority."""
     for topic in topics or ():
         check_choice("judged topic", topic, choice.on_units.topic.present_names())
     vectors: dict[str, UnitVector] = {}
@@ -76,7 +76,7 @@ def compare_units(
             raise UsageError(f"system {system!r} has no judged units; these have: {', '.join(sorted(vectors))}")
     shared = sorted(vectors[first].keys() & vectors[second].keys())
     if not shared:
-        raise UsageError(f"{first!r} and {second!r} were judged on no common unit")
+        raise UsageError(f"{first!r} and {second!r} have no judged units in common")
     a, b = (np.array([vectors[system][unit] for unit in shared]) for system in (first, second))
     return UnitComparison(
         first,

@@ -94,7 +94,7 @@ class _Answers:
     @classmethod
     def of(cls, items: ArrayLike, values: ArrayLike, distance: str) -> _Answers:
         if distance not in get_args(Distance):
-            raise ValueError(f"distance {distance!r} is unknown; there are {', '.join(get_args(Distance))}")
+            raise ValueError(f"unknown distance {distance!r}; known values are {', '.join(get_args(Distance))}")
         value = np.asarray(values, dtype=np.float64)
         answered = ~np.isnan(value)
         item = _codes(np.asarray(items)[answered])

@@ -235,7 +235,7 @@ class Collector:
             self._titles.append(_title(record))
             return [field for field in record if field not in {"type", "version", "title"}]
         if not isinstance(name, str) or name not in _KINDS:
-            raise BadRecordError(f"type {name!r} is unknown; there are: {', '.join(['study', *_KINDS])}")
+            raise BadRecordError(f"unknown type {name!r}; known values are: {', '.join(['study', *_KINDS])}")
         kind, part = _KINDS[name]
         thing = CODEC.decode(kind, record)
         (self._judgments.add if kind is Judgment else self._parts[part].append)(thing)
@@ -251,7 +251,7 @@ class Collector:
 def _title(record: dict[str, Any]) -> str:
     if (version := record.get("version", VERSION)) != VERSION:
         raise BadRecordError(
-            f"version {version!r} of this format is unknown here; this release reads version {VERSION}"
+            f"version {version!r} of this format is not supported; this release reads version {VERSION}"
         )
     try:
         return _read_text(record.get("title", ""))

@@ -182,7 +182,7 @@ class _Rules:
             if reference is not None:
                 yield from _bad_spans(here, contributor.spans, reference)
             elif contributor.spans:
-                yield Problem(here, f"has spans, but the text of reference {contributor.reference!r} is not here")
+                yield Problem(here, f"has spans, but the text of reference {contributor.reference!r} is missing")
         if (strict := len(unit.references)) < unit.weight:
             held = Counter(contributor.reference for contributor in unit.contributors)
             twice = ", ".join(f"{number} from {name}" for name, number in held.items() if number > 1)

@@ -75,7 +75,7 @@ class Simulated:
 
     def _must_know(self, session: str) -> None:
         if session not in self._states:
-            raise UsageError(f"the platform {self.name} knows no session {session!r}")
+            raise UsageError(f"the platform {self.name} has no session {session!r}")
 
 
 # ----------------------------------------------------------------------

@@ -208,7 +208,7 @@ class _Parser:
             return _CONTROLS[match[1]]
         if match := self._take(r"\\([^A-Za-z0-9])|([^\\*+?{(\[])"):
             return match[1] or match[2]
-        raise PatternError(f"{self.rest[:3]!r} is not known here")
+        raise PatternError(f"{self.rest[:3]!r} is not supported")
 
     def _class(self) -> CharTest:
         negated = bool(self._take(r"\^"))

@@ -312,7 +312,7 @@ def _parts(given: XmlContributor, passage: Passage, where: str, problems: Proble
     parts = [part for part in given.parts if not part.is_placeholder]
     if parts or not dense(given.label):
         return parts
-    problems.warning(where, f"has no parts; its label {given.label[:40]!r} is looked for instead")
+    problems.warning(where, f"has no parts; its label {given.label[:40]!r} is searched for instead")
     whole = XmlPart(given.label, None, None)
     pieces = [given.label] if passage.locate(whole) else given.label.split("...")
     return [XmlPart(piece, None, None) for piece in pieces if dense(piece)]

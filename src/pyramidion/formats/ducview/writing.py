@@ -70,7 +70,7 @@ def _write_pyr(study: Study, sheets: Mapping[str, _Sheet], path: Path, problems:
     [sheet] = sheets.values()
     if topic_of(path.stem) != sheet.topic:
         problems.warning(
-            str(path), f"topic {sheet.topic!r} will be read as {topic_of(path.stem)!r}, as the file is named"
+            str(path), f"topic {sheet.topic!r} will be read back as {topic_of(path.stem)!r}, because of the file's name"
         )
     if study.peers:
         problems.warning(str(path), "a .pyr file cannot hold peers and judgments; give a folder to keep them")
@@ -86,8 +86,8 @@ def _write_pan(study: Study, sheets: Mapping[str, _Sheet], path: Path, problems:
     if read_as[:3] != name[:3]:
         problems.warning(
             str(path),
-            f"topic {name.topic!r}, system {name.system!r}, judge {name.judge!r} will be read as "
-            f"{read_as.topic!r}, {read_as.system!r}, {read_as.judge!r}, as the file is named",
+            f"topic {name.topic!r}, system {name.system!r}, judge {name.judge!r} will be read back as "
+            f"{read_as.topic!r}, {read_as.system!r}, {read_as.judge!r}, because of the file's name",
         )
     _write_file(path, XmlFile(sheets[name.topic].pyramid, peer))
 
@@ -129,7 +129,7 @@ def _choose(study: Study, topic: str, problems: Problems) -> Pyramid | None:
     if left_out:
         problems.warning(where, f"a .pyr holds one pyramid; left out with the judgments on it: {', '.join(left_out)}")
     if chosen.name != "expert":
-        problems.warning(where, f"pyramid {chosen.name!r} will be read as 'expert'")
+        problems.warning(where, f"pyramid {chosen.name!r} will be read back as 'expert'")
     return chosen
 
 
@@ -278,7 +278,7 @@ def _peerscus(
             contributors = _mentions(times(value), answers[id].evidence, passage, here, problems)
             yield replace(unit, contributors=tuple(contributors))
         else:
-            problems.error(here, f"is left out: {value:g} is not a number of mentions")
+            problems.error(here, f"is left out: {value:g} is not a count of mentions")
     if unanswered:
         some = ", ".join(unanswered[:5]) + (", ..." if len(unanswered) > 5 else "")
         problems.warning(where, f"{len(unanswered)} unanswered units will be read back as absent: {some}")

@@ -100,7 +100,7 @@ class _Builder(TreeBuilder):
     def start(self, tag: str, attrs: dict[str, str], /) -> Element:
         self.left -= 1
         if self.left < 0:
-            raise _UnsafeError(f"holds more than {MAX_ELEMENTS:,} elements")
+            raise _UnsafeError(f"has more than {MAX_ELEMENTS:,} elements")
         return super().start(tag, attrs)
 
 

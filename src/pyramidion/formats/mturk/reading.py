@@ -70,7 +70,7 @@ def _check_columns(kind: Kind, file: Path, header: list[str], problems: Problems
     missing = missing_columns(kind, header)
     twice = sorted({name for name in header if header.count(name) > 1})
     for name in missing:
-        problems.error(str(file), f"is a file of {kind}, but has no column {name!r}")
+        problems.error(str(file), f"looks like a file of {kind}, but has no column {name!r}")
     for name in twice:
         problems.error(str(file), f"has the column {name!r} more than once")
     if ignored := ignored_columns(kind, header):
@@ -131,10 +131,10 @@ class _Units:
             stated = self.stated[topic]
             if id not in stated and text in stated.values():
                 other = next(known for known, label in stated.items() if label == text)
-                raise _BadRowError(f"unit {id} of {topic} has the statement of unit {other}: {text[:60]!r}")
+                raise _BadRowError(f"unit {id} of {topic} has the text of unit {other}: {text[:60]!r}")
             expected = stated.setdefault(id, text)
         if text != expected:
-            raise _BadRowError(f"unit {id} of {topic} has another statement than before: {text[:60]!r}")
+            raise _BadRowError(f"unit {id} of {topic} has a different text than before: {text[:60]!r}")
 
     def add_written(self, topic: str, reference: str, author: str, label: str) -> None:
         known = self.written[topic]
@@ -184,7 +184,7 @@ class _Reader:
     def add(self, kind: Kind, file: Path, where: str, row: _Row) -> None:
         if kind == "units":
             if row.get("answer", "Y").strip() != "Y":
-                self.problems.warning(where, f"answer {row['answer']!r} is ignored; only Y is known")
+                self.problems.warning(where, f"answer {row['answer']!r} is ignored; only Y is allowed")
             self.units.add_row(file, row)
             self.topics[_required_cell(row, "eventId")] = None
         elif kind == "writing input":
@@ -262,7 +262,7 @@ class _Reader:
         self._add_task(task)
         for number, name in statement_columns(row).items():
             if number not in statements and row[answer_column(number)].strip():
-                self.problems.warning(where, f"column {answer_column(number)!r} answers nothing: {name!r} is empty")
+                self.problems.warning(where, f"column {answer_column(number)!r} has an answer, but {name!r} is empty")
         self.judges.setdefault(judge, Judge(judge, "crowd"))
         work = Assignment(
             task=task.id,

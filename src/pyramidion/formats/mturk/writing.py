@@ -72,7 +72,7 @@ class _Writer:
             if name != chosen:
                 self.problems.warning(f"pyramid {name}", "is left out: these files hold one pyramid per topic")
             elif name != PYRAMID:
-                self.problems.warning(f"pyramid {name}", f"reads back as {PYRAMID!r}")
+                self.problems.warning(f"pyramid {name}", f"will be read back as {PYRAMID!r}")
         return chosen
 
     def _warn(self, count: int, what: str) -> None:
@@ -129,7 +129,7 @@ class _Writer:
                 self.problems.warning(f"topic {pyramid.topic}, pyramid {pyramid.name}", what)
         kept_units = [unit for units in self.pyramids.values() for unit in units]
         self._warn(sum(len(unit.references) > 1 for unit in kept_units), "units lose all references but the first")
-        self._warn(sum(unit.group == "0" for unit in kept_units), "units whose group '0' reads back as not used")
+        self._warn(sum(unit.group == "0" for unit in kept_units), "units whose group '0' will be read back as not used")
 
     def writing_input(self) -> dict[str, _Table]:
         rows = [[s.topic, self._summary_id(s.topic, s.system, "reference"), s.text] for s in self.study.references]
@@ -236,7 +236,9 @@ class _Writer:
             sum(bool(s.source) and ids[s] != s.source for s in ids), "source names lost, because they are not NIST ids"
         )
         for name in sorted({s.system for s in ids if system_of(ids[s]) != s.system}):
-            self.problems.warning(f"system {name}", f"looks like a NIST id and reads back as {system_of(name)!r}")
+            self.problems.warning(
+                f"system {name}", f"looks like a NIST id and will be read back as {system_of(name)!r}"
+            )
 
 
 def _group_order(group: str) -> tuple[bool, bool, int, str]:

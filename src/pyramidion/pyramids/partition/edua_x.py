@@ -36,7 +36,7 @@ def partition(
 ) -> Partition:
     """The pyramid with the greatest sum.
 
-    ``max_nodes`` and ``max_seconds`` bound branch and bound; a note says where that was not enough for a proof.
+    ``max_nodes`` and ``max_seconds`` bound branch and bound; a note says if that was not enough for a proof.
     """
     candidates = [
         Candidates(graph.cliques.members[size], (size - 1) * (attraction - graph.threshold + _LEAST))
