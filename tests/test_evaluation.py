@@ -106,11 +106,11 @@ def test_no_references_is_an_error_that_names_the_topic(references: object, peer
 @pytest.mark.parametrize(
     ("choices", "message"),
     [
-        ({"matcher": "guess"}, "matcher 'guess' is unknown"),
+        ({"matcher": "guess"}, "unknown matcher 'guess'"),
         ({"alpha": 1}, "partitioner edua-x has no alpha"),
         ({"top_k": 3}, "matcher align has no top-k"),
         ({"embedder": "st:some"}, "only if similarity is cosine"),
-        ({"similarity": "cosine", "embedder": "glove"}, "embedder 'glove' is unknown"),
+        ({"similarity": "cosine", "embedder": "glove"}, "unknown embedder 'glove'"),
         ({"nothing": 1}, "no choice 'nothing'; it has: .*partitioner"),
     ],
 )

@@ -59,7 +59,8 @@ class TerminalTable:
         if not self._numbers(place):
             return head
         longest = max(map(len, head.replace("-", "- ").split()), default=0)
-        return "\n".join(wrap(head, max(12, min(longest, LEAST_TEXT), self._widest(place))))
+        room = 12 if "-" in head else LEAST_TEXT
+        return "\n".join(wrap(head, max(room, min(longest, LEAST_TEXT), self._widest(place))))
 
     def _widest(self, place: int) -> int:
         return max((cell_len(row[place]) for row in self.rows), default=0)

@@ -246,6 +246,6 @@ def test_models_are_no_assessors() -> None:
 def test_too_many_to_leave_out_is_said() -> None:
     answer = consistency(ONE, exclude=(3,), resamples=0)
     assert not answer.result.exclusions
-    assert any("3 or more cannot be left out: only 3 are ranked" in str(note) for note in answer.notes)
+    assert any("3 or more cannot be left out: only 3 assessors are ranked" in str(note) for note in answer.notes)
     with pytest.raises(pyr.UsageError, match="0 assessors cannot be left out"):
         consistency(ONE, exclude=(0,))

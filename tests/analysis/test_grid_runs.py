@@ -160,7 +160,7 @@ def test_an_embedder_counts_only_where_vectors_are_compared(tmp_path: Path) -> N
     assert not np.array_equal(found.scores[1], found.scores[2])
     with pytest.raises(pyr.UsageError, match="is used only if similarity is cosine"):
         score_grid(small_study("x"), Choices(), {"embedder": ["minilm", wtmf]})
-    with pytest.raises(pyr.UsageError, match="embedder 'word2vec' is unknown"):
+    with pytest.raises(pyr.UsageError, match="unknown embedder 'word2vec'"):
         score_grid(small_study("x"), Choices(similarity="cosine"), {"embedder": ["minilm", "word2vec"]})
 
 
@@ -194,7 +194,7 @@ def test_a_missing_summary_stays_missing() -> None:
         ({"beta": (-1, 1)}, "beta >= 0"),
         ({"beta": ()}, "beta has no values"),
         ({"matcher": "wmin"}, "matcher: give a list of values"),
-        ({"matcher": ["align", "guess"]}, "matcher 'guess' is unknown"),
+        ({"matcher": ["align", "guess"]}, "unknown matcher 'guess'"),
         ({}, "give values of at least one parameter"),
     ],
 )

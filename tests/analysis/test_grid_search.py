@@ -269,8 +269,8 @@ def test_settings_that_make_no_difference_are_all_best() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"by": "pooled"}, "level 'pooled' is unknown"),
-        ({"kind": "tau"}, "correlation 'tau' is unknown"),
+        ({"by": "pooled"}, "unknown level 'pooled'"),
+        ({"kind": "tau"}, "unknown correlation 'tau'"),
         ({"axes": ["a", "z"]}, "unknown varied parameter 'z'; known values are: a, b"),
         ({"axes": ["a"]}, "two different parameters"),
         ({"gold_measure": "beauty"}, "unknown measure 'beauty'; known values are: gold"),

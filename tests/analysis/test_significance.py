@@ -125,7 +125,7 @@ def test_tukey_says_what_cannot_be_compared() -> None:
 def test_tukey_needs_ratings_or_scores(example: pyr.Study) -> None:
     with pytest.raises(pyr.UsageError, match="no ratings"):
         tukey(Study())
-    with pytest.raises(pyr.UsageError, match="factor 'colour' is unknown"):
+    with pytest.raises(pyr.UsageError, match="unknown factor 'colour'"):
         tukey(example, factors=("colour",))
     with pytest.raises(pyr.UsageError, match="'beauty'; known values are: overall"):
         tukey(example, measure="beauty")
@@ -191,7 +191,7 @@ def test_units_can_be_restricted_to_topics_and_systems(example: pyr.Study) -> No
     assert found.pairs[0].p == pytest.approx(single.tests[0].p)
     with pytest.raises(pyr.UsageError, match="no judged topic is called 'moon'"):
         unit_significance(example, topics=["moon"])
-    with pytest.raises(pyr.UsageError, match="judged topic 'moon' is unknown"):
+    with pytest.raises(pyr.UsageError, match="unknown judged topic 'moon'"):
         pyr.compare_units(example, "extract", "lead", topics=["moon"])
 
 

@@ -80,7 +80,7 @@ def test_options_that_would_change_nothing_are_refused(example: pyr.Study) -> No
         (scores, {"units": True}, "has no units"),
         (example, {"test": "mcnemar", "measure": "modified"}, "measure has no effect on a test on units"),
         (example, {"test": "mcnemar", "resamples": 500}, "resamples has no effect on the mcnemar test"),
-        (example, {"test": "bootstrap", "units": True}, "test on units 'bootstrap' is unknown"),
+        (example, {"test": "bootstrap", "units": True}, "unknown test on units 'bootstrap'"),
         (scores, {"test": "tukey", "correction": "holm"}, "Tukey's test has no effect for correction"),
         (scores, {"test": "wilcoxon", "resamples": 500}, "the wilcoxon test has no effect for resamples"),
         (scores, {"test": "permutation", "factors": ("topic",)}, "the permutation test has no effect for factors"),

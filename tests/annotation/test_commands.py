@@ -385,7 +385,7 @@ def test_events_read_back_from_json_and_say_what_was_done() -> None:
         ({"type": []}, "is unknown"),
         ({"type": "rename_unit", "unit": "1"}, "rename_unit: field 'label' is missing"),
         ({"type": "rename_unit", "unit": 1, "label": ""}, "rename_unit: field 'unit' must be text, not 1"),
-        ({"type": "delete_unit", "unit": "1", "x": 1}, "field 'x' is unknown"),
+        ({"type": "delete_unit", "unit": "1", "x": 1}, "unknown field 'x'"),
         ({"type": "mark_unmatched", "spans": [[1, True]]}, r"'spans\[0\]' must be \[start, end\], not \[1, true\]"),
         ({"type": "mark_unmatched", "spans": ["1" * 50]}, rf"must be \[start, end\], not \"{'1' * 39}$"),
         ({"type": "merge_units", "units": "12"}, "must be a list"),

@@ -35,7 +35,7 @@ def test_agreement_below_the_minimum() -> None:
     assert "at 0.4996, below 0.5" in flag_workers(records, agreement={"w1": 0.4996})[0].detail
     # A judge whose records are not here is flagged all the same.
     assert flag_workers([], agreement={"w9": 0.1}) == (
-        Flag("w9", "agreement", "agreement with others is 0.10, below 0.5"),
+        Flag("w9", "agreement", "agrees with others at 0.10, below 0.5"),
     )
 
 
@@ -82,7 +82,7 @@ def test_pasted_text_must_come_from_the_source() -> None:
         Flag("w1", "pasted", f'text pasted 1 time that is not in the source, first: "{"x" * 20}"', ("t1",)),
     )
     long = flag_workers([work(pasted=("word " * 30, "x" * 20), source=source)])[0].detail
-    assert long == f'pasted text that is not in the source (2 times), first: "{("word " * 30)[:57]}..."'
+    assert long == f'text pasted 2 times that is not in the source, first: "{("word " * 30)[:57]}..."'
     assert flag_workers([work(pasted=("x" * 20,))]) == ()  # no source, nothing to compare with
 
 

@@ -170,7 +170,7 @@ def test_mistakes_are_explained(study: Path, tmp_path: Path) -> None:
     refused(run("analyze", "grid", study, "--measure", "beauty"), 2, "unknown auto measure 'beauty'")
     refused(run("analyze", "grid", study, "--gold", tmp_path / "none.csv"), 2, "does not exist")
     refused(run("analyze", "grid", study, "--axes", "beta"), 2, "two different parameters")
-    refused(run("analyze", "grid", study, "--by", "pooled"), 2, "level 'pooled' is unknown")
+    refused(run("analyze", "grid", study, "--by", "pooled"), 2, "unknown level 'pooled'")
     one = ["--percentile", "83", "--alpha", "10", "--beta", "2"]
     refused(run("analyze", "grid", study, *one), 2, "only one setting; give at least two values for some parameter")
     texts = pyr.Study((pyr.Topic("t"),), (pyr.Summary("t", "A", "One.", "reference"), pyr.Summary("t", "x", "Two.")))

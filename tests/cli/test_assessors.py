@@ -72,7 +72,7 @@ def test_options_of_consistency_are_obeyed(years: Path) -> None:
     for options, said in (
         (["--set", "evening"], "no topic belongs to the set 'evening'"),
         (["--peers", "some"], "unknown peers 'some'; known values are: both, all, no-models"),
-        (["--human", "nobody"], "no peer is called 'nobody'"),
+        (["--human", "nobody"], "no peer matches 'nobody'"),
         (["--exclude", 0], "greater than or equal to 1"),
     ):
         done = run("analyze", "consistency", study, *scores, *options)
@@ -144,7 +144,7 @@ def test_mistakes_in_features_are_explained(years: Path, tmp_path: Path) -> None
             "unknown feature 'charm'; known values are: facts, noise",
         ),
         (["--exclude-by", "luck"], 2, "unknown criterion 'luck'"),
-        (["--predict", tmp_path / "x.txt"], 2, "predicted scores can be written to .csv"),
+        (["--predict", tmp_path / "x.txt"], 2, "predicted scores are written to .csv"),
         (["--features", gap, "--predict", gap], 2, "is the study itself"),
     ):
         done = run("analyze", "trained-metric", *three, *options)

@@ -241,7 +241,7 @@ def test_answers_are_rejected_one_by_one_in_one_campaign(tmp_path: Path) -> None
     assert scores() == before
     assert "1 removed from scores" in run("campaign", "reopen", place, "one", ids[0], "--reason", "doubtful").stdout
     refused(run("campaign", "reject", place, "two", ids[0], *why), 2, f"answer {ids[0]} belongs to campaign one")
-    refused(run("campaign", "reject", place, "three", ids[0], *why), 2, "no campaign is called 'three'")
+    refused(run("campaign", "reject", place, "three", ids[0], *why), 2, "unknown campaign 'three'")
     refused(run("campaign", "reject", place, "one", *why), 2, "say which answers")
 
 

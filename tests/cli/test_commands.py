@@ -108,12 +108,12 @@ def test_every_method_option_reaches_its_method(study: Path) -> None:
         (["--tie", "maybe"], "unknown tie 'maybe'; known values are: absent, present"),
         (["--method", "lite", "--tokens", "ascii"], "method lite has no choice 'tokens'"),
         (["--tie", "absent", "--clip"], "method pyramid has no choice 'tie'"),  # no method has both
-        (["--measure", "f1"], "pyramid measure 'f1' is unknown"),
-        (["--aggregate", "median"], "aggregator 'median' is unknown"),
-        (["--judges", "nobody"], "no judge is called 'nobody'"),
+        (["--measure", "f1"], "unknown pyramid measure 'f1'"),
+        (["--aggregate", "median"], "unknown aggregator 'median'"),
+        (["--judges", "nobody"], "unknown judge 'nobody'"),
         (["-o", "scores.xls"], "scores.xls: scores can be written to"),
         (["--by", "week"], "--by must be system or summary"),
-        (["--from", "word"], "format 'word' is unknown"),
+        (["--from", "word"], "unknown format 'word'"),
     ],
 )
 def test_wrong_options_are_explained(study: Path, arguments: list[str], message: str) -> None:
@@ -172,11 +172,11 @@ def test_bad_data_is_listed_and_nothing_is_written(tmp_path: Path) -> None:
 def test_lenient_goes_on_and_reports(tmp_path: Path, study: Path) -> None:
     path = tmp_path / "almost.jsonl"
     path.write_text(study.read_text() + '{"type": "judgement"}\n')
-    refused(run("score", path), 1, "type 'judgement' is unknown")
+    refused(run("score", path), 1, "unknown type 'judgement'")
     assert "1 error, 0 warnings.\n" in run("validate", path).stdout
     done = run("score", path, "--lenient")
     assert done.returncode == 0
-    assert "type 'judgement' is unknown" in done.stderr
+    assert "unknown type 'judgement'" in done.stderr
     assert "0.7709" in done.stdout
 
 
@@ -282,10 +282,10 @@ def test_what_lenient_reading_found_is_never_hidden(tmp_path: Path, study: Path)
     path = tmp_path / "almost.jsonl"
     path.write_text(study.read_text() + '{"type": "judgement"}\n')
     as_json = run("score", path, "--lenient", "--json")
-    assert "type 'judgement' is unknown" in str(json.loads(as_json.stdout)["notes"])
+    assert "unknown type 'judgement'" in str(json.loads(as_json.stdout)["notes"])
     quiet = run("score", path, "--lenient", "--quiet")
     assert quiet.stdout == ""
-    assert "type 'judgement' is unknown" in quiet.stderr
+    assert "unknown type 'judgement'" in quiet.stderr
     assert any("judgement" in note.what for note in pyr.score(pyr.load(path, lenient=True), "lite").notes)
 
 

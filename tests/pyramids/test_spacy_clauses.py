@@ -109,5 +109,5 @@ def test_a_missing_spacy_or_pipeline_is_named(monkeypatch: pytest.MonkeyPatch) -
 def test_a_pipeline_is_chosen_by_name() -> None:
     choices = Choices(segmenter="spacy:de_core_news_sm")
     assert "|segmenter:spacy:de_core_news_sm|" in str(choices.signature(pyramid="auto"))
-    with pytest.raises(UsageError, match="segmenter 'spacy' is unknown"):
+    with pytest.raises(UsageError, match="unknown segmenter 'spacy'"):
         Choices(segmenter="spacy")

@@ -270,7 +270,7 @@ def test_a_pyramid_built_from_scratch_is_the_golden_one(office: Office, tmp_path
 
 
 REFUSED: list[tuple[JSON, str]] = [
-    ({"type": "explode"}, "command 'explode' is unknown"),
+    ({"type": "explode"}, "unknown command 'explode'"),
     ({}, "command None is unknown"),
     ({"type": "rename_unit", "unit": "u01"}, "field 'label' is missing"),
     ({"type": "rename_unit", "unit": "u01", "label": 7}, "must be text"),
