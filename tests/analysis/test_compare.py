@@ -39,6 +39,7 @@ def test_strengths_are_those_of_the_model() -> None:
     assert found == pytest.approx({name: float(np.log(v)) for name, v in bradley_terry(votes).items()})
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_true_strengths() -> None:
     rng = np.random.default_rng(1)
     covered = total = 0

@@ -24,6 +24,7 @@ def job(example: pyr.Study) -> TopicJob:
     return TopicJob(TOPIC, references, peers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("common", "varied"),
     [

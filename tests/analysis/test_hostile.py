@@ -57,6 +57,7 @@ def answered(ask: Callable[[], Any]) -> None:
     assert str(answer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", OF_STUDIES)
 @settings(max_examples=25)
 @given(study=studies() | crowds())

@@ -145,6 +145,7 @@ def test_what_is_fixed_is_kept(example: pyr.Study, given: dict[str, tuple[int, .
         assert (result.paper.topics, result.paper.units, result.paper.workers) == PAPER
 
 
+@pytest.mark.slow
 def test_the_power_of_a_design_does_not_depend_on_what_else_is_tried() -> None:
     many = plan(Assumptions(), campaigns=100, topics=(10, 70, 90))
     alone = plan(Assumptions(), campaigns=100, topics=(70,), units=(32,), workers=(3,))
@@ -297,10 +298,12 @@ def test_impossible_wishes_are_refused(example: pyr.Study) -> None:
     assert "undefined power" in one.sentence
 
 
+@pytest.mark.slow
 def test_a_pilot_of_real_size_has_an_answer(qapyramid: Path) -> None:
     has_an_answer(qapyramid)
 
 
+@pytest.mark.slow
 def test_another_pilot_of_real_size_has_an_answer(real_data: Path) -> None:
     has_an_answer(real_data / "realsumm-half")
 

@@ -278,6 +278,7 @@ def test_every_analysis_has_a_case() -> None:
     assert set(ANALYSES) - PARTS == public, "an analysis that is added needs a case with shuffled rows"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "number"), [(name, number) for name, cases in ANALYSES.items() for number in range(len(cases))]
 )
@@ -309,6 +310,7 @@ def test_every_method_has_a_case() -> None:
     assert set(METHODS) == set(plugins.names("methods")), "a method that is added needs a case with shuffled rows"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "number"), [(name, number) for name, cases in METHODS.items() for number in range(len(cases))]
 )

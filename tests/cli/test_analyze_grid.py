@@ -44,6 +44,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("kept")
 
 
+@pytest.mark.slow
 def test_the_grid_answers_in_words_tables_and_files(study: Path, kept: Path, tmp_path: Path) -> None:
     files = {"-o": "t.csv", "--latex": "t.tex", "--plot": "t.svg", "--keep": kept}
     options = [part for option, name in files.items() for part in (option, tmp_path / name)]

@@ -29,6 +29,7 @@ def refused(done: Done | subprocess.CompletedProcess[str], code: int, *messages:
         assert message in done.stderr
 
 
+@pytest.mark.slow
 def test_demo_ends_with_a_table_and_where_the_results_lie(tmp_path: Path) -> None:
     done = run("demo", cwd=tmp_path)
     assert done.returncode == 0

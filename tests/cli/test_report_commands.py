@@ -30,6 +30,7 @@ def test_report_writes_one_page(study: Path, tmp_path: Path) -> None:
     assert again.read_text(encoding="utf-8") == page
 
 
+@pytest.mark.slow
 def test_report_writes_figures_and_tables_for_papers(study: Path, tmp_path: Path) -> None:
     done = run(
         "report", study, "--figures", tmp_path / "figures", "--latex", tmp_path / "t.tex", "-m", "lite", "--json"

@@ -82,6 +82,7 @@ def test_order_and_repeats_are_kept(encoder):
         np.testing.assert_array_equal(each.sentence, found[i % 3].sentence)
 
 
+@pytest.mark.slow
 def test_memory_of_recent_texts_is_bounded():
     encoder = Encoder()
     for _ in encoder.encode(f"Text {i}." for i in range(KEPT + 700)):

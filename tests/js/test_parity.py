@@ -336,6 +336,7 @@ def test_changes_that_wait_come_to_the_same(node: subprocess.Popen[str], kind: s
         assert nameless(server.content()) == nameless(ideal.content()), f"{kind}, sequence {seed}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "first"), KINDS)
 def test_two_annotators_come_to_the_same(node: subprocess.Popen[str], kind: str, first: int) -> None:
     """While somebody else changes the annotation too, the page ends with what the server has."""

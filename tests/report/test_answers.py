@@ -50,6 +50,7 @@ def answer(figures: tuple[Figure, ...] = ()) -> Answer[None]:
     return Answer("test", "In words.", (table, table), Signature.of("test", seed=1), None, figures)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: type(figure).__name__)
 @pytest.mark.parametrize("suffix", [".svg", ".pdf", ".png"])
 def test_every_figure_is_drawn_the_same_each_time(figure: Figure, suffix: str, tmp_path: Path) -> None:

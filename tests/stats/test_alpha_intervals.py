@@ -21,6 +21,7 @@ def long(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.repeat(np.arange(len(matrix)), matrix.shape[1]), matrix.ravel()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", ["nominal", "ordinal", "interval", "dice"])
 def test_the_same_spread_as_resampling_items_by_hand(distance: str) -> None:
     rng = np.random.default_rng(5)
