@@ -31,7 +31,7 @@ def annotated(place: Path) -> None:
 def test_annotations_are_listed_exported_and_stored(tmp_path: Path) -> None:
     place = made(tmp_path)
     assert run("annotate", "list", place).stdout.startswith("No annotations yet")
-    refused(run("annotate", "store", place), 2, "no annotation is chosen")
+    refused(run("annotate", "store", place), 2, "no annotation matches")
     annotated(place)
     rows = json.loads(run("annotate", "list", place, "--json").stdout)
     assert [row["system"] for row in rows] == ["", *pyr.example().systems, ""]
