@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+from functools import cache
 from pathlib import Path
 
 import argon2
@@ -20,6 +21,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 settings.register_profile("steady", deadline=None, max_examples=60, derandomize=True)
 settings.register_profile("quick", settings.get_profile("steady"), max_examples=15)  # for make check
 settings.load_profile("steady")
+
+# Nothing changes a study, and reading it takes longer than most tests.
+pyr.example = cache(pyr.example)
 
 # What a password costs to guess it also costs each log-in of a test. test_store.py looks at the real cost.
 REAL_COST = argon2.PasswordHasher.__init__.__defaults__

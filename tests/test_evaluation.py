@@ -109,7 +109,7 @@ def test_no_references_is_an_error_that_names_the_topic(references: object, peer
         ({"matcher": "guess"}, "matcher 'guess' is unknown"),
         ({"alpha": 1}, "partitioner edua-x has no alpha"),
         ({"top_k": 3}, "matcher align has no top-k"),
-        ({"embedder": "st:some"}, "only where similarity is cosine"),
+        ({"embedder": "st:some"}, "only if similarity is cosine"),
         ({"similarity": "cosine", "embedder": "glove"}, "embedder 'glove' is unknown"),
         ({"nothing": 1}, "no choice 'nothing'; it has: .*partitioner"),
     ],
@@ -376,7 +376,7 @@ def test_a_topic_without_references_is_left_out_with_a_warning(texts: tuple[str,
 
 def test_a_run_touches_nobody_elses_files(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
-    with pytest.raises(pyr.UsageError, match="holds other files"):
+    with pytest.raises(pyr.UsageError, match="contains other files"):
         run(small_study("x"), tmp_path, Choices())
 
 

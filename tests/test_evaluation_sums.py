@@ -178,7 +178,7 @@ def test_a_human_peer_is_scored_by_the_pyramid_of_the_others(example: pyr.Study)
     assert [str(note) for note in found.table.notes] == [
         f"human peers: 1 peer is itself a reference (person on {TOPIC} is A), so it is scored against the others only"
     ]
-    assert "This is reference A itself, so it is compared only with the other references." in found.log
+    assert "It is reference A itself, so it is compared with the other references only." in found.log
     units = {j.unit for j in found.study.judgments if j.system == "person" and j.unit}
     assert units == {unit.id for unit in others.units}
 

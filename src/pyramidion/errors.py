@@ -13,6 +13,7 @@ A ``Problem`` is not an exception: readers and methods collect problems, and onl
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -94,6 +95,17 @@ class MissingExtraError(PyramidionError):
     def __init__(self, purpose: str, extra: str) -> None:
         self.extra = extra
         super().__init__(f"{purpose} needs an optional part. Install it with: pip install 'pyramidion[{extra}]'")
+
+
+@contextmanager
+def needs_extra(purpose: str, extra: str) -> Iterator[None]:
+    """Around imports of an optional part: if it is not installed, name the extra. Other mistakes are not hidden."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("pyramidion"):
+            raise
+        raise MissingExtraError(purpose, extra) from None
 
 
 def check_choice(what: str, value: str, known: Collection[str]) -> None:

@@ -70,7 +70,7 @@ def test_unanimous_ratings_have_no_alpha() -> None:
     answer = agreement(rated(np.full((5, 3), 4.0)))
     assert answer.result.alpha.value is None
     assert answer.result.unanimous == 1.0
-    assert "every answer is the same" in answer.sentence
+    assert "all answers are the same" in answer.sentence
     assert all(part.r2 is None for part in answer.result.explained)
 
 

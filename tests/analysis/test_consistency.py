@@ -99,7 +99,7 @@ def test_auto_pyramid_of_the_example(example: pyr.Study) -> None:
     assert auto.assessor == "annotator"
     assert len(auto.topics) == 4
     assert auto.difference == pytest.approx(np.mean([gap for _, gap in auto.topics]))
-    assert any("no two of a topic are identical" in str(note) for note in answer.notes)
+    assert any("no topic has two identical ones" in str(note) for note in answer.notes)
 
 
 def test_a_missed_repetition_lowers_manual_below_auto() -> None:
@@ -122,7 +122,7 @@ def test_a_missed_repetition_lowers_manual_below_auto() -> None:
 
 
 def test_nobody_to_rank_is_said() -> None:
-    with pytest.raises(pyr.UsageError, match="no assessor"):
+    with pytest.raises(pyr.UsageError, match="nobody annotated a pyramid"):
         consistency(Study())
 
 

@@ -158,7 +158,7 @@ def test_an_embedder_counts_only_where_vectors_are_compared(tmp_path: Path) -> N
     assert found.settings == (("align", None), ("cosine", "minilm"), ("cosine", wtmf))
     assert found.default == ("align", None)
     assert not np.array_equal(found.scores[1], found.scores[2])
-    with pytest.raises(pyr.UsageError, match="is used only where similarity is cosine"):
+    with pytest.raises(pyr.UsageError, match="is used only if similarity is cosine"):
         score_grid(small_study("x"), Choices(), {"embedder": ["minilm", wtmf]})
     with pytest.raises(pyr.UsageError, match="embedder 'word2vec' is unknown"):
         score_grid(small_study("x"), Choices(similarity="cosine"), {"embedder": ["minilm", "word2vec"]})
@@ -216,7 +216,7 @@ def test_one_reference_each_is_refused_and_one_alone_is_noted() -> None:
             summaries=tuple(s for s in study.summaries if s.role == "peer" or s.topic not in topics or s.system == "A"),
         )
 
-    with pytest.raises(pyr.InputError, match="no topic has two references, so there is nothing to join"):
+    with pytest.raises(pyr.InputError, match="no topic has two references, so no clauses can be joined"):
         grid_jobs(single("x", "y"))
     found = score_grid(single("x"), GREEDY, LEVELS)
     assert [note.where for note in found.notes] == ["human peers", "human peers", "1 of 2 topics"]
@@ -237,5 +237,5 @@ def test_gold_is_what_people_said(example: pyr.Study) -> None:
     # A study that only a model has judged has no human scores, whatever it has scores by.
     judged = evaluate_study(small_study("x"), Choices()).study
     assert pyr.score(judged, "pyramid").scores
-    with pytest.raises(pyr.UsageError, match="no human scores to compare with; give a score table"):
+    with pytest.raises(pyr.UsageError, match="the study has no human scores; give a score table"):
         human_gold(judged)

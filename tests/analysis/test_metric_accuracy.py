@@ -56,7 +56,7 @@ def test_the_gold_agrees_with_itself_and_its_opposite_reverses() -> None:
         metric_accuracy(data, gold="gold")
     answer = metric_accuracy(data, gold="gold", metrics=["same", "opposite"])
     found = answer.result
-    assert "so the same conclusions say nothing about it" in answer.sentence
+    assert "so equal conclusions say nothing about it" in answer.sentence
     assert answer.tables[0].column("dependent") == [True, True]
     assert (found.of("same").accuracy, found.of("same").mean, found.of("same").sd) == (1.0, 1.0, 0.0)
     assert found.of("opposite").reversed == found.gold_differences > 0

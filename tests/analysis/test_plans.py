@@ -239,7 +239,7 @@ def test_workers_who_would_turn_the_pair_round() -> None:
     answer = plan(pilot, workers=(1,), campaigns=50)
     assert answer.result.pair == ("x", "y")
     assert answer.result.difference == 0.5
-    assert "workers drawn from it would not find it better, so no number of topics" in answer.sentence
+    assert "workers drawn from the pilot would not find it better, so no number of topics" in answer.sentence
 
 
 def test_rows_in_another_order_give_the_same_plan(example: pyr.Study) -> None:

@@ -80,9 +80,7 @@ def test_what_was_found_before_teaches_nothing_and_is_replaced() -> None:
 
 def test_nothing_to_learn_from_is_said(example: pyr.Study) -> None:
     bare = replace(small(), judgments=Judgments([replace(j, evidence=()) for j in small().judgments]))
-    with pytest.raises(
-        pyr.UsageError, match=r"nothing to learn from: no evidence .* 'expert' \(it was annotated by ann\)"
-    ):
+    with pytest.raises(pyr.UsageError, match=r"no marked words .* pyramid 'expert' \(it was annotated by ann\)"):
         autoannotate_study(bare)
     with pytest.raises(pyr.UsageError, match="annotated by nobody"):
         autoannotate_study(replace(bare, judgments=Judgments()))
@@ -90,7 +88,7 @@ def test_nothing_to_learn_from_is_said(example: pyr.Study) -> None:
         autoannotate_study(Study())
     with pytest.raises(pyr.UsageError, match="pyramid 'crowd'"):
         autoannotate_study(example, pyramid="crowd")
-    with pytest.raises(pyr.UsageError, match="no summary is missing"):
+    with pytest.raises(pyr.UsageError, match="already annotated"):
         autoannotate_study(example, only_missing=True)
 
 

@@ -120,8 +120,8 @@ def test_contributors_move_and_units_merge_and_split() -> None:
         (do.MoveContributor("1", "A", "7"), "no unit '7'"),
         (do.MergeUnits(("1",)), "two or more different units"),
         (do.MergeUnits(("1", "1")), "two or more different units"),
-        (do.SplitUnit("1", ("A", "B")), "leaves some"),
-        (do.SplitUnit("1", ()), "leaves some"),
+        (do.SplitUnit("1", ("A", "B")), "leave some"),
+        (do.SplitUnit("1", ()), "leave some"),
         (do.ReorderUnit("1", "1"), "before itself"),
         (do.ReorderUnit("2"), "changes nothing"),
         (do.ImportPyramid((ContentUnit("7", ""),)), "into an empty one; this one has 2 units"),
@@ -145,7 +145,7 @@ def test_an_existing_pyramid_is_imported_exactly(example: pyr.Study) -> None:
 @pytest.mark.parametrize(
     ("names", "reason"),
     [
-        (("x", "y", "x"), "two units of the same name"),
+        (("x", "y", "x"), "two units with the same id"),
         (("x", ""), "'' cannot name a unit"),
         (("x" * 101,), f"'{'x' * 40}' cannot name a unit"),
         (("a\nb",), r"'a\\nb' cannot be a unit's id: an id is short, on one line, without surrounding spaces"),

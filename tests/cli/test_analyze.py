@@ -149,7 +149,7 @@ def test_a_plan_searches_what_is_not_given(study: Path, tmp_path: Path) -> None:
         (["--systems", "3"], "--systems has no effect with a pilot study"),
         (["--mean", "0.3"], "--mean has no effect with a pilot study"),
         (["--topics", "5", "--max-topics", "9"], "--max-topics has no effect with --topics"),
-        (["--pair", "lead"], "--pair is given twice"),
+        (["--pair", "lead"], "give --pair twice"),
         (["--budget", "3"], "the budget of $3.00 does not pay for the smallest design"),
     ],
 )
@@ -209,4 +209,4 @@ def test_mistakes_are_explained(study: Path, tmp_path: Path) -> None:
     refused(run("analyze", "agreement", tmp_path / "none.csv"), 2, "does not exist")
     table = tmp_path / "scores.csv"
     table.write_text("topic,system,measure,value\nt,s,m,0.5\n")
-    refused(run("analyze", "agreement", table), 2, "is a score table; this question is about judgments")
+    refused(run("analyze", "agreement", table), 2, "is a score table; this question needs judgments")

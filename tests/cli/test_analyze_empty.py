@@ -26,7 +26,7 @@ QUESTIONS: dict[str, list[list[str]]] = {
     "grid": [[]],
     "pyramids": [[]],
 }
-LACKING = ("no pyramid", "no ratings", "no judgments", "no head-to-head votes", "no assessor", "three studies")
+LACKING = ("no pyramid", "no ratings", "no judgments", "no head-to-head votes", "nobody annotated", "three studies")
 
 
 def test_every_question_is_asked_here() -> None:

@@ -160,7 +160,7 @@ def test_one_topic_is_answered_with_a_warning(study: Path, tmp_path: Path) -> No
     )
     assert done.returncode == 0, done.stderr
     assert "(6 systems, 1 topic)" in done.stdout
-    assert "there is nothing to leave out here" in done.stderr
+    assert "no topic can be left out here" in done.stderr
 
 
 def test_mistakes_are_explained(study: Path, tmp_path: Path) -> None:
@@ -172,10 +172,10 @@ def test_mistakes_are_explained(study: Path, tmp_path: Path) -> None:
     refused(run("analyze", "grid", study, "--axes", "beta"), 2, "two different parameters")
     refused(run("analyze", "grid", study, "--by", "pooled"), 2, "level 'pooled' is unknown")
     one = ["--percentile", "83", "--alpha", "10", "--beta", "2"]
-    refused(run("analyze", "grid", study, *one), 2, "one setting only; give a parameter at least two values")
+    refused(run("analyze", "grid", study, *one), 2, "only one setting; give at least two values for some parameter")
     texts = pyr.Study((pyr.Topic("t"),), (pyr.Summary("t", "A", "One.", "reference"), pyr.Summary("t", "x", "Two.")))
     pyr.save(texts, tmp_path / "texts.jsonl")
-    refused(run("analyze", "grid", tmp_path / "texts.jsonl"), 2, "no human scores to compare with; give a score table")
+    refused(run("analyze", "grid", tmp_path / "texts.jsonl"), 2, "the study has no human scores; give a score table")
     gold = tmp_path / "gold.csv"
     gold.write_text("topic,system,measure,value\nt,x,m,0.5\n")
     refused(run("analyze", "grid", tmp_path / "texts.jsonl", "--gold", gold), 1, "no topic has two references")

@@ -90,7 +90,7 @@ def test_mistakes_are_explained(study: Path, tmp_path: Path) -> None:
         (["-o", tmp_path / "x.jsonl", "--pyramid", "crowd"], "nothing to learn from"),
         (["-o", tmp_path / "x.jsonl", "--judges", "nobody"], "no judge is called 'nobody'"),
         (["-o", tmp_path / "x.jsonl", "--judge", "rater1"], "a judge 'rater1' of kind expert"),
-        (["-o", tmp_path / "x.jsonl", "--only-missing"], "no summary is missing"),
+        (["-o", tmp_path / "x.jsonl", "--only-missing"], "nothing to do: every peer"),
         ([], "Missing option"),
     ):
         done = run("autoannotate", study, *options)

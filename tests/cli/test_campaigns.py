@@ -58,7 +58,7 @@ def test_a_campaign_from_plan_to_scores(tmp_path: Path) -> None:
     assert "paused" in run("campaign", "pause", place, "j").stdout
     assert "running" in run("campaign", "resume", place, "j").stdout
     assert "closed" in run("campaign", "close", place, "j", "--yes").stdout
-    refused(run("campaign", "resume", place, "j"), 2, "closed for good")
+    refused(run("campaign", "resume", place, "j"), 2, "closed permanently")
     refused(run("campaign", "status", place, "k"), 2, "no campaign matches 'k'; the campaigns are: j")
 
     assert run("campaign", "export", place, tmp_path / "out.jsonl", "-q").returncode == 0
@@ -79,7 +79,7 @@ def test_wrong_settings_are_explained(tmp_path: Path) -> None:
     plan = ("campaign", "plan", place, "judge", "--yes", "--set")
     refused(run(*plan, "wokers=3"), 2, "unknown setting; known settings are: workers, statements")
     refused(run(*plan, "workers=many"), 2, "'many' is not a number")
-    refused(run(*plan, "check=perhaps"), 2, "say yes or no")
+    refused(run(*plan, "check=perhaps"), 2, "the value must be yes or no")
     refused(run(*plan, "completion_url=javascript:alert(1)"), 2, "completion URL must be a full web address")
     refused(run("campaign", "plan", place, "guess", "--yes"), 2, "write, judge, rate, compare")
     refused(run("campaign", "plan", tmp_path / "example.jsonl", "judge"), 2, "file is not a database")
@@ -187,7 +187,11 @@ def test_annotations_of_two_people_in_files_go_into_one_database(tmp_path: Path)
     assert "anna" in done.stdout
     assert "ben" in done.stdout
     pyr.save(example, tmp_path / "example.jsonl")
-    refused(run("import", place, tmp_path / "example.jsonl", "--judge", "cleo"), 2, "only a study with one judge")
+    refused(
+        run("import", place, tmp_path / "example.jsonl", "--judge", "cleo"),
+        2,
+        "only if there is exactly one",
+    )
 
 
 def test_answers_are_rejected_one_by_one_in_one_campaign(tmp_path: Path) -> None:
@@ -245,8 +249,8 @@ def test_a_block_removes_answers_where_it_is_told_to(tmp_path: Path) -> None:
         run("campaign", "rehearse", place, name, "--workers", 3)
     worker = json.loads(run("campaign", "status", place, "one", "--json").stdout)[0]["workers"][0]["worker"]
     block = ("campaign", "block", place, worker, "--reason", "too fast")
-    refused(run(*block, "--remove-answers"), 2, "--remove-answers and --campaign go together")
-    refused(run(*block, "--campaign", "one"), 2, "--remove-answers and --campaign go together")
+    refused(run(*block, "--remove-answers"), 2, "--remove-answers and --campaign must be used together")
+    refused(run(*block, "--campaign", "one"), 2, "--remove-answers and --campaign must be used together")
     refused(run(*block, "--dry-run"), 2, "--dry-run lists answers")
     seen = json.loads(run(*block, "--remove-answers", "--campaign", "one", "--dry-run", "--json").stdout)
     count = len(seen["rejected"]["answers"])
@@ -271,3 +275,15 @@ def test_pay_and_follow_need_a_platform_that_pays(tmp_path: Path) -> None:
     run("campaign", "plan", place, "rate", "-y")
     for command in ("pay", "follow"):
         refused(run("campaign", command, place, "rate", "--token", "t"), 2, "the platform local cannot")
+
+
+def test_automatic_pyramids_go_into_the_database_of_a_campaign_once(tmp_path: Path) -> None:
+    """The tasks and answers of its campaigns are in it already, and are not stored again."""
+    place = made(tmp_path)
+    options = "--name j --yes --set workers=2 --topic reef-nursery --system lead"
+    assert run("campaign", "plan", place, "judge", *options.split()).returncode == 0
+    assert run("campaign", "rehearse", place, "j", "--workers", 4, "--abandon", 0).returncode == 0
+    assert run("auto", "build", place, "-o", place).returncode == 0
+    done = run("validate", place)
+    assert done.returncode == 0, done.stderr
+    assert {pyramid.name for pyramid in pyr.load(place).pyramids} == {"auto", "crowd", "expert"}

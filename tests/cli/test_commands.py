@@ -213,7 +213,7 @@ def test_show_ideal_content(study: Path) -> None:
     assert {unit["weight"] for unit in held["free"]} == {2}
     everything = run("show", study, "--ideal", "500", "--pyramid", "expert")
     assert "The pyramid has 33 units, so 500 cannot be said." in everything.stdout
-    refused(run("show", study, "--ideal", "3", "-s", "lead"), 2, "--ideal is about a pyramid, not about a summary")
+    refused(run("show", study, "--ideal", "3", "-s", "lead"), 2, "--ideal is about a pyramid, not a summary")
     refused(run("show", study, "--ideal", "3", "--judges", "expert"), 2, "--judges is about a summary")
     refused(run("show", study, "--ideal", "0"), 2, "--ideal")
 
@@ -275,7 +275,7 @@ def test_no_command_destroys_what_it_reads(tmp_path: Path) -> None:
     assert path.read_bytes() == before
     assert (tmp_path / "mine.jsonl").read_text() == "mine"
     assert run("convert", path, tmp_path / "mine.jsonl", "--force", "-q").returncode == 0
-    refused(run("demo", "-o", tmp_path), 2, "holds other files")
+    refused(run("demo", "-o", tmp_path), 2, "contains other files")
 
 
 def test_what_lenient_reading_found_is_never_hidden(tmp_path: Path, study: Path) -> None:
@@ -328,7 +328,7 @@ def test_mistakes_in_options_are_json_too(study: Path) -> None:
     assert done.returncode == 2
     assert "--no-such-option" in json.loads(done.stdout)["error"]
     refused(run("score", study, "--rounds", "0"), 2, "--rounds")
-    refused(run("score", study, "--min-agreement", "nan"), 2, "min_agreement is a share")
+    refused(run("score", study, "--min-agreement", "nan"), 2, "min_agreement must be between 0 and 1")
     refused(run("frobnicate"), 2, "frobnicate")
 
 

@@ -132,7 +132,7 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
         (tmp_path / "out.jsonl.part").write_text(first + "\n")
         refused = run(source, "--lines", "-o", target, *other)
         assert refused.returncode != 0
-        assert "answers of another judge" in refused.stderr
+        assert "was written from another file or with other choices" in refused.stderr
     (tmp_path / "out.jsonl.part").unlink()
 
 

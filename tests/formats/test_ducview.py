@@ -1031,7 +1031,7 @@ def test_unit_ids_become_numbers(tmp_path: Path, ids: list[str], uids: list[str]
     study = study_of({"A": "one"}, units=tuple(unit_of(id) for id in ids))
     problems = write(study, tmp_path / "out")
     assert [unit.id for unit in ducview.read(tmp_path / "out", Problems()).pyramids[0].units] == uids
-    assert sum("DUCView wants numbers as ids" in problem for problem in problems) == (ids != uids)
+    assert sum("DUCView needs numbers as ids" in problem for problem in problems) == (ids != uids)
 
 
 def test_contributors_without_marked_words_keep_their_weight(tmp_path: Path) -> None:
@@ -1079,7 +1079,7 @@ def test_which_pyramid_is_written(tmp_path: Path) -> None:
     undecided = study_of({"A": "one"}, pyramids=(crowd, auto, replace(auto, name="other")))
     with pytest.raises(pyr.UsageError) as caught:
         pyr.save(undecided, tmp_path / "none", format="ducview")
-    assert "nothing of this study fits" in str(caught.value)
+    assert "the format can hold nothing of this study" in str(caught.value)
     assert "topic t: is left out: it has neither a pyramid named 'expert' nor exactly one with marked words" in str(
         caught.value
     )
@@ -1135,6 +1135,6 @@ def test_a_study_that_does_not_fit_one_file_needs_a_folder(tmp_path: Path, name:
         judges=(*one.judges, Judge("second", "expert")),
         judgments=Judgments([*one.judgments, replace(one.judgments[0], judge="second")]),
     )
-    with pytest.raises(UsageError, match="name a folder"):
+    with pytest.raises(UsageError, match="give a folder"):
         write(two if many else Study(), tmp_path / name)
     assert not list(tmp_path.iterdir())

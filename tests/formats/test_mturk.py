@@ -524,7 +524,7 @@ def test_one_file_cannot_hold_several_kinds(tmp_path: Path) -> None:
         UsageError, match=r"needs units\.csv, writing_input\.csv, judging_input\.csv, judging_results\.csv"
     ):
         write(example, tmp_path / "all.csv")
-    with pytest.raises(UsageError, match="there is nothing to write"):
+    with pytest.raises(UsageError, match="judging tasks to write"):
         write(Study(topics=(Topic("t"),)), tmp_path / "none")
     assert list(tmp_path.iterdir()) == []
 

@@ -26,7 +26,7 @@ def test_there_and_back(tmp_path_factory: pytest.TempPathFactory, suffix: str, t
     if table.scores:
         assert pyr.read_scores(path).scores == table.scores
     else:
-        with pytest.raises(pyr.InputError, match="holds no scores"):
+        with pytest.raises(pyr.InputError, match="contains no scores"):
             pyr.read_scores(path)
 
 
@@ -91,7 +91,7 @@ def test_sacrerouge_metrics(tmp_path: Path) -> None:
         ("s.csv", "system,lite\nx,high\n", "'high' is not a number"),
         ("s.csv", "system,measure,value\nx,lite,-1x\n", "line 2, lite: '-1x' is not a number"),
         ("s.csv", "system,lite\nx,1\nx,2\n", "system x, measure lite appears twice"),
-        ("s.csv", "", "holds no scores"),
+        ("s.csv", "", "contains no scores"),
         ("s.csv", "topic,name,lite\nt,x,1\n", "needs a column called system"),
         ("s.csv", "topic;system;lite\nt;x;1\n", "topic;system;lite; separate cells by commas"),
         ("s.json", "{", "is not JSON"),

@@ -363,7 +363,7 @@ def test_llm_sends_malformed_answers_back_with_the_reason(ask):
 def test_llm_gives_up_on_a_model_that_never_answers_properly(ask):
     with (
         ChatServer([lambda _: chat("no")] * TRIES) as server,
-        pytest.raises(PyramidionError, match=f"no usable answer in {TRIES} tries: it does not parse"),
+        pytest.raises(PyramidionError, match=f"no usable reply in {TRIES} tries: it does not parse"),
     ):
         only(ask(server), UNITS, SUMMARIES[:1])
 
@@ -403,7 +403,7 @@ def test_llm_goes_on_where_it_was_interrupted(ask):
 def test_llm_says_when_nobody_is_there(ask, slept):
     with ChatServer() as server:
         judge = ask(server)
-    with pytest.raises(PyramidionError, match="no answer from"):
+    with pytest.raises(PyramidionError, match="no reply from"):
         only(judge, UNITS, SUMMARIES[:1])
     assert len(slept) == TRIES - 1
 

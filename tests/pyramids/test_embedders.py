@@ -82,7 +82,7 @@ def test_what_a_server_says_instead_of_vectors_is_reported(
 def test_no_server_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     with ChatServer() as server:
         pass
-    with pytest.raises(UsageError, match="gave no vectors"):
+    with pytest.raises(UsageError, match="returned no vectors"):
         asking(server, monkeypatch)(["a"])
 
 

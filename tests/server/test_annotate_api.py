@@ -148,7 +148,7 @@ def test_strangers_and_other_sites_get_nowhere(office: Office) -> None:
     stranger = browser(office.url)
     for path in ("", f"/{id}", f"/{id}/changes", f"/{id}/events", f"/{id}/suggestions", f"/{id}/export?format=pyr"):
         assert stranger.get(f"/api/annotate{path}").status_code == 401
-    assert stranger.get("/api/annotate/999").status_code == 401, "strangers do not learn what there is"
+    assert stranger.get("/api/annotate/999").status_code == 401, "strangers cannot learn which annotations exist"
     erin.client.headers["X-CSRF-Token"] = "guessed"
     for path, body in ((f"/{id}/commands", {"command": {"type": "undo"}, "base": 0}), (f"/{id}/store", None)):
         assert erin.client.post(f"/api/annotate{path}", json=body).status_code == 403

@@ -265,7 +265,7 @@ def test_paused_campaigns_give_out_nothing_and_take_everything_in(database: Data
     campaigns.set_state("judge", "running")
     assert assignments.lease("judge", b) is not None
     campaigns.set_state("judge", "closed")
-    with pytest.raises(pyr.UsageError, match="closed for good"):
+    with pytest.raises(pyr.UsageError, match="closed permanently"):
         campaigns.set_state("judge", "running")
 
 

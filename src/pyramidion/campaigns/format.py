@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pyramidion.errors import MissingExtraError, Problems
+from pyramidion.errors import Problems, needs_extra
 from pyramidion.formats import Format, is_database, parts
 from pyramidion.study import Study
 
 
 def read(place: str | Path, problems: Problems) -> Study:
     """The study with everything its campaigns have collected; excluded workers are left out and reported."""
-    try:
+    with needs_extra("A study database", "server"):
         from pyramidion.campaigns.desk import CampaignDesk
-    except ImportError:
-        raise MissingExtraError("A study database", "server") from None
     desk = CampaignDesk.open(place)
     try:
         study = desk.study()

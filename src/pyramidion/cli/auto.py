@@ -134,13 +134,15 @@ def build(
     from pyramidion.evaluation import build_pyramids
     from pyramidion.formats import is_database
     from pyramidion.formats.auto_run import write_pyramids
+    from pyramidion.study import Study
 
     with output.progress(len(study.topics), "Building pyramids") as advance:
         made = build_pyramids(study, choices, name=name, processes=running.jobs, advance=advance)
     if is_database(target):
         desk = open_desk(target)
         try:
-            desk.import_study(made)
+            new = tuple(pyramid for pyramid in made.pyramids if pyramid not in study.pyramids)
+            desk.import_study(Study(pyramids=new) if target == path else made)
         finally:
             desk.database.close()
     else:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from pyramidion.cli.output import Output
-from pyramidion.errors import MissingExtraError, UsageError
+from pyramidion.errors import UsageError, needs_extra
 
 if TYPE_CHECKING:
     from pyramidion.campaigns.desk import CampaignDesk
@@ -41,10 +41,8 @@ def refuse_same(source: str, target: Path) -> None:
 
 def open_desk(place: str) -> CampaignDesk:
     """Open the study database at a place; it is not created if it does not exist."""
-    try:
+    with needs_extra("Running campaigns", "server"):
         from pyramidion.campaigns.desk import CampaignDesk
-    except ImportError:
-        raise MissingExtraError("Running campaigns", "server") from None
     return CampaignDesk.open(place)
 
 

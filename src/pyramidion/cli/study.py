@@ -10,7 +10,7 @@ import typer
 from pyramidion.campaigns import APPLICATION, BASE_URL, PLACE, WEBHOOK
 from pyramidion.cli.options import From, Json, Lenient, Place, Quiet, load_study, open_desk
 from pyramidion.cli.output import Output, cell, held, plain
-from pyramidion.errors import MissingExtraError
+from pyramidion.errors import needs_extra
 
 Password = Annotated[
     str, typer.Option(envvar="PYRAMIDION_PASSWORD", help="Their password. [default: generated and shown once]")
@@ -25,11 +25,9 @@ def init(
     quiet: Quiet = False,
 ) -> None:
     """Create a study database with a manager who can log in."""
-    try:
+    with needs_extra("A study database", "server"):
         from pyramidion.store.accounts import Accounts, check_password
         from pyramidion.store.database import Database
-    except ImportError:
-        raise MissingExtraError("A study database", "server") from None
     import secrets
 
     output = Output(quiet=quiet)

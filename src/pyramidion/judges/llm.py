@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pyramidion import remote
-from pyramidion.errors import MissingExtraError, PyramidionError, UsageError
+from pyramidion.errors import PyramidionError, UsageError, needs_extra
 from pyramidion.judges import Questions, Verdicts
 from pyramidion.study.judgments import Mention
 from pyramidion.study.texts import Span
@@ -262,10 +262,8 @@ def _user(text: str) -> dict[str, str]:
 
 
 def _client(url: str) -> Any:
-    try:
+    with needs_extra("judge llm", "llm"):
         import httpx
-    except ImportError:
-        raise MissingExtraError("judge llm", "llm") from None
     key = os.environ.get("OPENAI_API_KEY")
     return httpx.Client(base_url=url, timeout=120, headers={"Authorization": f"Bearer {key}"} if key else {})
 

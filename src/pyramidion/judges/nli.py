@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pyramidion.encoder.sentences import sentence_spans
-from pyramidion.errors import MissingExtraError, UsageError
+from pyramidion.errors import UsageError, needs_extra
 from pyramidion.judges import Doubles, Questions, Verdicts
 from pyramidion.study.judgments import Mention
 from pyramidion.study.texts import Span
@@ -56,10 +56,8 @@ class OnnxEntailment:
     def __init__(self, folder: Path, file: str = "model.onnx") -> None:
         import onnxruntime
 
-        try:
+        with needs_extra("judge nli with an ONNX model", "nli-onnx"):
             from tokenizers import Tokenizer
-        except ImportError:
-            raise MissingExtraError("judge nli with an ONNX model", "nli-onnx") from None
         try:
             config = json.loads((folder / "config.json").read_text("utf-8"))
             self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
@@ -134,11 +132,9 @@ def _batches(sizes: Sequence[int]) -> list[list[int]]:
 
 
 def _installed() -> tuple[Any, Any]:
-    try:
+    with needs_extra("judge nli", "nli"):
         import torch
         import transformers
-    except ImportError:
-        raise MissingExtraError("judge nli", "nli") from None
     return torch, transformers
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pyramidion import remote
 from pyramidion.encoder.minilm import Encoder
-from pyramidion.errors import MissingExtraError, UsageError, check_choice
+from pyramidion.errors import UsageError, check_choice, needs_extra
 from pyramidion.pyramids.similarity import Embedder
 
 Doubles = NDArray[np.float64]
@@ -57,10 +57,8 @@ def _wtmf(file: str) -> Embedder:
 
 
 def _sentence_transformer(name: str) -> Embedder:
-    try:
+    with needs_extra(f"embedder st:{name}", "sentence-transformers"):
         from sentence_transformers import SentenceTransformer
-    except ImportError:
-        raise MissingExtraError(f"embedder st:{name}", "sentence-transformers") from None
     model = SentenceTransformer(name)
 
     def embed(texts: Sequence[str]) -> Doubles:
@@ -73,10 +71,8 @@ class OpenAIEmbedder:
     """Asks a server, a few hundred texts at a time; waits and tries again if it is busy."""
 
     def __init__(self, model: str, *, wait: Callable[[float], None] = time.sleep) -> None:
-        try:
+        with needs_extra(f"embedder openai:{model}", "openai"):
             import httpx
-        except ImportError:
-            raise MissingExtraError(f"embedder openai:{model}", "openai") from None
         self._httpx, self._model, self._wait = httpx, model, wait
         key = os.environ.get("OPENAI_API_KEY", "")
         headers = {"Authorization": f"Bearer {key}"} if key else {}

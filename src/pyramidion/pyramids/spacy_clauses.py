@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pyramidion.encoder.sentences import Clause, SegmentedText, Sentence
-from pyramidion.errors import MissingExtraError, UsageError
+from pyramidion.errors import UsageError, needs_extra
 from pyramidion.study.texts import Span
 
 _SUBJECTS = ("nsubj", "nsubjpass", "nsubj:pass", "csubj", "csubjpass", "sb", "expl")
@@ -33,10 +33,8 @@ class SpacySegmenter:
 
 
 def _load(name: str) -> Any:
-    try:
+    with needs_extra(f"segmenter spacy:{name}", "spacy"):
         import spacy
-    except ImportError:
-        raise MissingExtraError(f"segmenter spacy:{name}", "spacy") from None
     try:
         return spacy.load(name)
     except OSError:

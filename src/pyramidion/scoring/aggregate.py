@@ -19,7 +19,7 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from pyramidion.errors import MissingExtraError, check_choice
+from pyramidion.errors import check_choice, needs_extra
 from pyramidion.stats.alpha import levels
 from pyramidion.study import Judgments
 from pyramidion.study.judgments import Groups, group
@@ -101,10 +101,8 @@ def mean(judgments: Judgments, *, tie: Tie = "absent", seed: int = 0) -> Judgmen
 
 
 def _classifiers() -> Any:
-    try:
+    with needs_extra("This aggregation", "crowd"):
         from crowdkit.aggregation import classification
-    except ImportError:
-        raise MissingExtraError("This aggregation", "crowd") from None
     return classification
 
 

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
-from pyramidion.errors import MissingExtraError, Problem
+from pyramidion.errors import Problem, needs_extra
 from pyramidion.terminal import TerminalTable, printable
 
 if TYPE_CHECKING:
@@ -198,10 +198,8 @@ class ScoreTable:
 
     def to_pandas(self) -> pandas.DataFrame:
         """The long table: topic, system, measure, value. System means have a missing topic."""
-        try:
+        with needs_extra("ScoreTable.to_pandas", "pandas"):
             import pandas
-        except ImportError:
-            raise MissingExtraError("ScoreTable.to_pandas", "pandas") from None
         return pandas.DataFrame(list(self.scores), columns=list(Score._fields))
 
 

@@ -214,14 +214,14 @@ def test_money_is_never_sent_twice(
 
 def test_a_lost_answer_about_money_says_to_look_first(impatient: Client, prolific: FakeProlific) -> None:
     prolific.faults.append(Fault(hang=True))
-    with pytest.raises(PlatformError, match="look at Prolific before you try again"):
+    with pytest.raises(PlatformError, match="check on Prolific before you try again"):
         impatient.pay_bonuses(STUDY, {"a": 1})
     assert prolific.paid == []
 
 
 def test_studies_are_not_created_twice(client: Client, prolific: FakeProlific) -> None:
     prolific.faults.append(Fault(status=500, after=True))
-    with pytest.raises(PlatformError, match="look at Prolific before you try again"):
+    with pytest.raises(PlatformError, match="check on Prolific before you try again"):
         client.create_draft(DRAFT)
     assert len(prolific.studies) == 1
 

@@ -15,7 +15,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Literal, NoReturn, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
-from pyramidion.errors import InputError, MissingExtraError, Problem, Problems, PyramidionError, UsageError
+from pyramidion.errors import InputError, Problem, Problems, PyramidionError, UsageError, needs_extra
 
 Amount = Decimal | float | str
 """Money. A float means what it looks like: 0.1 is one tenth."""
@@ -175,8 +175,6 @@ def cents(amount: Amount) -> Decimal:
 
 
 def load_httpx(purpose: str) -> Any:
-    try:
+    with needs_extra(purpose, "server"):
         import httpx
-    except ImportError:
-        raise MissingExtraError(purpose, "server") from None
     return httpx
