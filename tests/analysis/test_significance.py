@@ -189,7 +189,7 @@ def test_units_can_be_restricted_to_topics_and_systems(example: pyr.Study) -> No
     single = pyr.compare_units(example, "extract", "lead", topics=[topic])
     assert single.both + single.only_first + single.only_second + single.neither == units
     assert found.pairs[0].p == pytest.approx(single.tests[0].p)
-    with pytest.raises(pyr.UsageError, match="no judged topic is called 'moon'"):
+    with pytest.raises(pyr.UsageError, match="no judged topic matches 'moon'"):
         unit_significance(example, topics=["moon"])
     with pytest.raises(pyr.UsageError, match="unknown judged topic 'moon'"):
         pyr.compare_units(example, "extract", "lead", topics=["moon"])

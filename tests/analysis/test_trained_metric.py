@@ -106,7 +106,7 @@ def test_the_difference_is_tested_on_the_same_systems() -> None:
 def test_main_and_update_are_trained_apart() -> None:
     (found,) = trained_metric(YEARS, features=TABLES, topics="update", exclude=()).result
     assert {topic[-1] for topic, _ in found.scores} == {"B"}
-    with pytest.raises(pyr.UsageError, match="2008: no topic is in the set"):
+    with pytest.raises(pyr.UsageError, match="2008: no topic belongs to the set"):
         trained_metric(YEARS, features=TABLES, topics="nothing")
 
 
@@ -168,7 +168,7 @@ def test_tables_that_do_not_fit_are_refused() -> None:
     with pytest.raises(pyr.UsageError, match="2009: feature 'facts' has values beyond 1e"):
         trained_metric(YEARS, features=huge)
     wide = [s._replace(measure=f"f{i}") for s in TABLES["2008"] if s.measure == "facts" for i in range(11)]
-    with pytest.raises(pyr.UsageError, match=r"11 features to choose from; .* must be 1 to 10"):
+    with pytest.raises(pyr.UsageError, match=r"11 features given; .* between 1 and 10"):
         features_of({"2008": YEARS["2008"]}, {"2008": replace(TABLES["2008"], scores=tuple(wide))}, most=10)
 
 

@@ -133,7 +133,7 @@ def test_an_own_annotation_is_changed_by_its_owner_only(desk: AnnotationDesk) ->
     with pytest.raises(RefusedError, match="this annotation belongs to anna; ben can begin another"):
         desk.apply(id, do.AddUnit(), author="ben", base=0)
     assert desk.begin_pyramid(TOPIC, name="ben", owner="ben").id != id
-    with pytest.raises(pyr.UsageError, match="called 'anna' already"):
+    with pytest.raises(pyr.UsageError, match="already has an annotation called 'anna'"):
         desk.begin_pyramid(TOPIC, name="anna", owner="ben")
 
 
@@ -180,7 +180,7 @@ def test_a_peer_follows_the_pyramid_that_is_being_built(desk: AnnotationDesk) ->
     desk.apply(pyramid, do.DeleteUnit("x"), author="anna", base=2)
     assert score_of(desk, peer).raw == 0
     assert [match.unit for match in desk.peer_of(peer).lost(desk.pyramid_of(peer))] == ["x"]
-    with pytest.raises(RefusedError, match="there is no unit 'x'"):
+    with pytest.raises(RefusedError, match="the pyramid has no unit 'x'"):
         desk.apply(peer, do.MatchUnit("x", (Span(5, 8),)), author="anna", base=1)
 
 

@@ -45,7 +45,7 @@ def test_units_are_known_by_label_and_then_by_number() -> None:
 
 def test_the_kind_of_file_must_fit() -> None:
     pyramid = Pyramid("t", ("A",), (ContentUnit("1", "x", (Contributor("A"),)),))
-    with pytest.raises(RefusedError, match=r"takes a \.pyr file"):
+    with pytest.raises(RefusedError, match=r"a \.pyr file is needed"):
         import_of_file(Subject.of_pyramid("t", {"A": "x"}), "x.pan", "")
-    with pytest.raises(RefusedError, match=r"takes a \.pan file"):
+    with pytest.raises(RefusedError, match=r"a \.pan file"):
         import_of_file(Subject.of_peer("t", "s", "x", pyramid), "x", "")

@@ -74,7 +74,7 @@ def test_known_answers_are_mixed_in_at_the_set_rate(example: pyr.Study) -> None:
 def test_some_topics_and_systems(example: pyr.Study) -> None:
     made = plan(example, "judge", "j", topics=["reef-nursery"], systems=["lead", "extract"])
     assert {(task.topic, task.system) for task in made.tasks} == {("reef-nursery", "lead"), ("reef-nursery", "extract")}
-    with pytest.raises(pyr.UsageError, match="no topic is called 'reef'"):
+    with pytest.raises(pyr.UsageError, match="unknown topic 'reef'"):
         plan(example, "judge", "j", topics=["reef"])
 
 

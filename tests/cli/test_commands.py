@@ -107,8 +107,8 @@ def test_every_method_option_reaches_its_method(study: Path) -> None:
     [
         (["--method", "bleu"], "unknown method 'bleu'; known values are: auto, lite, pyramid, responsiveness, rouge"),
         (["--tie", "maybe"], "unknown tie 'maybe'; known values are: absent, present"),
-        (["--method", "lite", "--tokens", "ascii"], "method lite has no choice 'tokens'"),
-        (["--tie", "absent", "--clip"], "method pyramid has no choice 'tie'"),  # no method has both
+        (["--method", "lite", "--tokens", "ascii"], "method lite has no option 'tokens'"),
+        (["--tie", "absent", "--clip"], "method pyramid has no option 'tie'"),  # no method has both
         (["--measure", "f1"], "unknown pyramid measure 'f1'"),
         (["--aggregate", "median"], "unknown aggregator 'median'"),
         (["--judges", "nobody"], "unknown judge 'nobody'"),

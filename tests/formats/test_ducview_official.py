@@ -123,9 +123,9 @@ def test_the_warning_names_the_unit_both_counts_and_what_strict_counting_changes
     )
     [what] = [note for note in notes if "with weights=references the" in note]
     assert what == (
-        "topic D0601: contributors from the same reference count each in unit 2, as in DUCView and the official "
-        "scores; with weights=references the total weight is 8, not 9, X_a is 3 as well, and what changes is modified "
-        "of 2 summaries by up to 0.0357"
+        "topic D0601: several contributors from the same reference all count in unit 2, as in DUCView and the official "
+        "scores; with weights=references the total weight is 8, not 9, X_a is 3 as well, and these scores change: "
+        "modified of 2 summaries by up to 0.0357"
     )
     strict = pyr.score(pyr.load(duc), "pyramid", weights="references")
     assert not [note for note in strict.notes if "with weights=references the" in note.what]

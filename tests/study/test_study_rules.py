@@ -60,7 +60,7 @@ CASES = {
     "topic t, unit u, contributor 1: has spans, but the text of reference 'B' is missing": {
         "pyramids": pyramid(pyr.ContentUnit("u", "", (contributor("B", (0, 1)),)), ("A", "B"))
     },
-    "topic t, unit u: has 2 contributors from 1 reference (2 from A); it weighs 2": {
+    "topic t, unit u: has 2 contributors from 1 reference (2 from A); its weight is 2": {
         "pyramids": pyramid(pyr.ContentUnit("u", "", (contributor("A"), contributor("A"))))
     },
     "topic t, pyramid expert: 1 of 1 units have no contributor": {"pyramids": pyramid(pyr.ContentUnit("u", ""))},
