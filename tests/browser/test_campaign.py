@@ -170,7 +170,7 @@ def exclude_the_contrary_one(manager: Page) -> None:
     expect(manager.get_by_text("1 flagged, 0 excluded, 0 blocked")).to_be_visible()
     workers = manager.get_by_role("table", name="Workers")
     expect(workers.get_by_role("row")).to_have_count(1 + 5)
-    flagged = workers.get_by_role("row").filter(has_text="agreement with others is 0.00, below 0.5")
+    flagged = workers.get_by_role("row").filter(has_text="agrees with others at 0.00, below 0.5")
     expect(flagged).to_have_count(1)
     flagged.get_by_role("button", name="Decide").click()
     dialog = manager.get_by_role("dialog")

@@ -48,7 +48,7 @@ export function apply(state, command) {
   const { pyramid } = state;
   const units = EDITS[type](pyramid.units, command, state).map(weighed);
   if (units.length === pyramid.units.length && units.every((unit, i) => sameUnit(unit, pyramid.units[i]))) {
-    throw new Refused(type === "add_contributor" ? "These words are in this unit already." : "This changes nothing.");
+    throw new Refused(type === "add_contributor" ? "These words are already in this unit." : "This changes nothing.");
   }
   return { ...state, pyramid: { ...pyramid, units } };
 }
@@ -168,7 +168,7 @@ const EDITS = {
     });
   },
   move_contributor(units, { unit, reference, to }) {
-    if (unit === to) throw new Refused("It is in this unit already.");
+    if (unit === to) throw new Refused("It is already in this unit.");
     const moved = contributor(find(units, unit), reference);
     const left = replace(units, unit, (old) => without(old, [reference]));
     return replace(left, to, (old) => joined(old, moved));
@@ -230,7 +230,7 @@ const ANNOTATIONS = {
         words,
       )
     ) {
-      throw new Refused("This unit is matched to these words already.");
+      throw new Refused("This unit is already matched to these words.");
     }
     checkNewMention(peer, id);
     return { ...peer, matches: [...peer.matches, { id, unit, spans: words }] };
@@ -239,7 +239,7 @@ const ANNOTATIONS = {
   mark_unmatched(peer, { spans, id }, state) {
     checkSpans(spans, state.texts[0].name, state);
     const words = union(spans);
-    if (has(peer.marks, words)) throw new Refused("These words are marked already.");
+    if (has(peer.marks, words)) throw new Refused("These words are already marked.");
     checkNewMention(peer, id);
     return { ...peer, marks: [...peer.marks, { id, spans: words }] };
   },
