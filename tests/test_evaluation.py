@@ -111,7 +111,7 @@ def test_no_references_is_an_error_that_names_the_topic(references: object, peer
         ({"top_k": 3}, "matcher align has no top-k"),
         ({"embedder": "st:some"}, "only if similarity is cosine"),
         ({"similarity": "cosine", "embedder": "glove"}, "unknown embedder 'glove'"),
-        ({"nothing": 1}, "no choice 'nothing'; it has: .*partitioner"),
+        ({"nothing": 1}, "no option 'nothing'; its options are: .*partitioner"),
     ],
 )
 def test_wrong_choices_are_named(choices: dict[str, object], message: str) -> None:

@@ -188,10 +188,8 @@ def run_topics(
     processes: int = 1,
     advance: Advance = ignore,
 ) -> tuple[list[TopicResult], int]:
-    """The results, in order, and how many of them an earlier run had left in the folder that keeps finished topics.
-
-    One process uses all cores for encoding; more processes help if partitioning takes long.
-    """
+    """The results, in order, and how many of them an earlier run had left in the folder that keeps finished topics. One
+    process uses all cores for encoding; more processes help if partitioning takes long."""
     parts = Parts(folder)
     names = {job.topic: (to_file_name(job.topic), job_key(job, choices) if folder else "") for job in jobs}
     kept = [(job, auto_run.from_part(parts.read(*names[job.topic]))) for job in jobs]
@@ -279,9 +277,7 @@ def run(
     advance: Advance = ignore,
 ) -> RunDone:
     """Build, judge, score and write everything into a folder: a new one, or that of an earlier run, which goes on.
-
-    Pyramids are built from the references, whatever pyramids the study has, unless one of them is named.
-    """
+    Pyramids are built from the references, whatever pyramids the study has, unless one of them is named."""
     check_pyramid(study, pyramid)
     jobs = topic_jobs(study, pyramid=pyramid, rebuild=pyramid is None, explain=True)
     auto_run.make_folder(folder)

@@ -163,7 +163,7 @@ def test_strengths_recover_the_order_of_simulated_systems(seed: int, size: int) 
 def test_strengths_that_do_not_settle_are_never_returned() -> None:
     # Two pairs of rivals with 100,000 votes each, and three votes between the pairs: every round moves them by a hair.
     wins = np.array([[0, 1e5, 1, 0], [1e5, 0, 0, 0], [2, 0, 0, 1e5], [0, 0, 1e5, 0]])
-    with pytest.raises(PyramidionError, match="did not settle in 10,000 rounds; try a larger prior"):
+    with pytest.raises(PyramidionError, match="did not converge in 10,000 rounds; try a larger prior"):
         strengths_of(wins, prior=0)
     # With 100 votes each they settle: rivals are equal, and the second pair won two of three.
     assert strengths_of(np.minimum(wins, 100), prior=0) == pytest.approx([0.5**0.5, 0.5**0.5, 2**0.5, 2**0.5])

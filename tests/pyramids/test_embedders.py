@@ -26,7 +26,7 @@ def test_the_embedded_encoder_gives_unit_vectors_and_knows_what_is_alike() -> No
 
 @pytest.mark.parametrize("name", ["glove", "minilm:x", "wtmf", "st:", "openai"])
 def test_wrong_names_list_the_right_ones(name: str) -> None:
-    with pytest.raises(UsageError, match="there are"):
+    with pytest.raises(UsageError, match="unknown embedder"):
         embedder(name, Encoder())
 
 

@@ -176,15 +176,13 @@ def test_people_and_models_are_never_mixed_unasked() -> None:
     table = pyr.score(study, "pyramid", measures=["raw"])
     assert "judges:crowd" in str(table.signature)
     assert table.value("x", "raw") == 1  # ann says yes, ben no
-    assert (
-        "pyramid expert: no judge of kind judge of kind expert judged it, so the judgments of all workers are used"
-        in map(str, table.notes)
+    assert "pyramid expert: no judge of kind expert judged it, so the judgments of all workers are used" in map(
+        str, table.notes
     )
     alone = replace(study, judgments=Judgments(j for j in study.judgments if j.judge == "ben"))
     table = pyr.score(alone, "pyramid", measures=["raw"])
     assert "judges:all" in str(table.signature)
     assert table.value("x", "raw") == 0
-    assert (
-        "pyramid expert: no judge of kind judge of kind expert judged it, so the judgments of all judges are used"
-        in map(str, table.notes)
+    assert "pyramid expert: no judge of kind expert judged it, so the judgments of all judges are used" in map(
+        str, table.notes
     )

@@ -155,7 +155,7 @@ def test_a_title_is_text() -> None:
     ("value", "message"),
     [
         ([], "this must be an object, not []"),
-        ({"reference": "A", "colour": "red"}, "unknown field 'colour'; known values are: reference, spans"),
+        ({"reference": "A", "colour": "red"}, "field 'colour' is unknown; there are: reference, spans"),
         ({"spans": []}, "field 'reference' is missing"),
     ],
 )
