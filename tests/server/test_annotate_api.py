@@ -531,7 +531,7 @@ def test_files_that_do_not_fit_are_refused(office: Office, tmp_path: Path) -> No
     cases = [
         (pyramid, "x.pan", file, "a .pyr file is needed"),
         (pyramid, "x.exe", file, "a .pyr file is needed"),
-        (peer, "x.pyr", file, "this takes a .pan file"),
+        (peer, "x.pyr", file, "a .pan file is needed"),
         (peer, "x.pan", erin.export(wrong, "pan").text, "another text than that of peer 'lead'"),
         (pyramid, "x.pyr", "", "x.pyr"),
         (pyramid, "x.pyr", "<pyramid", "is not XML"),
