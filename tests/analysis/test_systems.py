@@ -82,8 +82,8 @@ def test_options_that_would_change_nothing_are_refused(example: pyr.Study) -> No
         (example, {"test": "mcnemar", "resamples": 500}, "resamples has no effect on the mcnemar test"),
         (example, {"test": "bootstrap", "units": True}, "unknown test on units 'bootstrap'"),
         (scores, {"test": "tukey", "correction": "holm"}, "correction has no effect on Tukey's test"),
-        (scores, {"test": "wilcoxon", "resamples": 500}, "the wilcoxon test has no effect for resamples"),
-        (scores, {"test": "permutation", "factors": ("topic",)}, "the permutation test has no effect for factors"),
+        (scores, {"test": "wilcoxon", "resamples": 500}, "resamples has no effect on the wilcoxon test"),
+        (scores, {"test": "permutation", "factors": ("topic",)}, "factors has no effect on the permutation test"),
         (scores, {"test": "magic"}, "unknown test 'magic'; known values are: permutation"),
         (scores, {"test": "permutation", "resamples": 50}, "50 resamples are too few"),
     ):

@@ -532,7 +532,7 @@ def test_files_that_do_not_fit_are_refused(office: Office, tmp_path: Path) -> No
         (pyramid, "x.pan", file, "a .pyr file is needed"),
         (pyramid, "x.exe", file, "a .pyr file is needed"),
         (peer, "x.pyr", file, "a .pan file is needed"),
-        (peer, "x.pan", erin.export(wrong, "pan").text, "another text than that of peer 'lead'"),
+        (peer, "x.pan", erin.export(wrong, "pan").text, "a different text from that of peer 'lead'"),
         (pyramid, "x.pyr", "", "x.pyr"),
         (pyramid, "x.pyr", "<pyramid", "is not XML"),
         (pyramid, "x.pyr", bomb, "entities"),
