@@ -14,11 +14,12 @@ from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any
 
-from pyramidion.engines import Advance, Parts, Work, engine, fingerprint, ignore
+from pyramidion.engines import Advance, Work, engine, ignore
 from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.formats import auto_run
 from pyramidion.formats.auto_run import JUDGE, TopicResult
 from pyramidion.formats.files import to_file_name
+from pyramidion.formats.resumable import Parts, fingerprint
 from pyramidion.judges import (
     DEFAULT,
     LabelJudge,

@@ -291,7 +291,7 @@ def test_analyses_do_not_depend_on_the_order_of_rows(name: str, number: int, see
 # -- methods -------------------------------------------------------------------------------------------------------
 
 MODELS = {"dawid-skene", "glad", "mace"}
-"""Aggregators that take seconds; tests/methods/test_crowd.py shuffles the rows they get."""
+"""Aggregators that take seconds; tests/scoring/test_crowd.py shuffles the rows they get."""
 
 METHODS: dict[str, list[dict[str, Any]]] = {
     "pyramid": [{}, {"judges": "annotator"}],

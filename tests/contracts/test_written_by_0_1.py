@@ -82,8 +82,10 @@ def test_people_still_log_in(folder: Path) -> None:
         database.close()
 
 
-def test_a_run_that_was_made_before_is_not_made_again(folder: Path) -> None:
-    """The finished topics of an automatic run are taken from its folder, or made anew with the same result."""
-    run("auto", "run", folder / "study.jsonl", "-o", folder / "auto", "-q")
+def test_a_run_that_was_made_before_continues(folder: Path) -> None:
+    """The finished topic is read from the run's folder, not made again, and scores follow from its judgments."""
+    done = json.loads(run("auto", "run", folder / "study.jsonl", "-o", folder / "auto", "--json").stdout)
+    same_version = pyr.__version__ == EXPECTED["version"]  # what another version finished is made again
+    assert (done["topics"], done["known"]) == (1, int(same_version))
     table = pyr.read_scores(folder / "auto" / "scores.csv")
     assert [list(score) for score in table] == EXPECTED["tables"]["auto/scores.csv"]["scores"]

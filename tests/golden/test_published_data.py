@@ -108,7 +108,7 @@ def test_qapyramid_alpha_and_screening_at_real_size(qapyramid: Path) -> None:
 
 
 def _agreement_by_loops(rows: list[dict[str, Any]]) -> dict[str, float]:
-    """The definition of methods/screening.py, word for word and slowly."""
+    """The definition of scoring/screening.py, word for word and slowly."""
     tasks: dict[tuple[str, str], dict[str, dict[str, int]]] = {}
     for row in rows:
         task = tasks.setdefault((row["system"], row["predicate"]), {})

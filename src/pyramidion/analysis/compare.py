@@ -1,8 +1,7 @@
 """Head-to-head votes: are they consistent, and which ranking do they give? Gillick and Liu 2010, section 3.
 
-Cycles among the votes of one judge, and of the majority; a Bradley-Terry ranking (methods/pairwise) with percentile
-intervals from a bootstrap over ballots, a ballot being what one judge said about one topic: votes of one ballot depend
-on each other.
+Cycles among the votes of one judge, and of the majority; a Bradley-Terry ranking with percentile intervals from a
+bootstrap over ballots, a ballot being what one judge said about one topic: votes of one ballot depend on each other.
 """
 
 from __future__ import annotations

@@ -19,10 +19,11 @@ import numpy as np
 from pyramidion.analysis.grid_explorer import PARTS, VARIED, GridExplorer, Scores, shared_choices
 from pyramidion.analysis.inputs import Floats
 from pyramidion.analysis.settings import ScoredSettings, Setting, Value
-from pyramidion.engines import Advance, Parts, Work, engine, ignore
+from pyramidion.engines import Advance, Work, engine, ignore
 from pyramidion.errors import InputError, Problem, UsageError, check_choice
 from pyramidion.evaluation import TopicJob, human_peers, job_key, topic_jobs
 from pyramidion.formats.files import to_file_name
+from pyramidion.formats.resumable import Parts
 from pyramidion.pyramids.build import NAME, foreign_texts
 from pyramidion.pyramids.choices import Choices
 from pyramidion.scoring.auto import MEASURES

@@ -3,7 +3,7 @@
 A design is a number of topics, units per topic and workers per task. What the user gives is kept; the rest is searched:
 for each number of units and workers, topics are added to simulated campaigns (analysis/simulation) until a paired
 t-test tells two systems apart as often as wanted, or a limit (a number of topics, a budget) forbids more. The cost is
-that of methods/cost.
+that of analysis/cost.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The command line: a thin adapter over workflows. Heavy modules are imported only when a command needs them."""
+"""The command line: thin adapters over the rooms below. Heavy modules are imported only when a command needs them."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pyramidion.cli.options import Json, Place, Quiet, grouped, open_desk
-from pyramidion.cli.output import Output, as_json, plain
+from pyramidion.cli.options import Place, Printing, grouped, open_desk
+from pyramidion.cli.output import as_json, plain
 from pyramidion.errors import UsageError
 from pyramidion.terminal import TerminalTable
 
@@ -63,9 +63,14 @@ def _open(place: str) -> tuple[CampaignDesk, AnnotationDesk]:
 
 @annotate.command("list")
 @grouped
-def list_(place: Place, selection: Selection, json: Json = False, quiet: Quiet = False) -> None:
+def list_(
+    place: Place,
+    selection: Selection,
+    *,
+    printing: Printing,
+) -> None:
     """List who annotated what: pyramids and peers, how many changes, and whether they are stored in the study."""
-    output = Output(json, quiet)
+    output = printing.out
     _, annotations = _open(place)
     rows = annotations.as_rows(selection.of(annotations, or_none=True))
     output.result(rows)
@@ -91,14 +96,14 @@ def export(
     selection: Selection,
     to: Annotated[str | None, typer.Option("--to", help="The format, if it does not follow from DST's name.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace DST if it is an existing file.")] = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    printing: Printing,
 ) -> None:
     """Write annotations as a separate study, in any format. It can have one pyramid per topic: choose with --name."""
     from pyramidion.annotation.exports import study_for
     from pyramidion.formats import guess_format, save
 
-    output = Output(json, quiet)
+    output = printing.out
     if target.is_file() and not force:
         raise UsageError(f"{target} already exists; use --force to replace it")
     _, annotations = _open(place)
@@ -112,9 +117,9 @@ def export(
 
 @annotate.command("store")
 @grouped
-def store(place: Place, selection: Selection, json: Json = False, quiet: Quiet = False) -> None:
+def store(place: Place, selection: Selection, *, printing: Printing) -> None:
     """Store annotations in the study, where every command finds them; earlier stored versions are replaced."""
-    output = Output(json, quiet)
+    output = printing.out
     desk, annotations = _open(place)
     from pyramidion.annotation.exports import store_annotation
 

@@ -9,18 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pyramidion.cli.options import (
-    From,
-    Json,
-    Lenient,
-    Quiet,
-    StudyPath,
-    grouped,
-    load_study,
-    refuse_same,
-    refuse_unused,
-)
-from pyramidion.cli.output import Output, as_json, plain
+from pyramidion.cli.options import Printing, Reading, StudyPath, grouped, refuse_same, refuse_unused
+from pyramidion.cli.output import as_json, plain
 from pyramidion.errors import UsageError
 
 auto = typer.Typer(
@@ -74,21 +64,10 @@ class Matching:
 
 
 @dataclass(frozen=True)
-class Running:
-    """How a study is read and what is printed."""
+class Running(Reading):
+    """How a study is read, how many processes work on it, and what is printed."""
 
     jobs: Jobs = 1
-    format: From = None
-    lenient: Lenient = False
-    json: Json = False
-    quiet: Quiet = False
-
-    @property
-    def output(self) -> Output:
-        return Output(self.json, self.quiet)
-
-    def study(self, path: str) -> Any:
-        return load_study(path, self.format, self.lenient, self.output)
 
 
 def _choices(context: typer.Context, building: Building, matching: Matching | None = None) -> Any:
@@ -128,7 +107,7 @@ def build(
     running: Running,
 ) -> None:
     """Build a pyramid from the references of each topic."""
-    output, choices = running.output, _choices(context, building)
+    output, choices = running.out, _choices(context, building)
     study = running.study(path)
     from pyramidion.cli.options import open_desk
     from pyramidion.evaluation import build_pyramids
@@ -184,7 +163,7 @@ def score(
     """Score every peer: raw, quality, coverage and comprehensive."""
     from pyramidion.cli.score import check_targets, show_table
 
-    output, choices = running.output, _choices(context, building, matching)
+    output, choices = running.out, _choices(context, building, matching)
     targets = target or []
     for file in [*targets, *([save] if save else [])]:
         refuse_same(path, file)
@@ -224,7 +203,7 @@ def run(
     """Build pyramids, score peers, and write scores, study, pyramids and a log to a folder."""
     from pyramidion.formats.score_tables import as_json as table_as_json
 
-    output, choices = running.output, _choices(context, building, matching)
+    output, choices = running.out, _choices(context, building, matching)
     study = running.study(path)
     _refuse_building(context, study, pyramid, matching, rebuild=pyramid is None)
     from pyramidion.evaluation import run as run_all
@@ -246,6 +225,7 @@ def run(
 
 
 @auto.command("train-wtmf")
+@grouped
 def train_wtmf_(
     corpus: Annotated[
         Path, typer.Argument(metavar="CORPUS", help="A file with one text per line, or a folder of .txt files.")
@@ -257,8 +237,8 @@ def train_wtmf_(
     regularisation: Annotated[float, typer.Option(help="Regularisation: larger values keep vectors shorter.")] = 20.0,
     min_count: Annotated[int, typer.Option(help="Minimum number of texts that contain a word.", min=1)] = 2,
     seed: Annotated[int, typer.Option(help="Seed for the initial vectors.")] = 0,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    printing: Printing,
 ) -> None:
     """Train WTMF vectors, for `--similarity cosine --embedder wtmf:MODEL.npz`."""
     import numpy as np
@@ -269,7 +249,7 @@ def train_wtmf_(
         raise UsageError(f"{target}: the model must be written to a .npz file")
     if not corpus.exists():
         raise UsageError(f"{corpus} does not exist")
-    output = Output(json, quiet)
+    output = printing.out
     with output.progress(rounds, "Training") as advance:
         model = train(
             _corpus_texts(corpus),

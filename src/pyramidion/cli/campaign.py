@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pyramidion.cli.options import Json, Place, Quiet, open_desk, refuse_unused
+from pyramidion.cli.options import Json, Place, Printing, Quiet, grouped, open_desk, refuse_unused
 from pyramidion.cli.output import Output, as_json, cell, plain
 from pyramidion.errors import UsageError
 from pyramidion.terminal import TerminalTable
@@ -43,6 +43,7 @@ def ask(question: str, yes: bool) -> None:
 
 
 @campaign.command("plan")
+@grouped
 def plan_(
     context: typer.Context,
     place: Place,
@@ -55,8 +56,8 @@ def plan_(
     system: Annotated[list[str] | None, typer.Option("--system", help="Only this system; repeatable.")] = None,
     pyramid: Annotated[str | None, typer.Option(help="judge: the pyramid to use, if there are several.")] = None,
     yes: Yes = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    printing: Printing,
 ) -> None:
     """Plan a campaign: print the number of tasks and the cost, ask, then start it."""
     from pyramidion.campaigns.plan import plan
@@ -64,7 +65,7 @@ def plan_(
     from pyramidion.errors import check_choice
     from pyramidion.study.tasks import KINDS, Settings
 
-    output = Output(json, quiet)
+    output = printing.out
     check_choice("kind of campaign", kind, KINDS)
     if kind != "judge":
         refuse_unused(context, f"for a campaign of kind {kind}; only judging uses a pyramid", "pyramid")
@@ -239,16 +240,17 @@ def invite(
 
 
 @campaign.command("units")
+@grouped
 def units(
     place: Place,
     name: Name,
     seed: Annotated[int, typer.Option(help="Seed for sampling.")] = 0,
     yes: Yes = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    printing: Printing,
 ) -> None:
     """After writing: filter the written units, sample them, and store them as the crowd pyramid."""
-    output = Output(json, quiet)
+    output = printing.out
     desk = open_desk(place)
     made = desk.make_units(name, seed=seed)
     output.result(
@@ -283,6 +285,7 @@ def export(
 
 
 @campaign.command("rehearse")
+@grouped
 def rehearse(
     place: Place,
     name: Name,
@@ -291,13 +294,13 @@ def rehearse(
     adversarial: Annotated[float, typer.Option(help="Share of adversarial workers.", min=0, max=1)] = 0.05,
     abandon: Annotated[float, typer.Option(help="Share of tasks that are abandoned.", min=0, max=1)] = 0.05,
     seed: Annotated[int, typer.Option(help="Seed for all random draws.")] = 0,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    printing: Printing,
 ) -> None:
     """Let simulated workers complete a campaign, to see how it would run. Use a copy of the study."""
     from pyramidion.campaigns.rehearsal import rehearse_campaign
 
-    output = Output(json, quiet)
+    output = printing.out
     desk = open_desk(place)
     with output.busy("Rehearsing"):
         done = rehearse_campaign(

@@ -8,7 +8,7 @@ import typer
 
 from pyramidion.campaigns import TOKEN
 from pyramidion.cli.campaign import Name, Worker, campaign
-from pyramidion.cli.options import Json, Place, Quiet, open_desk
+from pyramidion.cli.options import Json, Place, Printing, grouped, open_desk
 from pyramidion.cli.output import Output, cell, counted, plain
 from pyramidion.errors import UsageError
 
@@ -235,13 +235,14 @@ def pay(place: Place, name: Name, token: Token, json: Json = False) -> None:
 
 
 @campaign.command("follow")
-def follow_(place: Place, name: Name, token: Token, json: Json = False, quiet: Quiet = False) -> None:
+@grouped
+def follow_(place: Place, name: Name, token: Token, *, printing: Printing) -> None:
     """Import what happened on the platform: who withdrew, timed out, was approved or rejected. Nothing is sent."""
     desk = open_desk(place)
     from pyramidion.campaigns.sync import follow
 
     platform = _platform(desk, name, token)
-    _report(follow(desk, name, platform.name, platform.submissions()), Output(json, quiet))
+    _report(follow(desk, name, platform.name, platform.submissions()), printing.out)
 
 
 def _platform(desk: CampaignDesk, campaign: str, token: str) -> Platform:

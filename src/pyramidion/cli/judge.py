@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pyramidion.cli.options import From, Json, Lenient, Quiet, load_study, refuse_same, refuse_unused
+from pyramidion.cli.options import PyramidName, Reading, grouped, refuse_same, refuse_unused
 from pyramidion.cli.output import Output, as_json, counted, plain
 from pyramidion.errors import InputError, Problems, UsageError
 from pyramidion.terminal import TerminalTable
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyramidion.study import Study
 
 
+@grouped
 def judge(
     context: typer.Context,
     path: Annotated[str, typer.Argument(metavar="STUDY", help="A study in any readable format, with a pyramid.")],
@@ -60,10 +61,8 @@ def judge(
         typer.Option(help="llm: dollars per million tokens in and out, such as 0.15/0.60, to show the cost."),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="llm: send without asking.")] = False,
-    format: From = None,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Let a model say which units are in which summaries, and score by it.
 
@@ -75,7 +74,7 @@ def judge(
     from pyramidion.judges import make_judge
     from pyramidion.scoring.choice import TO_BE_JUDGED, named_pyramid
 
-    output = Output(json, quiet)
+    output = reading.out
     check_targets(target or [], by)
     for file in [*(target or []), *([save] if save else [])]:
         refuse_same(path, file)
@@ -96,7 +95,7 @@ def judge(
     if lines:
         _judge_lines(Path(path), target or [], asked, limit, output)
         return
-    study = load_study(path, format, lenient, output)
+    study = reading.study(path)
     name = named_pyramid(study.pyramid_names, pyramid, prefer=TO_BE_JUDGED)
     if not _agreed(study, name, asked, prices, yes, output):
         raise typer.Exit(1)
@@ -122,7 +121,7 @@ def _judge_lines(
     """However long the file is: memory holds a few hundred lines, and a run that stopped goes on."""
     from json import dumps
 
-    from pyramidion.engines import append_lines
+    from pyramidion.formats.resumable import append_lines
 
     if not source.is_file():
         raise UsageError(f"{source}: no such file")
@@ -269,6 +268,7 @@ def _as_json(check: WorkerCheck) -> dict[str, Any]:
 # `pyramidion autoannotate`.
 
 
+@grouped
 def autoannotate(
     path: Annotated[str, typer.Argument(metavar="STUDY", help="A study with a pyramid and annotated summaries.")],
     target: Annotated[
@@ -280,29 +280,27 @@ def autoannotate(
     only_missing: Annotated[
         bool, typer.Option("--only-missing", help="Annotate only summaries that nobody has annotated.")
     ] = False,
-    pyramid: Annotated[str | None, typer.Option(help="The pyramid to use, if there are several.")] = None,
+    pyramid: PyramidName = None,
     judges: Annotated[
         str | None,
         typer.Option(help="Whom to learn from: all, people, expert, crowd, or one judge's id. [default: expert]"),
     ] = None,
-    format: From = None,
     to: Annotated[
         str | None, typer.Option("--to", help="The format to write, if it does not follow from the output's name.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the output if it is an existing file.")] = False,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Search other summaries for words that were marked for a unit, and annotate them with evidence. Case and
     spacing are ignored. This works for systems that copy sentences; paraphrases are not found."""
     from pyramidion.annotation.autoannotation import autoannotate_study
     from pyramidion.formats import guess_format, save
 
-    output = Output(json, quiet)
+    output = reading.out
     _refuse(path, target, force)
     chosen = to or guess_format(target)
-    study = load_study(path, format, lenient, output)
+    study = reading.study(path)
     with output.busy("Searching for marked words"):
         made = autoannotate_study(study, judge=judge, pyramid=pyramid, judges=judges, only_missing=only_missing)
     with output.busy(f"Writing {target}"):

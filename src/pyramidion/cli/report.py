@@ -10,14 +10,14 @@ import typer
 from pyramidion.cli.analyze.asking import Asked
 from pyramidion.cli.options import (
     Annotators,
-    From,
-    Json,
-    Lenient,
-    Quiet,
+    Judges,
+    Latex,
+    PyramidName,
+    Reading,
+    Seed,
     StudyPath,
     Weights,
     grouped,
-    load_study,
     open_desk,
     refuse_same,
     refuse_unused,
@@ -29,11 +29,9 @@ Method = Annotated[
     str | None,
     typer.Option("--method", "-m", help="The main method: pyramid, lite, ... [default: what fits the study]"),
 ]
-PyramidName = Annotated[str | None, typer.Option("--pyramid", help="The pyramid to use, if there are several.")]
-Judges = Annotated[str | None, typer.Option(help="all, people, expert, crowd, model, or one judge's id.")]
-Seed = Annotated[int, typer.Option(help="Seed for all random draws.", min=0)]
 
 
+@grouped
 def report(
     context: typer.Context,
     path: StudyPath,
@@ -43,7 +41,7 @@ def report(
     figures: Annotated[
         Path | None, typer.Option("--figures", help="A folder for every figure at paper size, as SVG and PDF.")
     ] = None,
-    latex: Annotated[Path | None, typer.Option("--latex", help="Write the tables for LaTeX (booktabs).")] = None,
+    latex: Latex = None,
     scores: Annotated[
         list[str] | None, typer.Option("--scores", help="A further score table to correlate with; repeatable.")
     ] = None,
@@ -56,16 +54,14 @@ def report(
     fee: Annotated[float, typer.Option(help="The platform's fee, as a share of the pay.", min=0)] = 0.2,
     currency: Annotated[str, typer.Option(help="Printed before amounts of money.")] = "$",
     seed: Seed = 0,
-    format: From = None,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Write one HTML file with everything: ranking, topics, pyramids, and what each summary says and misses.
 
     With --figures or --latex the page is written only if -o names it.
     """
-    out = Output(json, quiet)
+    out = reading.out
     page = output or (None if figures or latex else Path("report.html"))
     for target in filter(None, (page, latex)):
         refuse_same(path, target)
@@ -77,7 +73,7 @@ def report(
         need_plots()
     if pay is None:
         refuse_unused(context, "without --pay", "fee", "currency")
-    study = load_study(path, format, lenient, out)
+    study = reading.study(path)
     cost = _spent(path) if pay is None else _cost(study, pay, fee, currency)
     choices = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}
     findings = _findings(study, out, method, choices, seed, scores, cost)
@@ -158,6 +154,7 @@ def _write(findings: Any, page: Path | None, figures: Path | None, latex: Path |
     return written
 
 
+@grouped
 def feedback(
     path: StudyPath,
     folder: Annotated[Path, typer.Option("--output", "-o", help="A new folder for the pages.")],
@@ -169,16 +166,14 @@ def feedback(
     judges: Judges = None,
     weights: Weights = None,
     annotators: Annotators = None,
-    format: From = None,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Write a short page for the writer of each summary, an overview for the teacher, and a CSV for the grade book."""
     from pyramidion import report as rendering
 
-    out = Output(json, quiet)
-    study = load_study(path, format, lenient, out)
+    out = reading.out
+    study = reading.study(path)
     if unknown := [name for name in system or () if name not in study.systems]:
         raise UsageError(f"unknown system {unknown[0]!r}; known systems are: {', '.join(study.systems)}")
     choices = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}

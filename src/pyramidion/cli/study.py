@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pyramidion.campaigns import APPLICATION, BASE_URL, PLACE, WEBHOOK
-from pyramidion.cli.options import From, Json, Lenient, Place, Quiet, load_study, open_desk
+from pyramidion.cli.options import Place, Quiet, Reading, grouped, open_desk
 from pyramidion.cli.output import Output, cell, held, plain
 from pyramidion.errors import needs_extra
 
@@ -59,20 +59,19 @@ def account(
     Output().out.print(cell(f"{name} may log in as {role}{shown}."))
 
 
+@grouped
 def import_(
     place: Place,
     source: Annotated[str, typer.Argument(metavar="SRC", help="A study in any readable format.")],
     judge: Annotated[
         str | None, typer.Option(help="A name for its only judge: .pan files of two annotators need two names.")
     ] = None,
-    format: From = None,
-    lenient: Lenient = False,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    reading: Reading,
 ) -> None:
     """Import topics, references, peers and everything else in a study into a study database."""
-    output = Output(json, quiet)
-    study = load_study(source, format, lenient, output)
+    output = reading.out
+    study = reading.study(source)
     if judge is not None:
         from pyramidion.formats import with_judge_called
 

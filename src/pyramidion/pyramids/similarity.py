@@ -1,7 +1,7 @@
 """How similar are clauses, and how much of one does a text express? Two ways to measure it.
 
-``Alignment`` aligns words, each with its vector in the context of its whole sentence (`presence`). ``Cosine`` compares
-one vector for each clause, from any embedder: as in Gao et al. 2019, section 4.2.
+``AlignSimilarity`` aligns words, each with its vector in the context of its whole sentence (`encoder.alignment`).
+``CosineSimilarity`` compares one vector per clause, from any embedder: as in Gao et al. 2019, section 4.2.
 """
 
 from __future__ import annotations
