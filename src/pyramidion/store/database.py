@@ -87,11 +87,66 @@ def removed_answers(connection: Connection) -> None:
         connection.execute(reopen, {"no": False, "assignment": assignment})
 
 
+def entries_and_payments(connection: Connection) -> None:
+    """Sessions belonged to people; now each way into a campaign has its own.
+
+    The one session that was kept of a person is that of the campaign they last took a task of. Written in SQL, like the
+    step before.
+    """
+    new = ("entries", "forgotten", "payments", "platform_events", "log_in_failures")
+    schema.metadata.create_all(connection, tables=[schema.metadata.tables[name] for name in new])
+    for table, column, definition in (
+        ("assignments", "entry_id", "INTEGER REFERENCES entries (id)"),
+        ("reviews", "entry_id", "INTEGER REFERENCES entries (id)"),
+        ("sessions", "created", "FLOAT NOT NULL DEFAULT 0"),
+        ("sessions", "agent", "VARCHAR NOT NULL DEFAULT ''"),
+    ):
+        if column not in {one["name"] for one in inspect(connection).get_columns(table)}:
+            connection.execute(text(f"ALTER TABLE {table} ADD COLUMN {column} {definition}"))
+    if connection.execute(text("SELECT 1 FROM entries LIMIT 1")).first() is not None:
+        return
+    rows = connection.execute(
+        text(
+            "SELECT t.campaign_id, a.worker_id, w.platform, min(a.leased) AS arrived, max(a.leased) AS last, "
+            "coalesce(max(i.session), '') AS session FROM assignments a JOIN tasks t ON a.task_id = t.id "
+            "JOIN workers w ON a.worker_id = w.id LEFT JOIN identities i ON i.worker_id = w.id "
+            "GROUP BY t.campaign_id, a.worker_id, w.platform ORDER BY last, t.campaign_id"
+        )
+    ).all()
+    newest = {row.worker_id: row.campaign_id for row in rows}
+    campaigns = {row.id: row.settings for row in connection.execute(select(schema.campaigns))}
+    for row in rows:
+        connection.execute(
+            insert(schema.entries).values(
+                campaign_id=row.campaign_id,
+                worker_id=row.worker_id,
+                platform=row.platform,
+                study=(campaigns[row.campaign_id] or {}).get("platform_study", ""),
+                session=row.session if newest[row.worker_id] == row.campaign_id else "",
+                arrived=row.arrived,
+            )
+        )
+    connection.execute(
+        text(
+            "UPDATE assignments SET entry_id = (SELECT e.id FROM entries e JOIN tasks t ON t.campaign_id = "
+            "e.campaign_id WHERE t.id = assignments.task_id AND e.worker_id = assignments.worker_id)"
+        )
+    )
+    connection.execute(
+        text(
+            "UPDATE reviews SET entry_id = (SELECT min(e.id) FROM entries e WHERE e.worker_id = reviews.worker_id) "
+            "WHERE action IN ('bonus', 'paid') AND "
+            "(SELECT count(*) FROM entries e WHERE e.worker_id = reviews.worker_id) = 1"
+        )
+    )
+
+
 STEPS: tuple[Callable[[Connection], None], ...] = (
     first_tables,
     annotation_tables,
     stored_annotations,
     removed_answers,
+    entries_and_payments,
 )
 
 

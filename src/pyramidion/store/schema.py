@@ -75,7 +75,34 @@ identities = Table(
     Column("external", String, nullable=False),
     Column("session", String, nullable=False, server_default=""),
 )
-"""What paying people needs and nothing else reads: the platform's own ids. Never exported; forgetting deletes it."""
+"""What paying people needs and nothing else reads: the platform's own ids. Never exported; forgetting deletes it.
+``session`` is no longer written: a person has one session for each entry."""
+
+entries = Table(
+    "entries",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("campaign_id", ForeignKey("campaigns.id"), nullable=False),
+    Column("worker_id", ForeignKey("workers.id"), nullable=False, index=True),
+    Column("platform", String, nullable=False),
+    Column("study", String, nullable=False, server_default=""),
+    Column("session", String, nullable=False, server_default=""),
+    Column("arrived", Float, nullable=False),
+    UniqueConstraint("campaign_id", "worker_id", "session", name="one_entry_per_session"),
+    Index("entries_of_session", "platform", "session"),
+)
+"""One person's way into one campaign: the platform's study and session they came with. What is decided and paid about
+work goes to the session it was done in. Without a platform's session, a person has one entry per campaign."""
+
+forgotten = Table(
+    "forgotten",
+    metadata,
+    Column("mark", String, primary_key=True),
+    Column("worker_id", ForeignKey("workers.id"), nullable=False),
+    Column("at", Float, nullable=False),
+)
+"""Tombstones of forgotten people: a keyed hash, which only says that somebody who comes again was here before. So no
+task counts them twice, and a block holds."""
 
 qualifications = Table(
     "qualifications",
@@ -101,6 +128,7 @@ assignments = Table(
     Column("key", String),
     Column("answer", JSON),
     Column("draft", JSON),
+    Column("entry_id", ForeignKey("entries.id")),
     UniqueConstraint("task_id", "worker_id", name="one_assignment_per_task_and_worker"),
     Index("work_of_worker", "worker_id", "state"),
 )
@@ -118,9 +146,36 @@ reviews = Table(
     Column("assignment_id", ForeignKey("assignments.id"), index=True),
     Column("amount", Float),
     Column("reason", Text, nullable=False),
+    Column("entry_id", ForeignKey("entries.id")),
 )
 """What managers and platforms decided and what platforms were told, appended: the last entry on a worker or an
-assignment holds."""
+assignment holds. A bonus is for an entry, so that it is paid in the study where it was earned."""
+
+payments = Table(
+    "payments",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("entry_id", ForeignKey("entries.id"), nullable=False, index=True),
+    Column("amount", String, nullable=False),
+    Column("state", String, nullable=False),
+    Column("reference", String, nullable=False, server_default=""),
+    Column("paid_before", String, nullable=False, server_default="0"),
+    Column("intended", Float, nullable=False),
+    Column("changed", Float, nullable=False),
+    Column("detail", Text, nullable=False, server_default=""),
+)
+"""Bonuses on their way, written before the platform is asked. ``state`` is intended, sending, paid, failed or unknown;
+``reference`` is the platform's id of the payment and ``paid_before`` what it had paid on top of this session until
+then, so that a payment whose reply was lost can be looked up instead of being repeated."""
+
+platform_events = Table(
+    "platform_events",
+    metadata,
+    Column("platform", String, primary_key=True),
+    Column("id", String, primary_key=True),
+    Column("at", Float, nullable=False),
+)
+"""Messages of platforms that were received, since they are delivered more than once."""
 
 accounts = Table(
     "accounts",
@@ -139,8 +194,19 @@ sessions = Table(
     Column("account_id", ForeignKey("accounts.id"), nullable=False),
     Column("csrf", String, nullable=False),
     Column("expires", Float, nullable=False),
+    Column("created", Float, nullable=False, server_default="0"),
+    Column("agent", String, nullable=False, server_default=""),
 )
 """``id`` is a hash of the cookie, so that a stolen database logs nobody in."""
+
+log_in_failures = Table(
+    "log_in_failures",
+    metadata,
+    Column("who", String, primary_key=True),
+    Column("failures", Integer, nullable=False),
+    Column("last", Float, nullable=False),
+)
+"""Failed log-ins by address and name (hashed), shared by all processes of a server."""
 
 annotation_heads = Table(
     "annotations",
