@@ -14,6 +14,7 @@ import tempfile
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 from urllib.parse import quote, unquote
@@ -128,6 +129,7 @@ def read_header(path: Path) -> list[str]:
 
 
 _FORMULA, _SEPARATORS = frozenset("=+-@\N{MINUS SIGN}"), frozenset("\t\r")
+LONGEST_NAME = 80
 _UNSEEN_CATEGORIES = {"Cc", "Cf", "Mn", "Me", "Zs", "Zl", "Zp"}
 _BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Letters by their category that show nothing: fillers of Hangul, and the empty Braille pattern."""
@@ -168,7 +170,15 @@ def write_rows(file: IO[str], header: Sequence[str], rows: Iterable[Sequence[str
 def _to_cell(cell: str | float | None) -> str:
     if cell is None:
         return ""
-    return _quote(safe_cell(cell)) if isinstance(cell, str) else repr(cell)
+    if not isinstance(cell, str):
+        return repr(cell)
+    return _name_cell(cell) if len(cell) <= LONGEST_NAME else _quote(safe_cell(cell))
+
+
+@lru_cache(maxsize=20_000)
+def _name_cell(text: str) -> str:
+    """The same ids come in row after row."""
+    return _quote(safe_cell(text))
 
 
 def _quote(text: str) -> str:

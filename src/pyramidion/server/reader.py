@@ -1,0 +1,106 @@
+"""A process of its own for what managers read, so that workers never wait for it.
+
+Python runs one thread at a time: an overview of thousands of answers in a thread of the server would slow down every
+worker for as long as it takes. So whatever reads many answers is done by a second process, at low priority and one at a
+time; those who ask for the same thing meanwhile share the answer. A campaign with few answers is read in a thread: that
+takes less time than starting a process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from starlette.concurrency import run_in_threadpool
+
+from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.server.parent import end_with_parent
+from pyramidion.store.studies import KeptStudy
+
+FEW_ANSWERS = 300
+IDLE_SECONDS = 300.0
+"""After so long without work the process ends, and its memory is free again."""
+NICE = 10
+
+Result = TypeVar("Result")
+Reading = Callable[..., Result]
+"""Takes a desk, the study and further arguments; has a name in a module, since only that travels between processes."""
+
+
+class Reader:
+    def __init__(self, place: str, desk: CampaignDesk, study: KeptStudy) -> None:
+        self._place, self._desk, self._study = place, desk, study
+        self._pool: ProcessPoolExecutor | None = None
+        self._lifeline, self._their_end = multiprocessing.get_context("spawn").Pipe()
+        self._under_way: dict[Any, asyncio.Future[Any]] = {}
+        self._idle: asyncio.TimerHandle | None = None
+
+    async def read(self, campaign: str | None, reading: Reading[Result], *arguments: Any) -> Result:
+        """What the reading returns: in a thread if the campaign (or all of them) has few answers, else elsewhere."""
+        answers = await run_in_threadpool(self._desk.campaigns.count_answers, campaign)
+        if answers <= FEW_ANSWERS:
+            return await run_in_threadpool(lambda: reading(self._desk, self._study.load(), *arguments))
+        key = (reading.__name__, arguments)
+        if key not in self._under_way:
+            task = asyncio.ensure_future(self._read_elsewhere(reading, arguments))
+            self._under_way[key] = task
+            task.add_done_callback(lambda _: self._under_way.pop(key, None))
+        return await asyncio.shield(self._under_way[key])
+
+    async def _read_elsewhere(self, reading: Reading[Result], arguments: tuple[Any, ...]) -> Result:
+        if self._idle is not None:
+            self._idle.cancel()
+        loop = asyncio.get_running_loop()
+        try:
+            try:
+                return await loop.run_in_executor(self._process(), _read, reading, arguments)
+            except BrokenProcessPool:  # the process was killed, perhaps for its memory; once more in a new one
+                self._pool = None
+                return await loop.run_in_executor(self._process(), _read, reading, arguments)
+        finally:
+            if len(self._under_way) <= 1:
+                self._idle = loop.call_later(IDLE_SECONDS, self.close)
+
+    def _process(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(
+                1,
+                mp_context=multiprocessing.get_context("spawn"),
+                initializer=_prepare,
+                initargs=(self._place, self._their_end),
+            )
+        return self._pool
+
+    def close(self) -> None:
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+# -- in the other process ------------------------------------------------------------------------------------
+
+_desk: CampaignDesk | None = None
+_study: KeptStudy | None = None
+
+
+def _prepare(place: str, lifeline: Any) -> None:
+    global _desk, _study  # noqa: PLW0603 - the process exists for these
+    end_with_parent(lifeline)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
+    with suppress(AttributeError, OSError):
+        os.nice(NICE)
+    _desk = CampaignDesk.open(place)
+    _study = KeptStudy(_desk.studies)
+
+
+def _read(reading: Reading[Result], arguments: tuple[Any, ...]) -> Result:
+    assert _desk is not None
+    assert _study is not None
+    return reading(_desk, _study.load(), *arguments)
