@@ -96,21 +96,26 @@ def _allow_open_files() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
-def _on_hang_up(act: Callable[..., Any]) -> None:
-    """A closed terminal stops the server like SIGTERM, unless it was started to outlive it (nohup)."""
+def _on_signals(act: Callable[..., Any]) -> None:
+    """Ctrl-C and SIGTERM stop the server; so does a closed terminal, unless it was started to outlive it (nohup)."""
+    signal.signal(signal.SIGINT, act)
+    signal.signal(signal.SIGTERM, act)
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         signal.signal(signal.SIGHUP, act)
 
 
 def _serve_alone(listening: socket.socket) -> None:
     server = uvicorn.Server(configure())
+    received: list[int] = []
 
-    def stop(*_: Any) -> None:
+    def stop(number: int, _: Any) -> None:
+        received.append(number)
         server.should_exit = True
 
-    signal.signal(signal.SIGTERM, stop)  # uvicorn sends itself the signal again at the end: then this is called
-    _on_hang_up(stop)
+    _on_signals(stop)  # uvicorn handles them first, and sends itself the same signal when it has stopped
     _run(server, listening)
+    if signal.SIGINT in received:
+        raise KeyboardInterrupt
 
 
 def _run(server: uvicorn.Server, listening: socket.socket) -> None:
@@ -139,9 +144,7 @@ class _Processes:
         self._woken, self._wake = os.pipe()
 
     def run(self) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._stop)
-        _on_hang_up(self._stop)
+        _on_signals(self._stop)
         try:
             self._children = [self._start() for _ in range(self._count)]
             while not self._signal:
