@@ -18,6 +18,7 @@ from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, select_autoescape
 from starlette.concurrency import run_in_threadpool
 
+from pyramidion.annotation.blind import BlindDesks
 from pyramidion.annotation.desk import AnnotationDesk
 from pyramidion.annotation.suggestions import Suggester
 from pyramidion.campaigns.desk import CampaignDesk
@@ -148,6 +149,7 @@ class Context:
         self.turns = Turns(desk.database)
         self.health = Health(desk.database)
         self.annotations = AnnotationDesk(desk.database, self.study)
+        self._blind_desks = BlindDesks(desk.database, self.study)
         self.suggester = Suggester()
         self._study = KeptStudy(desk.studies)
         self._campaigns: dict[str, tuple[float, Campaign]] = {}
@@ -181,6 +183,10 @@ class Context:
 
     def is_blind_for(self, account: Account) -> bool:
         return account.role == "expert" and self.is_blind()
+
+    def annotations_for(self, account: Account) -> AnnotationDesk:
+        """The desk of annotations as somebody sees it."""
+        return self._blind_desks.of(account.name) if self.is_blind_for(account) else self.annotations
 
     def recognise(self, cookies: Mapping[str, str]) -> Sender:
         """Who sends a request, by the signatures of its cookies alone."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import delete, func, insert, select, text, update
 
+from pyramidion.errors import Problem
 from pyramidion.store import schema
 from pyramidion.store.database import Database, insert_if_new
 from pyramidion.study import Study
@@ -18,6 +19,29 @@ from pyramidion.study.records import Collector, to_records
 BATCH = 5_000
 REFRESH_SECONDS = 1.0
 BLIND = "blind"
+
+
+MAX_ID, MAX_UNIT_ID = 200, 2000
+"""The longest ids that a database takes, in characters. They are in indexes and addresses of pages; a unit's id may be
+its whole text."""
+
+
+def long_ids(study: Study) -> Iterator[Problem]:
+    """Ids that are too long for a database and its pages."""
+    named = {
+        "topic": (topic.id for topic in study.topics),
+        "system": (summary.system for summary in study.summaries),
+        "pyramid": (pyramid.name for pyramid in study.pyramids),
+        "judge": (judge.id for judge in study.judges),
+        "aspect": (aspect.id for aspect in study.aspects),
+        "task": (task.id for task in study.tasks),
+    }
+    units = (unit.id for pyramid in study.pyramids for unit in pyramid.units)
+    limits = [*((noun, ids, MAX_ID) for noun, ids in named.items()), ("unit", units, MAX_UNIT_ID)]
+    for noun, ids, most in limits:
+        for id in sorted({id for id in ids if len(id) > most}):
+            what = f"the id has {len(id)} characters; a study database takes at most {most}. Shorten it in the files"
+            yield Problem(f"{noun} {id[:40]!r}...", what)
 
 
 class Studies:
