@@ -59,7 +59,17 @@ def test_safe_cells_turn_back_and_never_start_a_formula(text: str) -> None:
     assert not safe_cell(text).startswith(("=", "+", "-", "@", "\t", "\r"))
 
 
-DISGUISED = ("\uff1d1+1", "\ufe66x", "\uff0bx", "\uff0dx", "\uff20x", "\u200b=1", "\ufeff\u00a0@x", "\ufe0f+1", "\u2212x")
+DISGUISED = (
+    "\uff1d1+1",
+    "\ufe66x",
+    "\uff0bx",
+    "\uff0dx",
+    "\uff20x",
+    "\u200b=1",
+    "\ufeff\u00a0@x",
+    "\ufe0f+1",
+    "\u2212x",
+)
 INVISIBLE = ("\u3164=1", "\n=1", " =1", "\u202e=1", "\u200b\tx", "\u2060'=1")
 
 

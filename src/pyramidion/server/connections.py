@@ -83,6 +83,8 @@ class BoundedProtocol(HttpToolsProtocol):
     def _make_room(self) -> None:
         """Close the connection that has been idle longest, first one of those that never sent a request."""
         others = (cast(BoundedProtocol, other) for other in self.connections)
-        idle = [other for other in others if other._is_idle and not other.transport.is_closing()]
+        idle = [other for other in others if other._is_idle]
         if idle:
-            min(idle, key=lambda other: (other.cycle is not None, other._active)).transport.close()
+            victim = min(idle, key=lambda other: (other.cycle is not None, other._active))
+            self.connections.discard(victim)  # closing takes a moment, in which it must not count
+            victim.transport.close()
