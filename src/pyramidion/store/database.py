@@ -35,7 +35,7 @@ from sqlalchemy.exc import DatabaseError
 
 from pyramidion.errors import PyramidionError, UsageError, needs_extra
 from pyramidion.store import schema
-from pyramidion.store.places import read_place, shown_place, without_secrets
+from pyramidion.store.places import is_read_only, read_place, shown_place, without_secrets
 from pyramidion.store.trouble import LostDatabaseError
 
 # ----------------------------------------------------------------------
@@ -319,7 +319,7 @@ def _engine(place: str | Path, busy_seconds: float = BUSY_SECONDS) -> Engine:
     try:
         engine.connect().close()
     except DatabaseError as error:
-        why = without_secrets(str(error.orig).splitlines()[0], url)
+        why = "it is read-only" if is_read_only(url) else without_secrets(str(error.orig).splitlines()[0], url)
         raise UsageError(f"{shown_place(place)} cannot be opened: {why}") from None
     return engine
 

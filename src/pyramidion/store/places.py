@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from sqlalchemy import URL, make_url
@@ -52,6 +53,14 @@ def without_secrets(message: str, url: URL) -> str:
     for secret in filter(None, secrets):
         message = message.replace(secret, HIDDEN)
     return message
+
+
+def is_read_only(url: URL) -> bool:
+    """Whether a file of SQLite, its folder or its disk does not let us write; SQLite needs files beside it, too."""
+    if url.get_backend_name() != "sqlite" or not url.database:
+        return False
+    path = Path(url.database)
+    return not all(os.access(each, os.W_OK) for each in (path, path.parent) if each.exists())
 
 
 def _is_secret(name: str) -> bool:
