@@ -207,7 +207,7 @@ class Database:
         return cls(engine)
 
     @classmethod
-    def open(cls, place: str | Path, *, busy_seconds: float = BUSY_SECONDS) -> Database:
+    def open(cls, place: str | Path, *, busy_seconds: float | None = None) -> Database:
         """Open a study database and bring its tables up to date. A lock of SQLite is waited for so long."""
         path = Path(place)
         if "://" not in str(place) and not (path.is_file() and path.stat().st_size):  # SQLite would make one there
@@ -303,10 +303,10 @@ def _identity(path: Path | None) -> tuple[int, int] | None:
     return None if about is None else (about.st_dev, about.st_ino)
 
 
-def _engine(place: str | Path, busy_seconds: float = BUSY_SECONDS) -> Engine:
+def _engine(place: str | Path, busy_seconds: float | None = None) -> Engine:
     url = read_place(place)
     if url.get_backend_name() == "sqlite":
-        arguments = {"timeout": busy_seconds, "check_same_thread": False}
+        arguments = {"timeout": BUSY_SECONDS if busy_seconds is None else busy_seconds, "check_same_thread": False}
         engine = create_engine(
             url, pool_size=THREADS, max_overflow=THREADS, connect_args=arguments, hide_parameters=True
         )
