@@ -11,11 +11,10 @@ from __future__ import annotations
 import argparse
 import random
 import statistics
+import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,10 +27,11 @@ from tests.server.servers import logged_in, make_study, start_many, start_server
 
 from pyramidion.campaigns.desk import CampaignDesk  # noqa: E402
 from pyramidion.campaigns.platforms.local import invite  # noqa: E402
+from pyramidion.server.context import SESSION_COOKIE  # noqa: E402
 from pyramidion.store import schema  # noqa: E402
 
 TARGET = ROOT / "benchmarks" / "results" / "stalls.md"
-PEOPLE, THINK, SECONDS, WARM_UP = 40, 0.25, 15.0, 3.0
+PEOPLE, THINK, SECONDS, WARM_UP = 40, 0.25, 20.0, 3.0
 WORKERS_OF_TASK = 5
 HEADER = [
     "| answers | the manager | requests of workers | p50, ms | p95, ms | slowest, ms | manager waited, s (times) | size |",
@@ -46,7 +46,8 @@ def fill(desk: CampaignDesk, campaign: str, answers: int) -> None:
     people = [desk.workers.join("local", f"past {number}").id for number in range(100)]
     with desk.database.write() as connection:
         tasks = connection.execute(
-            select(schema.tasks.c.id, schema.tasks.c.body).join_from(schema.tasks, schema.campaigns)
+            select(schema.tasks.c.id, schema.tasks.c.body)
+            .join_from(schema.tasks, schema.campaigns)
             .where(schema.campaigns.c.name == campaign)
         ).all()
         rows = []
@@ -61,26 +62,33 @@ def fill(desk: CampaignDesk, campaign: str, answers: int) -> None:
         connection.execute(insert(schema.assignments), rows)
 
 
-class Reader(threading.Thread):
-    """A manager who does the same thing until told to stop."""
+READER = """
+import sys, time, urllib.request
+asked = urllib.request.Request(sys.argv[1], headers={"Cookie": sys.argv[2]})
+while True:
+    begun, size = time.perf_counter(), 0
+    with urllib.request.urlopen(asked) as reply:
+        while part := reply.read(1 << 20):
+            size += len(part)
+    print(time.perf_counter() - begun, size, flush=True)
+    time.sleep(0.5)
+"""
 
-    def __init__(self, read: Callable[[], int]) -> None:
-        super().__init__(daemon=True)
-        self._read = read
-        self._over = threading.Event()
+
+class Reader:
+    """A manager who asks for the same thing again and again, in a process of their own until told to stop."""
+
+    def __init__(self, url: str, cookie: str) -> None:
+        self._process = subprocess.Popen([sys.executable, "-c", READER, url, cookie], stdout=subprocess.PIPE, text=True)
         self.seconds: list[float] = []
         self.size = 0
 
-    def run(self) -> None:
-        while not self._over.is_set():
-            begun = time.perf_counter()
-            self.size = self._read()
-            self.seconds.append(time.perf_counter() - begun)
-            self._over.wait(0.5)
-
     def stop(self) -> None:
-        self._over.set()
-        self.join()
+        self._process.terminate()
+        said, _ = self._process.communicate()
+        for line in said.splitlines():
+            self.seconds.append(float(line.split()[0]))
+            self.size = int(line.split()[1])
 
 
 def work(desk: CampaignDesk, url: str, campaign: str) -> Load:
@@ -96,7 +104,8 @@ def row(answers: int, what: str, load: Load, reader: Reader | None) -> str:
     since = load.sent[0] + WARM_UP
     seconds = sorted(s for at, s in zip(load.sent, load.seconds, strict=True) if at > since)
     centiles = statistics.quantiles(seconds, n=100)
-    waited = "-" if reader is None else f"{statistics.median(reader.seconds):.2f} ({len(reader.seconds)})"
+    times_read = reader.seconds if reader else []
+    waited = f"{statistics.median(times_read):.2f} ({len(times_read)})" if times_read else "-"
     size = "-" if reader is None else f"{reader.size / 1e6:.1f} MB"
     bad = sum(count for status, count in load.statuses.items() if status >= 400)
     assert not bad, load.statuses
@@ -109,26 +118,19 @@ def measure(folder: Path, answers: int) -> list[str]:
     fill(desk, "past", answers)
     start_many(desk, "now", 3000, workers=WORKERS_OF_TASK, check=False)
     server = start_server(place)
-    manager = logged_in(desk, server.url)
-    manager.timeout = 600
-
-    def asking(path: str) -> Callable[[], int]:
-        return lambda: len(manager.get(path).raise_for_status().content)
-
-    readers = {
-        "does nothing": None,
-        "watches the overview": asking("/api/manage/campaigns/past"),
-        "reads the answers": asking("/api/manage/campaigns/past/answers"),
-        "downloads the study (JSON Lines)": asking("/manage/campaigns/past/export.jsonl"),
-        "downloads the answers (CSV)": asking("/manage/campaigns/past/export.csv"),
-        "reads the scores": asking("/api/manage/scores"),
+    cookie = f"{SESSION_COOKIE}={logged_in(desk, server.url).cookies[SESSION_COOKIE]}"
+    paths = {
+        "does nothing": "",
+        "watches the overview": "/api/manage/campaigns/past",
+        "reads the answers": "/api/manage/campaigns/past/answers",
+        "downloads the study (JSON Lines)": "/manage/campaigns/past/export.jsonl",
+        "downloads the answers (CSV)": "/manage/campaigns/past/export.csv",
+        "reads the scores": "/api/manage/scores",
     }
     lines = []
     try:
-        for what, read in readers.items():
-            reader = Reader(read) if read else None
-            if reader:
-                reader.start()
+        for what, path in paths.items():
+            reader = Reader(f"{server.url}{path}", cookie) if path else None
             load = work(desk, server.url, "now")
             if reader:
                 reader.stop()

@@ -151,6 +151,12 @@ def test_no_command_prints_the_password_of_a_database(url: str, tmp_path: Path) 
         assert "Traceback" not in done.stderr, (command, done)
 
 
+def test_help_does_not_print_secrets_of_the_environment() -> None:
+    secrets = {"PYRAMIDION_PROLIFIC_WEBHOOK_SECRET": SECRET, "PYRAMIDION_PASSWORD": SECRET, "PYRAMIDION_STUDY": SECRET}
+    for command in ("serve", "account", "init"):
+        assert SECRET not in run(command, "--help", **secrets).stdout
+
+
 @pytest.mark.parametrize("url", URLS)
 def test_a_place_is_shown_without_its_password(url: str) -> None:
     assert SECRET not in shown_place(url)

@@ -183,6 +183,9 @@ def fill(desk: CampaignDesk, campaign: str) -> None:
 def test_large_campaigns_are_read_in_another_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     desk = make_study(tmp_path / "study.db")
     fill(desk, "past")
+    (folder := tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
     paths = [
         *(f"/api/manage/campaigns/past{what}" for what in ("", "/answers", "/answers?worker=w1")),
         *(f"/manage/campaigns/past/export.{kind}" for kind in ("csv", "jsonl")),
@@ -207,5 +210,5 @@ def test_large_campaigns_are_read_in_another_process(tmp_path: Path, monkeypatch
         for path, reply in replies.items():
             assert reply.status_code == 200, reply.text
             assert manager.get(path).content == reply.content, path
-    assert not list(Path(tempfile.gettempdir()).glob("pyramidion-*.csv")), "downloads leave nothing behind"
+    assert not list(folder.iterdir()), "downloads leave nothing behind"
     desk.database.close()

@@ -1,7 +1,7 @@
 """What managers read: overviews, answers, scores and exports, ready to be sent. All of it may take long.
 
 Everything here takes a desk and the study and returns bytes or writes a file, so that it can run in another process
-than the one that workers talk to.
+than the one that workers talk to. Large things go into files.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def read_overview(desk: CampaignDesk, study: Study, name: str) -> bytes:
     )
 
 
-def read_answers(desk: CampaignDesk, study: Study, name: str, worker: str = "") -> bytes:
-    """The answers to a campaign, of one worker or of all."""
+def write_answers(desk: CampaignDesk, study: Study, name: str, worker: str, path: Path) -> None:
+    """Write the answers to a campaign, of one worker or (without a name) of all, as JSON into a file."""
     desk.campaigns.get(name)  # or UnknownError
     standings: Mapping[int, Standing] = defaultdict(Standing, desk.decisions.standings(name))
     labels = {(p.topic, unit.id): unit.label for p in study.pyramids for unit in p.units}
@@ -77,7 +77,7 @@ def read_answers(desk: CampaignDesk, study: Study, name: str, worker: str = "") 
         }
         for a in desk.campaigns.answers(name, worker=worker)
     ]
-    return _json({"answers": answers})
+    path.write_bytes(_json({"answers": answers}))
 
 
 def read_scores(desk: CampaignDesk, _study: Study, method: str) -> bytes:
@@ -98,6 +98,7 @@ def read_scores(desk: CampaignDesk, _study: Study, method: str) -> bytes:
 
 def write_export(desk: CampaignDesk, _study: Study, name: str, kind: ExportKind, path: Path) -> None:
     """Write a campaign's answers as CSV, or the study with them as JSON Lines, into a file."""
+    desk.campaigns.get(name)  # or UnknownError
     if kind == "csv":
         path.write_text(desk.answers_table(name), encoding="utf-8", newline="")
         return

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 import time
-from collections.abc import Iterator
-from pathlib import Path
-from typing import IO
 
 from fastapi import APIRouter, Request
-from fastapi.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 
 from pyramidion.campaigns.platforms.local import open_token, sign_worker
 from pyramidion.campaigns.reading import ExportKind, write_export
@@ -90,7 +85,6 @@ def campaign_page(name: str, ctx: Ctx, account: PageWatcher) -> Response:
 # -- downloads -----------------------------------------------------------------------------------------------
 
 MEDIA_TYPES: dict[ExportKind, str] = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
-CHUNK = 256 * 1024
 
 
 @router.get("/manage/campaigns/{name}/export.csv")
@@ -106,24 +100,5 @@ async def export_jsonl(name: str, ctx: Ctx, _: Watcher) -> Response:
 
 
 async def _download(ctx: Context, name: str, kind: ExportKind) -> Response:
-    """Written to a file first: then neither memory nor the database has to wait for a slow network."""
-    ctx.desk.campaigns.get(name)  # or UnknownError, before there is anything to clean up
-    handle, path = tempfile.mkstemp(prefix="pyramidion-", suffix=f".{kind}")
-    try:
-        await ctx.reader.read(name, write_export, name, kind, Path(path))
-    except BaseException:
-        os.close(handle)
-        raise
-    finally:
-        Path(path).unlink()  # what is open can still be read, and is gone with this process at the latest
-    file = os.fdopen(handle, "rb")
-    headers = {
-        "Content-Disposition": f'attachment; filename="{name}.{kind}"',
-        "Content-Length": str(os.fstat(handle).st_size),
-    }
-    return StreamingResponse(_chunks(file), media_type=MEDIA_TYPES[kind], headers=headers)
-
-
-def _chunks(file: IO[bytes]) -> Iterator[bytes]:
-    with file:
-        yield from iter(lambda: file.read(CHUNK), b"")
+    headers = {"Content-Disposition": f'attachment; filename="{name}.{kind}"'}
+    return await ctx.reader.send(name, write_export, name, kind, media_type=MEDIA_TYPES[kind], headers=headers)

@@ -12,13 +12,16 @@ import asyncio
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
 from starlette.concurrency import run_in_threadpool
+from starlette.responses import StreamingResponse
 
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.server.parent import end_with_parent
@@ -27,7 +30,8 @@ from pyramidion.store.studies import KeptStudy
 FEW_ANSWERS = 300
 IDLE_SECONDS = 300.0
 """After so long without work the process ends, and its memory is free again."""
-NICE = 10
+NICE = 5
+CHUNK = 256 * 1024
 
 Result = TypeVar("Result")
 Reading = Callable[..., Result]
@@ -53,6 +57,24 @@ class Reader:
             self._under_way[key] = task
             task.add_done_callback(lambda _: self._under_way.pop(key, None))
         return await asyncio.shield(self._under_way[key])
+
+    async def send(
+        self, campaign: str, writing: Reading[None], *arguments: Any, media_type: str, headers: Mapping[str, str]
+    ) -> StreamingResponse:
+        """A reply with what the reading writes into a file, whose path comes last.
+
+        From a file it goes out in pieces, and neither memory nor the database has to wait for a slow network.
+        """
+        handle, path = tempfile.mkstemp(prefix="pyramidion-")
+        try:
+            await self.read(campaign, writing, *arguments, Path(path))
+        except BaseException:
+            os.close(handle)
+            raise
+        finally:
+            Path(path).unlink()  # what is open can still be read, and is gone with this process at the latest
+        length = {"Content-Length": str(os.fstat(handle).st_size)}
+        return StreamingResponse(_chunks(handle), media_type=media_type, headers={**headers, **length})
 
     async def _read_elsewhere(self, reading: Reading[Result], arguments: tuple[Any, ...]) -> Result:
         if self._idle is not None:
@@ -82,6 +104,11 @@ class Reader:
         pool, self._pool = self._pool, None
         if pool is not None:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _chunks(handle: int) -> Iterator[bytes]:
+    with os.fdopen(handle, "rb") as file:
+        yield from iter(lambda: file.read(CHUNK), b"")
 
 
 # -- in the other process ------------------------------------------------------------------------------------

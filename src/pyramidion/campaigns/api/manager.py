@@ -20,7 +20,7 @@ from pyramidion.campaigns.management import (
     names_of,
 )
 from pyramidion.campaigns.plan import plan
-from pyramidion.campaigns.reading import read_answers, read_overview, read_scores
+from pyramidion.campaigns.reading import read_overview, read_scores, write_answers
 from pyramidion.campaigns.sync import platform_of
 from pyramidion.errors import UsageError
 from pyramidion.server.context import Ctx, Manager, Watcher
@@ -143,7 +143,7 @@ def change_state(name: str, body: StateRequest, ctx: Ctx, _: Manager) -> dict[st
 
 @router.get("/campaigns/{name}/answers")
 async def answers(name: str, ctx: Ctx, _: Watcher, worker: Annotated[str, Query(max_length=100)] = "") -> Response:
-    return _reply(await ctx.reader.read(name, read_answers, name, worker))
+    return await ctx.reader.send(name, write_answers, name, worker, media_type="application/json", headers={})
 
 
 @router.post("/workers/{worker}/review")
