@@ -34,7 +34,7 @@ TARGET = ROOT / "benchmarks" / "results" / "stalls.md"
 PEOPLE, THINK, SECONDS, WARM_UP = 40, 0.25, 20.0, 3.0
 WORKERS_OF_TASK = 5
 HEADER = [
-    "| answers | the manager | requests of workers | p50, ms | p95, ms | slowest, ms | manager waited, s (times) | size |",
+    "| answers | the manager | requests of workers | p50, ms | p95, ms | slowest, ms | manager waits, s | size |",
     "|---:|---|---:|---:|---:|---:|---|---:|",
 ]
 
