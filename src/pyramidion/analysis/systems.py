@@ -10,7 +10,7 @@ import numpy as np
 
 from pyramidion import analysis
 from pyramidion.analysis.answer import Answer, Estimate, Heatmap, Intervals, Table, count
-from pyramidion.analysis.inputs import choose_measures, grid, measures_of, restricted
+from pyramidion.analysis.inputs import choose_measures, grid, measures_of, released, restricted
 from pyramidion.analysis.significance import Significance
 from pyramidion.errors import InputError, Problem, UsageError, check_choice
 from pyramidion.scoring.explain import KINDS
@@ -222,6 +222,7 @@ def ranking(
         "ranking",
         of=table.signature.method,
         measure=chosen.name,
+        **released(table),
         interval="percentile-over-topics",
         resamples=resamples,
         test=result.test or "none",
