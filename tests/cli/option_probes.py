@@ -167,7 +167,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--judges": ([SECOND, "--system", "extract"], ["--judges", "second"]),
         "--weights": ([SECOND, "--system", "extract"], ["--weights", "references"]),
         "--annotators": ([SECOND, "--system", "extract"], ["--annotators", "consensus"]),
-        "--compat": ([ORDERED, "--system", "lead", "-m", "lite"], COMPAT),
+        "--compat": ([ORDERED, "--system", "paraphrase", "-m", "lite"], COMPAT),
     },
     "doctor": {},
     "report": {

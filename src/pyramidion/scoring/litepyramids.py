@@ -1,6 +1,6 @@
 """The script that Shapira et al. 2019 released with Lightweight Pyramids: ``compat="litepyramids-2019"``.
 
-It differs from the paper and from ``lite.py``, and published scores were made with it:
+It differs from the paper, which ``lite.py`` follows:
 
 - Every answer other than "not present" is "present", also a missing one.
 - Two workers on one task are compared by difflib's ratio, which looks for common runs at any position. The ratio
@@ -69,12 +69,6 @@ def _left_blank(study: Study, choice: Choice) -> Iterator[Judgment]:
 # -- agreement -----------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=2**16)
-def _ratio(first: str, second: str) -> float:
-    """What both answers have in common, in the sense of difflib; depends on which of them is the first."""
-    return SequenceMatcher(None, first, second).ratio()
-
-
 @dataclass(frozen=True, slots=True)
 class _Answer:
     """One worker's answers to one task as letters, in the order shown; ``turn`` is its place among the assignments."""
@@ -95,14 +89,15 @@ class SequenceAgreement:
     def __init__(self, study: Study) -> None:
         self._place = {task.id: {unit: place for place, unit in enumerate(task.units)} for task in study.tasks}
         self._turn = {(work.task, work.judge): turn for turn, work in enumerate(study.assignments)}
+        self._ratio = lru_cache(maxsize=2**16)(lambda first, second: SequenceMatcher(None, first, second).ratio())
 
     def __call__(self, judgments: Judgments) -> Measured:
         shares: dict[str, list[float]] = {judge: [] for judge in judgments.judge.present_names()}
         for _, answers in groupby(self._answers(judgments), key=lambda answer: answer.task):
             for first, second in combinations(answers, 2):
-                ratio = _ratio(first.letters, second.letters)
+                ratio = self._ratio(first.letters, second.letters)
                 if first.turn is None or second.turn is None:
-                    _check_both_ways(first, second)
+                    self._check_both_ways(first, second)
                 shares[first.judge].append(ratio)
                 shares[second.judge].append(ratio)
         # Summed exactly, so that the order of tasks cannot tip a mean of one half.
@@ -135,14 +130,13 @@ class SequenceAgreement:
             places[number] = place
         return places[asked.of_row]
 
-
-def _check_both_ways(first: _Answer, second: _Answer) -> None:
-    ratios = _ratio(first.letters, second.letters), _ratio(second.letters, first.letters)
-    if ratios[0] != ratios[1]:
-        raise UsageError(
-            f"task {first.task}: the study does not say whose answers come first, those of {first.judge} or of "
-            f"{second.judge}, and their agreement depends on that ({ratios[0]:.3f} or {ratios[1]:.3f}). {_NO_ORDER}"
-        )
+    def _check_both_ways(self, first: _Answer, second: _Answer) -> None:
+        there, back = self._ratio(first.letters, second.letters), self._ratio(second.letters, first.letters)
+        if there != back:
+            raise UsageError(
+                f"task {first.task}: the study does not say whose answers come first, those of {first.judge} or of "
+                f"{second.judge}, and their agreement depends on that ({there:.3f} or {back:.3f}). {_NO_ORDER}"
+            )
 
 
 def screen_and_forget(study: Study, judgments: Judgments, *, minimum: float, rounds: int) -> Screening:
