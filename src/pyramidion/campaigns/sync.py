@@ -195,7 +195,7 @@ def pay_decisions(desk: CampaignDesk, campaign: str, platform: Platform) -> Repo
             continue
         if known[notice.worker].outcome != notice.decision:
             _tell(desk, platform, notice, known[notice.worker].session, report)
-        _pay_bonus(desk, platform, notice.worker, identity.external, report)
+        _pay_bonus(desk, platform, notice.worker, known[notice.worker].session, report)
     return report
 
 
@@ -217,12 +217,12 @@ def _tell(desk: CampaignDesk, platform: Platform, notice: Notice, session: str, 
         report.done.append(f"{decision.removesuffix('e')}ed {notice.worker}")
 
 
-def _pay_bonus(desk: CampaignDesk, platform: Platform, worker: str, external: str, report: Report) -> None:
+def _pay_bonus(desk: CampaignDesk, platform: Platform, worker: str, session: str, report: Report) -> None:
     owed = _bonus_owed(desk, worker)
     if owed <= 0:
         return
     try:
-        platform.bonus(external, owed, "bonus")
+        platform.pay_bonus(platform.prepare_bonus(session, owed))
     except PlatformError as error:
         report.failed.append(f"{worker}: a bonus of {owed} is pending: {error}")
         return
