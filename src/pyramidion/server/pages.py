@@ -49,7 +49,7 @@ def enter(campaign: str, request: Request, ctx: Ctx) -> Response:
     """The way in from a platform, whose ids come as query parameters."""
     wanted = ctx.desk.campaigns.get(campaign)
     try:
-        platform = platform_of(wanted, ctx.secret, ctx.api_token)
+        platform = platform_of(wanted, ctx.secret, ctx.api_token, ctx.base_url)
         arrival = platform.arrival(dict(request.query_params))
         confirm_arrival(platform, arrival)
     except (InputError, UsageError) as error:
