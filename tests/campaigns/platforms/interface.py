@@ -71,6 +71,8 @@ class Operation:
 
     def _answer_problems(self, exchange: Exchange) -> Iterator[str]:
         declared = self.parts["responses"].get(str(exchange.status))
+        if exchange.status >= 400 and "Error" not in self.components.get("schemas", {}):
+            return
         if exchange.status >= 400:
             # Declared for 400 only, sometimes without its envelope; the documentation says that all have it.
             schema: dict[str, Any] = {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in REFUSALS]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -112,9 +113,7 @@ APPROVE = Exchange("POST", "/api/v1/submissions/bulk-approve/", "", {"submission
 )
 def test_the_check_finds_what_is_wrong(wrong: Exchange, why: str) -> None:
     assert interface.problems(LIST) == interface.problems(APPROVE) == []
-    [problem] = interface.problems(wrong)
-    with pytest.raises(AssertionError, match=why):
-        raise AssertionError(problem)
+    assert re.search(why, "\n".join(interface.problems(wrong)))
 
 
 # -- the fake is as strict ------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ PAUSE = 30.0
 """Seconds between two requests for the keys, however many people come with unknown ones."""
 MAX_KEYS_SIZE = 100_000
 MAX_TOKEN = 8000
+MIN_KEY_BITS = 2048
 AGAIN = "open the study again from Prolific"
 
 
@@ -103,7 +104,8 @@ def _read_keys(content: Any) -> dict[str, Any]:
                 key = jwt.PyJWK(item, algorithm=ALGORITHM)
             except (jwt.PyJWTError, ValueError, TypeError):
                 continue
-            if isinstance(key.key_id, str) and item.get("use", "sig") == "sig":
+            long_enough = key.key.key_size >= MIN_KEY_BITS
+            if isinstance(key.key_id, str) and item.get("use", "sig") == "sig" and long_enough:
                 keys[key.key_id] = key
     if not keys:
         raise ValueError("the reply has no key for signatures")
@@ -158,7 +160,6 @@ class SignedEntry:
             options = {
                 "require": ["exp", "iat", "iss", "aud", "sub", "prolific"],
                 "verify_aud": False,  # an address with a query: compared by the caller
-                "enforce_minimum_key_length": True,
             }
             claims: dict[str, Any] = jwt.decode(
                 token, key, algorithms=[ALGORITHM], issuer=ISSUER, leeway=CLOCK_SKEW, options=options
