@@ -622,7 +622,7 @@ def test_exports_of_unknown_campaigns(site: Site) -> None:
 def test_bodies_have_a_limit_however_they_are_sent(site: Site) -> None:
     ann = site.person(site.campaign())
     task = ann.first_task()
-    path = f"/api/assignments/{task['assignment']}/draft"
+    path = f"/api/work/{ann.campaign}/{task['assignment']}/draft"
     headers = {"Content-Type": "application/json"}
     just = b'{"draft": {"a": "' + b"x" * (MAX_BODY - 20) + b'"}}'
     assert len(just) <= MAX_BODY
@@ -683,7 +683,7 @@ def test_every_response_carries_the_headers(site: Site, method: str, path: str) 
 
 def test_too_large_and_not_allowed_carry_them_too(site: Site) -> None:
     client = browser(site.url)
-    for response in (client.post("/login", content=b"x" * (MAX_BODY + 1)), client.put("/api/assignments/1/draft")):
+    for response in (client.post("/login", content=b"x" * (MAX_BODY + 1)), client.put("/api/work/judge/1/draft")):
         assert response.status_code in {401, 403, 413}
         assert {name: response.headers.get(name) for name in HEADERS} == HEADERS
 
@@ -719,7 +719,7 @@ def test_prolific_participants_come_in_and_go_back(site: Site) -> None:
     ann = browser(site.url, cookies={WORKER_COOKIE: cookie}, headers={"X-Requested-With": "pyramidion"})
     task = ann.get(f"/api/work/{campaign}").json()
     body = {"key": "a key of mine", "answer": answer_to(task["page"])}
-    ann.post(f"/api/assignments/{task['assignment']}/submit", json=body)
+    ann.post(f"/api/work/{campaign}/{task['assignment']}/submit", json=body)
     done = ann.get(f"/api/work/{campaign}").json()
     assert done["completion_url"] == "https://app.prolific.com/submissions/complete?cc=C0DE"
 
@@ -784,7 +784,7 @@ def test_what_is_returned_or_decided_on_prolific_is_so_here(site: Site) -> None:
         client.get(f"/enter/{campaign}", params={"PROLIFIC_PID": name, "SESSION_ID": f"s-{name}", "STUDY_ID": "study7"})
         task = client.get(f"/api/work/{campaign}").json()
         body = {"key": "a key of mine", "answer": answer_to(task["page"])}
-        assert client.post(f"/api/assignments/{task['assignment']}/submit", json=body).json()["counted"] is True
+        assert client.post(f"/api/work/{campaign}/{task['assignment']}/submit", json=body).json()["counted"] is True
         return int(task["assignment"])
 
     ids = {name: does_a_task(name) for name in ("ret", "rej", "app")}
