@@ -180,13 +180,11 @@ def test_attention_checks_look_like_any_statement(site: Site) -> None:
 
 def test_nobody_judges_a_topic_they_wrote_for(site: Site) -> None:
     writing, judging = site.campaign("write"), site.campaign("judge")
-    ann = site.person(writing, "both")
-    ann.first_task()
-    ann.campaign = judging
+    site.person(writing, "both").first_task()
+    ann = site.person(judging, "both")
+    ann.join()
     assert ann.work()["state"] == "done"
-    relaxed = site.campaign("judge", separate_writers=False)
-    ann.campaign = relaxed
-    assert ann.work()["state"] == "task"
+    site.person(site.campaign("judge", separate_writers=False), "both").first_task()
 
 
 # -- incomplete and wrong answers ----------------------------------------------------------------------------
@@ -506,9 +504,13 @@ def test_statement_checks_have_limits(site: Site) -> None:
         )
 
 
-def test_unknown_campaigns_are_404_in_the_one_error_shape(site: Site) -> None:
-    ann = site.person(site.campaign())
+def test_unknown_campaigns_say_nothing_about_others(site: Site) -> None:
+    campaign = site.campaign()
+    ann = site.person(campaign)
     ann.join()
     response = ann.client.get("/api/work/nowhere")
-    assert response.status_code == 404
-    assert set(response.json()) == {"error", "problems"}
+    assert (response.status_code, set(response.json())) == (401, {"error", "problems"})
+    for path in ("/work/nowhere", "/enter/nowhere", "/api/work/nowhere"):
+        response = ann.client.get(path)
+        assert response.status_code in {401, 404}
+        assert campaign not in response.text

@@ -17,7 +17,7 @@ from pyramidion.campaigns.platforms.prolific import Client, Prolific
 from pyramidion.campaigns.platforms.simulated import Simulated
 from pyramidion.campaigns.tables import StoredAnswer
 from pyramidion.campaigns.workers import Entry
-from pyramidion.errors import UsageError
+from pyramidion.errors import UnknownError, UsageError
 from pyramidion.study import Campaign
 
 # ----------------------------------------------------------------------
@@ -293,16 +293,11 @@ def _tell(desk: CampaignDesk, platform: Platform, notice: Notice, session: str, 
         else:
             platform.approve([session])
     except PlatformError as error:
-        outcome: Telling = "tell-failed" if _was_refused(error) else "tell-unknown"
+        outcome: Telling = "tell-unknown" if error.unknown else "tell-failed"
         desk.decisions.tell(notice.answers, outcome, actor=platform.name, reason=str(error))
         report.failed.append(f"{notice.worker}: {decision} is pending: {error}")
     else:
         report.done.append(f"{decision.removesuffix('e')}ed {notice.worker}")
-
-
-def _was_refused(error: PlatformError) -> bool:
-    """Whether the platform said no; otherwise it is not known what it did."""
-    return error.status is not None and error.status < 500
 
 
 def _pay_bonus(desk: CampaignDesk, campaign: str, platform: Platform, entry: Entry, report: Report) -> None:
@@ -321,14 +316,25 @@ def _pay_bonus(desk: CampaignDesk, campaign: str, platform: Platform, entry: Ent
     try:
         platform.pay_bonus(reference)
     except PlatformError as error:
-        if _was_refused(error):
+        if error.unknown:
+            report.failed.append(f"{entry.worker}: a bonus of {amount} may or may not have been paid: {error}")
+        else:
             desk.payments.move(payment, "sending", "failed", str(error))
             report.failed.append(f"{entry.worker}: a bonus of {amount} is pending: {error}")
-        else:
-            report.failed.append(f"{entry.worker}: a bonus of {amount} may or may not have been paid: {error}")
         return
     desk.payments.move(payment, "sending", "sent", "accepted by the platform")
     report.done.append(f"paid {entry.worker} a bonus of {amount}")
+
+
+def request_returns(desk: CampaignDesk, campaign: str, worker: str, reason: str, platform: Platform) -> list[str]:
+    """Ask a worker to return what they submitted to a campaign; returns the sessions this was about."""
+    submitted = {answer.entry for answer in desk.campaigns.answers(campaign) if answer.state == "submitted"}
+    entries = [entry for entry in desk.workers.entries(campaign) if entry.worker == worker and entry.id in submitted]
+    if not entries:
+        raise UnknownError(f"worker {worker} has submitted nothing to campaign {campaign}")
+    for entry in entries:
+        platform.request_return(entry.session, [reason])
+    return [entry.session for entry in entries]
 
 
 def _settle_open(desk: CampaignDesk, campaign: str, platform: Platform, report: Report) -> None:

@@ -134,7 +134,7 @@ class Workers:
             _must_exist(connection, id)
             row = {"id": replacement, "platform": "forgotten", "joined": 0.0, "blocked": "forgotten"}
             connection.execute(insert(schema.workers).values(row))
-            for table in (schema.assignments, schema.reviews, schema.qualifications):
+            for table in (schema.assignments, schema.reviews, schema.qualifications, schema.entries):
                 connection.execute(update(table).filter_by(worker_id=id).values(worker_id=replacement))
             connection.execute(delete(schema.identities).filter_by(worker_id=id))
             connection.execute(delete(schema.workers).filter_by(id=id))

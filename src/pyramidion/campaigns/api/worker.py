@@ -150,8 +150,9 @@ def answer_check(campaign: str, body: CheckAnswers, visit: OwnPage) -> dict[str,
 @router.put("/api/work/{campaign}/{assignment}/draft", tags=["work"])
 async def save_draft(assignment: AssignmentId, body: Draft, visit: OwnPage) -> JSONResponse:
     def save() -> float | None:
+        worker = visit.welcome_worker().id
         _own_work(visit, assignment)
-        return visit.ctx.desk.assignments.save_draft(assignment, visit.welcome_worker().id, body.draft)
+        return visit.ctx.desk.assignments.save_draft(assignment, worker, body.draft)
 
     return JSONResponse({"expires": await visit.ctx.turns.take(save)})
 
@@ -180,8 +181,9 @@ def _submit(visit: Visit, assignment: int, body: SubmitRequest) -> Receipt:
 @router.post("/api/work/{campaign}/{assignment}/return", tags=["work"])
 async def give_back(assignment: AssignmentId, visit: OwnPage) -> JSONResponse:
     def give() -> None:
+        worker = visit.worker().id
         _own_work(visit, assignment)
-        visit.ctx.desk.assignments.give_back(assignment, visit.worker().id)
+        visit.ctx.desk.assignments.give_back(assignment, worker)
 
     await visit.ctx.turns.take(give)
     return JSONResponse({})

@@ -117,7 +117,7 @@ class Local(WithoutMoney):
             raise InputError(Problem("parameter token", "is missing from the link"))
         invited = open_token(self._secret, params["token"])
         check_study(invited.campaign, self._campaign)
-        return Arrival(self.name, invited.person, study=invited.campaign)
+        return Arrival(self.name, invited.person, study=invited.campaign, verified=True)
 
-    def completion_url(self, _session: str, /) -> str | None:
-        return self._completion
+    def completion_url(self, _session: str, /, *, early: bool = False) -> str | None:
+        return None if early else self._completion
