@@ -514,3 +514,58 @@ def test_unknown_campaigns_say_nothing_about_others(site: Site) -> None:
         response = ann.client.get(path)
         assert response.status_code in {401, 404}
         assert campaign not in response.text
+
+
+# -- a link opens its campaign and no other ------------------------------------------------------------------
+
+
+def test_a_pass_opens_its_campaign_and_no_other(site: Site) -> None:
+    judging, writing = site.campaign("judge"), site.campaign("write")
+    ann = site.person(judging)
+    task = ann.first_task()
+    cookie = ann.client.cookies[WORKER_COOKIE]
+    thief = browser(site.url, headers={"X-Requested-With": "pyramidion", "Cookie": f"{WORKER_COOKIE}={cookie}"})
+    assert thief.get(f"/api/work/{judging}").status_code == 200
+    for request in (
+        thief.get(f"/api/work/{writing}"),
+        thief.put(f"/api/work/{writing}/{task['assignment']}/draft", json={"draft": {}}),
+        thief.post(f"/api/work/{writing}/{task['assignment']}/submit", json={"key": "a key of mine", "answer": {}}),
+        thief.post(f"/api/work/{writing}/check", json={"answers": {}}),
+    ):
+        assert request.status_code == 401
+
+
+def test_work_of_one_campaign_cannot_be_sent_to_another(site: Site) -> None:
+    """The same person in two campaigns, with a pass for each."""
+    first, second = site.person(site.campaign(), "twice"), site.person(site.campaign(), "twice")
+    task = first.first_task()
+    second.first_task()
+    assert second.submit(task["assignment"], answer_to(task["page"])).status_code == 409
+    assert second.draft(task["assignment"], {"mine": "no"}).status_code == 409
+    assert second.give_back(task["assignment"]).status_code == 409
+    assert first.work()["draft"] is None
+    assert first.submit(task["assignment"], answer_to(task["page"])).json()["counted"] is True
+
+
+def test_knowing_somebodys_id_gives_neither_their_task_nor_their_draft(site: Site) -> None:
+    """Without anything signed by the platform, the session is what only its owner knows."""
+    campaign = site.campaign(platform="prolific", platform_study="study1", completion_code="DONE")
+    ids = {"PROLIFIC_PID": "ann", "STUDY_ID": "study1"}
+    owner = browser(site.url, headers={"X-Requested-With": "pyramidion"})
+    owner.get(f"/enter/{campaign}", params={**ids, "SESSION_ID": "s1"})
+    task = owner.get(f"/api/work/{campaign}").json()
+    path = f"/api/work/{campaign}/{task['assignment']}"
+    assert owner.put(f"{path}/draft", json={"draft": {"private": "words"}}).status_code == 200
+    stranger = browser(site.url, headers={"X-Requested-With": "pyramidion"})
+    stranger.get(f"/enter/{campaign}", params={**ids, "SESSION_ID": "guessed"})
+    shown = stranger.get(f"/api/work/{campaign}")
+    assert "private" not in shown.text
+    assert shown.json().get("assignment") != task["assignment"]
+    assert stranger.put(f"{path}/draft", json={"draft": {}}).status_code == 409
+    body = {"key": "a key of mine", "answer": answer_to(task["page"])}
+    assert stranger.post(f"{path}/submit", json=body).status_code == 409
+    assert owner.get(f"/api/work/{campaign}").json()["draft"] == {"private": "words"}
+    other = browser(site.url)
+    refused = other.get(f"/enter/{campaign}", params={**ids, "PROLIFIC_PID": "bob", "SESSION_ID": "s1"})
+    assert refused.status_code == 400
+    assert "belongs to somebody else" in refused.text
