@@ -22,7 +22,7 @@ YEARS = ["2008.jsonl", "2009.jsonl", "2010.jsonl"]
 """Three years of the same annotators; features are in wide.csv, scores by a metric in 2008.csv."""
 DB, TEXTS, EMPTY = "study.db", "texts.db", "empty.db"
 """Databases: of a campaign `judge` that is done, `open` and `paid` ones and annotations; of `write`; of nothing."""
-WORKER, REJECTED = "WORKER", "REJECTED"
+WORKER, REJECTED, PAID = "WORKER", "REJECTED", "PAID"
 """Stand for the ids of workers of `judge`; the answers of the second are rejected."""
 
 SIZES = ["--campaigns", "20", "--topics", "10", "--units", "10", "--workers", "3", "--json"]
@@ -76,7 +76,7 @@ BASE: dict[str, Words] = {
     "campaign payments": [DB, "paid"],
     "campaign settle": [DB, "paid", "1", "--paid"],
     "campaign places": [DB, "paid", "5", "--token", TOKEN],
-    "campaign request-return": [DB, "paid", WORKER, "--reason", "the answers are of another text", "--token", TOKEN],
+    "campaign request-return": [DB, "paid", PAID, "--reason", "the answers are of another text", "--token", TOKEN],
     "campaign follow": [DB, "paid", "--token", TOKEN],
     "annotate list": [DB],
     "annotate export": ANNA,

@@ -334,6 +334,7 @@ def request_returns(desk: CampaignDesk, campaign: str, worker: str, reason: str,
         raise UnknownError(f"worker {worker} has submitted nothing to campaign {campaign}")
     for entry in entries:
         platform.request_return(entry.session, [reason])
+    desk.worker_decisions.add("request-return", worker=worker, actor=platform.name, reason=reason, campaign=campaign)
     return [entry.session for entry in entries]
 
 

@@ -15,10 +15,10 @@ from typing import Literal, get_args
 from sqlalchemy import Connection, delete, insert, select, update
 
 from pyramidion.campaigns import tables
-from pyramidion.campaigns.payments import entry_for_bonus
+from pyramidion.campaigns.payments import last_entry
 from pyramidion.campaigns.platforms import Arrival, Submission
 from pyramidion.campaigns.tables import find_campaign
-from pyramidion.errors import InputError, Problem, UnknownError, check_choice
+from pyramidion.errors import InputError, Problem, UnknownError, UsageError, check_choice
 from pyramidion.store import schema
 from pyramidion.store.database import Database, insert_if_new
 
@@ -169,7 +169,7 @@ def _must_exist(connection: Connection, id: str) -> None:
 # Decisions about workers: logged with author and reason; the last one holds. Decisions about single answers are in the
 # same log; see pyramidion.campaigns.decisions.
 
-WorkerAction = Literal["exclude", "include", "block", "unblock", "bonus"]
+WorkerAction = Literal["exclude", "include", "block", "unblock", "bonus", "request-return"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +200,12 @@ class WorkerDecisions:
         campaign: str = "",
     ) -> None:
         """Log a decision. A bonus is for the work on one campaign, so that it is paid in that campaign's study."""
+        if action == "bonus" and not campaign:
+            raise UsageError("say for which campaign the bonus is")
         check_choice("action", action, get_args(WorkerAction))
         with self._database.write() as connection:
             _must_exist(connection, worker)
-            entry = entry_for_bonus(connection, campaign, worker) if action == "bonus" else None
+            entry = last_entry(connection, campaign, worker) if campaign else None
             about = {"worker_id": worker, "amount": amount, "entry_id": entry}
             logged = {"at": time.time(), "actor": actor, "action": action, "reason": reason}
             connection.execute(insert(schema.reviews).values(**logged, **about))
