@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from pyramidion.campaigns.decisions import Effect, Standing, Telling
 from pyramidion.campaigns.desk import CampaignDesk
@@ -13,7 +14,7 @@ from pyramidion.campaigns.payments import Payment, PaymentConflictError
 from pyramidion.campaigns.platforms import Arrival, Outcome, Platform, PlatformError, Submission
 from pyramidion.campaigns.platforms.connect import Connect, Parameters
 from pyramidion.campaigns.platforms.local import Local
-from pyramidion.campaigns.platforms.prolific import Client, Prolific
+from pyramidion.campaigns.platforms.prolific import Client, Prolific, SignedEntry
 from pyramidion.campaigns.platforms.simulated import Simulated
 from pyramidion.campaigns.tables import StoredAnswer
 from pyramidion.campaigns.workers import Entry
@@ -98,14 +99,25 @@ MOST_APPROVALS = 100
 """Approvals in one request."""
 
 
-def platform_of(campaign: Campaign, secret: bytes, api_token: str = "") -> Platform:
-    """The platform a campaign is set up for. ``api_token`` is needed only to pay people there."""
+def platform_of(campaign: Campaign, secret: bytes, api_token: str = "", base_url: str = "") -> Platform:
+    """The platform a campaign is set up for. ``api_token`` is needed only to pay people there, and ``base_url``, where
+    people reach this server, only to let them in by signed links."""
     settings = campaign.settings
+    if settings.platform != "prolific" and (settings.signed_entry or settings.early_code):
+        name = "signed_entry" if settings.signed_entry else "early_code"
+        raise UsageError(f"the setting {name} is for the platform prolific, not for {settings.platform}")
     if settings.platform == "local":
         return Local(secret, campaign.name, settings.completion_url)
     if settings.platform == "prolific":
         client = Client(api_token) if api_token else None
-        return Prolific(settings.platform_study, settings.completion_code, client)
+        address = f"{base_url}/enter/{quote(campaign.name)}" if base_url else ""
+        return Prolific(
+            settings.platform_study,
+            settings.completion_code,
+            client,
+            early_code=settings.early_code,
+            signed=SignedEntry(address) if settings.signed_entry else None,
+        )
     if settings.platform == "connect":
         names = [name.strip() for name in settings.entry_parameters.split(",")]
         if len(names) != 3:

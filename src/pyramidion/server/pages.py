@@ -51,7 +51,8 @@ def join(token: str, ctx: Ctx) -> Response:
 def enter(campaign: str, request: Request, ctx: Ctx) -> Response:
     """The way in from a platform, whose ids come as query parameters."""
     try:
-        platform = platform_of(ctx.desk.campaigns.get(campaign), ctx.secret, ctx.api_token)
+        wanted = ctx.desk.campaigns.get(campaign)
+        platform = platform_of(wanted, ctx.secret, ctx.api_token, ctx.base_url)
         arrival = platform.arrival(dict(request.query_params))
         confirm_arrival(platform, arrival)
         entry = ctx.desk.workers.enter(campaign, arrival)
