@@ -14,7 +14,7 @@ from pyramidion.campaigns.payments import Payment, PaymentConflictError
 from pyramidion.campaigns.platforms import Arrival, Outcome, Platform, PlatformError, Submission
 from pyramidion.campaigns.platforms.connect import Connect, Parameters
 from pyramidion.campaigns.platforms.local import Local
-from pyramidion.campaigns.platforms.prolific import Client, Prolific, SignedEntry
+from pyramidion.campaigns.platforms.prolific import Client, Prolific, SignedEntry, WebhookEvent
 from pyramidion.campaigns.platforms.simulated import Simulated
 from pyramidion.campaigns.tables import StoredAnswer
 from pyramidion.campaigns.workers import Entry
@@ -191,18 +191,20 @@ def _note(report: Report, worker: str, what: str, effects: Sequence[Effect], hel
         report.done.append(f"{worker} {what}: {changed} answers")
 
 
-def follow_message(desk: CampaignDesk, platform: str, submission: Submission, study: str, event: str = "") -> Report:
+def follow_message(desk: CampaignDesk, platform: str, event: WebhookEvent) -> Report:
     """Apply what a platform says about one submission, once: messages are delivered more than once.
 
     The message is marked as received in the transaction that applies it, so that a crash loses neither.
     """
-    report = Report()
+    report, submission = Report(), event.submission
+    if submission is None:
+        return report
     with desk.database.together():
-        if event and not desk.workers.receive(platform, event):
+        if not desk.workers.receive(platform, event):
             return report
         for campaign in desk.campaigns.all():
             settings = campaign.settings
-            if settings.platform != platform or (study and settings.platform_study != study):
+            if settings.platform != platform or (event.study and settings.platform_study != event.study):
                 continue
             entry = desk.workers.entry_of(platform, submission, campaign.name)
             if entry is not None:

@@ -12,11 +12,12 @@ import time
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from pyramidion.campaigns import tables
 from pyramidion.campaigns.payments import last_entry
 from pyramidion.campaigns.platforms import Arrival, Submission
+from pyramidion.campaigns.platforms.prolific import WebhookEvent
 from pyramidion.campaigns.tables import find_campaign
 from pyramidion.errors import InputError, Problem, UnknownError, UsageError, check_choice
 from pyramidion.store import schema
@@ -116,11 +117,16 @@ class Workers:
                 Worker(*row) for row in connection.execute(select(schema.workers).order_by(schema.workers.c.joined))
             ]
 
-    def receive(self, platform: str, event: str) -> bool:
-        """Mark a platform's message as received; False where it was before, by this process or another."""
+    def receive(self, platform: str, event: WebhookEvent) -> bool:
+        """Mark a platform's message as received; False where it was before, by this process or another, or where a
+        newer one about the same session was."""
+        e = schema.platform_events
+        newest = select(func.max(e.c.sent)).filter_by(platform=platform, session=event.resource)
         with self._database.write() as connection:
-            row = {"platform": platform, "id": event, "at": time.time()}
-            return insert_if_new(connection, schema.platform_events, **row)
+            last = connection.execute(newest).scalar()
+            about = {"platform": platform, "session": event.resource, "sent": event.at}
+            new = [insert_if_new(connection, e, id=name, **about) for name in dict.fromkeys((event.id, event.digest))]
+            return all(new) and (last is None or last <= event.at)
 
     def set_blocked(self, id: str, reason: str | None) -> None:
         with self._database.write() as connection:

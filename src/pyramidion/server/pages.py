@@ -10,7 +10,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Form, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response, StreamingResponse
 
-from pyramidion.campaigns.platforms import Arrival
+from pyramidion.campaigns.platforms import Arrival, PlatformError
 from pyramidion.campaigns.platforms.local import Local, Pass, open_token, sign_pass
 from pyramidion.campaigns.sync import confirm_arrival, platform_of
 from pyramidion.campaigns.workers import Entry
@@ -58,6 +58,8 @@ def enter(campaign: str, request: Request, ctx: Ctx) -> Response:
         entry = ctx.desk.workers.enter(campaign, arrival)
     except UnknownError:
         return _no_campaign()
+    except PlatformError:
+        return _notice(503, "Please try again in a minute", "We could not reach the platform that you come from.")
     except (InputError, UsageError) as error:
         return _notice(400, "This link does not work", str(error))
     return _welcome(ctx, entry)
