@@ -279,6 +279,7 @@ const DONE = {
   reopen: "re-opened",
   restore: "restored",
   withdraw: "withdrawn",
+  "request-return": "asked to return",
   "block-remove": "blocked, answers removed",
   "tell-approve": "platform told: approved",
   "tell-reject": "platform told: rejected",
