@@ -136,7 +136,8 @@ class SignedEntry:
             _refuse(f"the link is not signed by Prolific; {AGAIN}")
         claims = self._open(token)
         if not _same_place(claims["aud"], self._address):
-            _refuse("was made for another address")
+            # Named for whoever runs the server and has given it a wrong --base-url.
+            _refuse(f"was made for another address, not for {self._address}")
         named = claims["prolific"] if isinstance(claims["prolific"], dict) else {}
         if named.get("STUDY_ID") != arrival.study:
             _refuse("was made for another study")
