@@ -24,7 +24,7 @@ YEARS = ["2008.jsonl", "2009.jsonl", "2010.jsonl"]
 """Three years of the same annotators; features are in wide.csv, scores by a metric in 2008.csv."""
 DB, TEXTS, EMPTY = "study.db", "texts.db", "empty.db"
 """Databases: of a campaign `judge` that is done, `open` and `paid` ones and annotations; of `write`; of nothing."""
-WORKER, REJECTED = "WORKER", "REJECTED"
+WORKER, REJECTED, PAID = "WORKER", "REJECTED", "PAID"
 """Stand for the ids of workers of `judge`; the answers of the second are rejected."""
 
 SIZES = ["--campaigns", "20", "--topics", "10", "--units", "10", "--workers", "3", "--json"]
@@ -74,8 +74,12 @@ BASE: dict[str, Words] = {
     "campaign include": REVIEWED,
     "campaign block": REVIEWED,
     "campaign unblock": REVIEWED,
-    "campaign bonus": [DB, WORKER, "0.5"],
+    "campaign bonus": [DB, "judge", WORKER, "0.5"],
     "campaign pay": [DB, "paid", "--token", TOKEN],
+    "campaign payments": [DB, "paid"],
+    "campaign settle": [DB, "paid", "1", "--paid"],
+    "campaign places": [DB, "paid", "5", "--token", TOKEN],
+    "campaign request-return": [DB, "paid", PAID, "--reason", "the answers are of another text", "--token", TOKEN],
     "campaign follow": [DB, "paid", "--token", TOKEN],
     "annotate list": [DB],
     "annotate export": ANNA,
@@ -364,7 +368,10 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--dry-run": (REMOVED, ["--dry-run"]),
     },
     "campaign bonus": {"--reason": ["--reason", "another"]},
-    "campaign pay": {"--token": ["--token", "wrong"]},
+    "campaign pay": {"--token": ["--token", "wrong"], "--dry-run": ["--dry-run"]},
+    "campaign settle": {"--paid": ([DB, "paid", "1"], ["--paid"])},
+    "campaign places": {"--token": ["--token", "wrong"]},
+    "campaign request-return": {"--token": ["--token", "wrong"], "--reason": ["--reason", "another"]},
     "campaign follow": {"--token": ["--token", "wrong"]},
     "annotate list": {"--id": ["--id", "1"], "--name": ["--name", "ben"], "--topic": ["--topic", "museum-theft"]},
     "annotate export": {

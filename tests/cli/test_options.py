@@ -35,6 +35,7 @@ from tests.cli.option_probes import (
     KEPT,
     LONG,
     ORDERED,
+    PAID,
     PROBES,
     REFUSED,
     REJECTED,
@@ -56,7 +57,10 @@ import pyramidion as pyr
 from pyramidion import engines
 from pyramidion.annotation.desk import AnnotationDesk
 from pyramidion.campaigns import sync as platforms
+from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.campaigns.platforms import Arrival
 from pyramidion.campaigns.platforms.prolific import Client
+from pyramidion.campaigns.tasks import RateAnswer
 from pyramidion.cli import demo
 from pyramidion.cli.main import app
 from pyramidion.errors import UsageError
@@ -212,7 +216,7 @@ def make_databases(folder: Path, small: pyr.Study, tiny: pyr.Study) -> None:
     paid = f"--set platform=prolific --set platform_study={PLATFORM_STUDY} --set completion_code=DONE"
     done(f"campaign plan {DB} rate --name paid --yes {paid}", folder)
     workers = json.loads(done(f"campaign status {DB} judge --json", folder))[0]["workers"]
-    names = {WORKER: workers[0]["worker"], REJECTED: workers[1]["worker"]}
+    names = {WORKER: workers[0]["worker"], REJECTED: workers[1]["worker"], PAID: rate_one(folder / DB)}
     (folder / "names.json").write_text(json.dumps(names))
     done(f"campaign reject {DB} judge --worker {names[REJECTED]} --reason careless", folder)
     database = Database.open(folder / DB)
@@ -222,6 +226,17 @@ def make_databases(folder: Path, small: pyr.Study, tiny: pyr.Study) -> None:
     desk.begin_peer("reef-nursery", "lead", name="anna", owner="anna", pyramid=pyramid, start="annotator")
     desk.begin_pyramid("reef-nursery", name="ben", owner="ben", start="expert")
     database.close()
+
+
+def rate_one(place: Path) -> str:
+    """One answer of somebody who came from Prolific; the worker's id."""
+    desk = CampaignDesk.open(place)
+    entry = desk.workers.enter("paid", Arrival("prolific", "p-s1", "s1", PLATFORM_STUDY))
+    lease = desk.assignments.lease("paid", entry.worker, entry.id)
+    assert lease is not None
+    desk.assignments.submit(lease.id, entry.worker, "a key of theirs", RateAnswer({}))
+    desk.database.close()
+    return entry.worker
 
 
 @pytest.fixture(scope="module")
@@ -240,6 +255,7 @@ def outside(place: Path) -> Iterator[None]:
         raise UsageError(f"{count} processes")
 
     with pytest.MonkeyPatch.context() as patch, fake_prolific() as prolific:
+        prolific.add("s1")
         patch.setattr(uvicorn, "run", started)
         patch.setattr(engines, "ProcessPoolExecutor", processes)
         patch.setattr(platforms, "Client", partial(Client, base_url=prolific.url))
@@ -254,8 +270,9 @@ MASKED = (
     re.compile(r"pyramidion\|[^\"\n<]*"),
     re.compile(r"(?<=with the password )\S+"),
     re.compile(r"(?<=/join/)[^\s\"]+"),
+    re.compile(r"(?<=the study has )\d+|(?<=\"places\": )\d+"),
 )
-RANDOM = {"added", "created", "joined", "at", "leased", "expires", "submitted", "password", "key", "session"}
+RANDOM = {"added", "created", "joined", "at", "leased", "expires", "submitted", "password", "key", "session", "arrived"}
 """Columns of a database with times and random words."""
 
 
