@@ -19,6 +19,7 @@ import numpy as np
 
 from pyramidion.campaigns.assignments import Assignments
 from pyramidion.campaigns.decisions import AnswerDecisions
+from pyramidion.campaigns.payments import Payments
 from pyramidion.campaigns.plan import Plan
 from pyramidion.campaigns.statements import CrowdUnits, UnitKey, make_units, units_in_use, without_units_of
 from pyramidion.campaigns.tables import REMOVED, Campaigns, StoredAnswer
@@ -70,6 +71,7 @@ class CampaignDesk:
         self.decisions = AnswerDecisions(database)
         self.workers = Workers(database)
         self.assignments = Assignments(database)
+        self.payments = Payments(database)
 
     @classmethod
     def open(cls, place: str | Path) -> CampaignDesk:

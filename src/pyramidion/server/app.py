@@ -33,6 +33,10 @@ from pyramidion.store.trouble import LostDatabaseError, trouble_of
 BUSY_SECONDS = 10.0
 """Less than a page waits for a reply, so that it is told of a lock instead of hearing nothing."""
 RETRY_SECONDS = 5
+NOTHING_IS_LOST = (
+    "Nothing that you have sent is lost, and what you have not sent yet is kept in this browser. Please reload this "
+    "page in a few minutes."
+)
 
 
 def create_app(place: str | Path, *, base_url: str = "", webhook_secret: str = "", api_token: str = "") -> FastAPI:
@@ -116,7 +120,7 @@ def _explain_errors(app: FastAPI) -> None:
         request.app.state.context.health.say(trouble, error)
         headers = {"Retry-After": str(RETRY_SECONDS)}
         if "text/html" in request.headers.get("accept", ""):
-            page = render("trouble.html", 503, why=trouble.text)
+            page = render("notice.html", 503, title="The server has a problem", text=NOTHING_IS_LOST)
             page.headers.update(headers)
             return page
         return _error(503, f"the server has a problem: {trouble.text}", headers=headers, reason=trouble.reason)

@@ -164,18 +164,20 @@ payments = Table(
     Column("changed", Float, nullable=False),
     Column("detail", Text, nullable=False, server_default=""),
 )
-"""Bonuses on their way, written before the platform is asked. ``state`` is intended, sending, paid, failed or unknown;
-``reference`` is the platform's id of the payment and ``paid_before`` what it had paid on top of this session until
-then, so that a payment whose reply was lost can be looked up instead of being repeated."""
+"""Bonuses on their way, written before the platform is asked (see pyramidion.campaigns.payments). ``reference`` is the
+platform's id of the payment, and ``paid_before`` what was paid on top of this session until then, so that a payment
+whose reply was lost can be looked up instead of being repeated."""
 
 platform_events = Table(
     "platform_events",
     metadata,
     Column("platform", String, primary_key=True),
     Column("id", String, primary_key=True),
-    Column("at", Float, nullable=False),
+    Column("session", String, nullable=False, server_default="", index=True),
+    Column("sent", Float, nullable=False),
 )
-"""Messages of platforms that were received, since they are delivered more than once."""
+"""Messages of platforms that were received, by their id and by a hash of their signed bytes: they are delivered more
+than once and in any order."""
 
 accounts = Table(
     "accounts",
