@@ -16,7 +16,7 @@ import typer
 from rich.text import Text
 
 from pyramidion.cli import analyze, annotate, auto, convert, decisions, doctor, judge, report, score, study
-from pyramidion.cli.options import Annotators, Printing, PyramidName, Reading, StudyPath, Weights, grouped
+from pyramidion.cli.options import AT_THE_END, Annotators, Printing, PyramidName, Reading, StudyPath, Weights, grouped
 from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError
 
@@ -135,7 +135,8 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        code = app(standalone_mode=False) or 0
+        with AT_THE_END:
+            code = app(standalone_mode=False) or 0
     except InputError as error:
         code = _fail(error.problems, str(error), 1, json)
     except MissingExtraError as error:

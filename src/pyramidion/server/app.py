@@ -13,6 +13,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from sqlalchemy.exc import DataError
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
@@ -54,6 +55,7 @@ async def _warmed_up(app: FastAPI) -> AsyncIterator[None]:
     if any(campaign.kind == "write" for campaign in ctx.desk.campaigns.all()):
         ctx.warm_up()
     yield
+    await run_in_threadpool(ctx.desk.database.close)  # so that the file alone has everything
 
 
 def from_environment() -> FastAPI:
