@@ -45,6 +45,11 @@ def with_pseudonyms(study: Study, pseudonym: Callable[[str], str]) -> Study:
     def name(id: str) -> str:
         return id if not id or id in others or PSEUDONYM.fullmatch(id) else pseudonym(id)
 
+    return rename_judges(study, name)
+
+
+def rename_judges(study: Study, name: Callable[[str], str]) -> Study:
+    """The same study with other ids for whoever judged, worked or wrote units."""
     return replace(
         study,
         judges=tuple(replace(judge, id=name(judge.id)) for judge in study.judges),
@@ -81,7 +86,8 @@ class CampaignDesk:
         Crowd workers get pseudonyms.
         """
         held = self.studies.load()
-        renamed = with_pseudonyms(study, lambda id: self.workers.pseudonym("imported", id))
+        named = with_pseudonyms(study, lambda id: self.workers.pseudonym("imported", id))
+        renamed = rename_judges(named, self.workers.current_id)
         new = without_known(renamed, held)
         problems = [p for p in join_studies(held, new).problems() if p.severity == "error"]
         if problems:

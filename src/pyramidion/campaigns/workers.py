@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, insert, select, update
 
 from pyramidion.campaigns import tables
 from pyramidion.campaigns.tables import find_campaign
@@ -51,8 +51,9 @@ class Workers:
 
     def join(self, platform: str, external: str, session: str = "") -> Worker:
         """The worker for a platform's id, created on first arrival. The newest session is kept."""
-        id = self.pseudonym(platform, external)
+        pseudonym = self.pseudonym(platform, external)
         with self._database.write() as connection:
+            id = remembered(connection, self._database.secret, pseudonym) or pseudonym
             insert_if_new(connection, schema.workers, id=id, platform=platform, joined=time.time())
             insert_if_new(connection, schema.identities, worker_id=id, external=external)
             if session:
@@ -77,9 +78,18 @@ class Workers:
         row = self._database.first(query.where(w.id == id), {})
         return None if row is None else Identity(**row._mapping)
 
+    def id_of(self, platform: str, external: str) -> str:
+        """The id that a person has here, or would have: their pseudonym, unless they were forgotten."""
+        return self.current_id(self.pseudonym(platform, external))
+
+    def current_id(self, id: str) -> str:
+        """The id that a pseudonym was replaced by when its person was forgotten, or the same one."""
+        with self._database.read() as connection:
+            return remembered(connection, self._database.secret, id) or id
+
     def of_person(self, platform: str, external: str) -> str | None:
         """The worker behind a platform's id, if they have come."""
-        worker = self.get(self.pseudonym(platform, external))
+        worker = self.get(self.id_of(platform, external))
         return None if worker is None else worker.id
 
     def of_session(self, session: str) -> str | None:
@@ -92,18 +102,6 @@ class Workers:
         with self._database.write() as connection:
             _must_exist(connection, id)
             connection.execute(update(schema.workers).filter_by(id=id).values(blocked=reason))
-
-    def forget(self, id: str) -> None:
-        """Delete a person's identity and the link to their answers. The answers stay, under a new pseudonym."""
-        replacement = "forgotten-" + hashlib.sha256(f"{id}{time.time_ns()}".encode()).hexdigest()[:12]
-        with self._database.write() as connection:
-            _must_exist(connection, id)
-            row = {"id": replacement, "platform": "forgotten", "joined": 0.0, "blocked": "forgotten"}
-            connection.execute(insert(schema.workers).values(row))
-            for table in (schema.assignments, schema.reviews, schema.qualifications):
-                connection.execute(update(table).filter_by(worker_id=id).values(worker_id=replacement))
-            connection.execute(delete(schema.identities).filter_by(worker_id=id))
-            connection.execute(delete(schema.workers).filter_by(id=id))
 
     # -- the comprehension check -------------------------------------------------------------------------
 
@@ -124,6 +122,17 @@ class Workers:
                 update(schema.qualifications).filter_by(**key).values(tries=row.tries + 1, passed=passed)
             )
             return row.tries + 1, passed
+
+
+def tombstone(secret: bytes, id: str) -> str:
+    """What is kept of a forgotten worker's id: it cannot be turned back, and is in no other place."""
+    return hmac.new(secret, f"forgotten\0{id}".encode(), hashlib.sha256).hexdigest()
+
+
+def remembered(connection: Connection, secret: bytes, pseudonym: str) -> str | None:
+    """The worker that a forgotten person is since; None for everybody else."""
+    query = select(schema.forgotten.c.worker_id).filter_by(mark=tombstone(secret, pseudonym))
+    return connection.execute(query).scalar()
 
 
 def _must_exist(connection: Connection, id: str) -> None:
