@@ -149,12 +149,12 @@ class Annotators:
         """What somebody makes of a task; False if they are gone."""
         id, answer = task["assignment"], answer_to(task["page"], rng.randrange(2))
         await self._pause(rng)
-        await person.send("PUT", f"/api/assignments/{id}/draft", {"draft": answer})
+        await person.send("PUT", f"/api/work/{self._campaign}/{id}/draft", {"draft": answer})
         await self._pause(rng)
         fate = rng.random()
         if fate < GIVES_BACK:
             self.load.deeds["given back"] += 1
-            await person.send("POST", f"/api/assignments/{id}/return", {})
+            await person.send("POST", f"/api/work/{self._campaign}/{id}/return", {})
         elif fate < GIVES_BACK + VANISHES:
             self.load.deeds["vanished"] += 1
             if rng.random() < COMES_LATE:
@@ -175,5 +175,7 @@ class Annotators:
         person.close()
 
     async def _submit(self, person: Client, id: int, answer: dict[str, Any]) -> None:
-        receipt = await person.send("POST", f"/api/assignments/{id}/submit", {"key": f"key of {id}", "answer": answer})
+        receipt = await person.send(
+            "POST", f"/api/work/{self._campaign}/{id}/submit", {"key": f"key of {id}", "answer": answer}
+        )
         assert self.load.receipts.setdefault(id, receipt["counted"]) == receipt["counted"], "a replay changes nothing"

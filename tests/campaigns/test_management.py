@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +20,15 @@ from pyramidion.campaigns.decisions import DecisionConflictError
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.management import approve_unflagged, block_and_remove, decide_answers, decide_worker
 from pyramidion.campaigns.monitor import overview, spent
+from pyramidion.campaigns.payments import PaymentConflictError
 from pyramidion.campaigns.plan import plan
-from pyramidion.campaigns.platforms import Submission
+from pyramidion.campaigns.platforms import Arrival, Submission
 from pyramidion.campaigns.platforms.prolific import Client, Prolific
 from pyramidion.campaigns.rehearsal import rehearse_campaign
-from pyramidion.campaigns.sync import follow, follow_message, pay_decisions
+from pyramidion.campaigns.sync import follow, follow_message, list_intents, pay_decisions
 from pyramidion.campaigns.tables import StoredAnswer
 from pyramidion.campaigns.tasks import RateAnswer
+from pyramidion.campaigns.workers import Entry
 from pyramidion.store.database import Database
 from pyramidion.study import Settings
 
@@ -304,10 +310,11 @@ def work(desk: CampaignDesk, prolific: FakeProlific) -> Work:
 
     def do(session: str, answers: int = 1) -> list[int]:
         prolific.add(session)
-        worker = desk.workers.join("prolific", f"p-{session}", session).id
+        entry = desk.workers.enter("paid", Arrival("prolific", f"p-{session}", session, STUDY))
+        worker = entry.worker
         ids = []
         for _ in range(answers):
-            lease = desk.assignments.lease("paid", worker)
+            lease = desk.assignments.lease("paid", worker, entry.id)
             assert lease is not None
             desk.assignments.submit(lease.id, worker, f"key {lease.id}", RateAnswer(aspects))
             ids.append(lease.id)
@@ -442,16 +449,19 @@ def test_the_record_follows_the_platform(
 def test_somebody_who_left_withdraws_only_there(desk: CampaignDesk, work: Work) -> None:
     [here] = work("s1")
     begin(desk, "rate", "second", topics=("museum-theft",), platform="prolific", platform_study="study2", workers=1)
-    worker = desk.workers.join("prolific", "p-s1", "s9").id
-    lease = desk.assignments.lease("second", worker)
+    entry = desk.workers.enter("second", Arrival("prolific", "p-s1", "s9", "study2"))
+    worker = entry.worker
+    lease = desk.assignments.lease("second", worker, entry.id)
     assert lease is not None
     desk.assignments.submit(lease.id, worker, "k", RateAnswer({}))
     left = Submission("s1", "p-s1", "RETURNED")
     follow_message(desk, "prolific", left, "study3")
     assert here in counts(desk), "a study that is not ours"
-    assert follow_message(desk, "prolific", left, "").freed == 0, "which of two is not said"
-    assert follow_message(desk, "prolific", left, STUDY).freed == 1
+    assert follow_message(desk, "prolific", left, "", "event 1").freed == 1, "the session says which of two"
     assert here not in counts(desk)
+    desk.decisions.decide("paid", [here], "approve", actor="boss", reason="a mistake", by_platform=True)
+    assert follow_message(desk, "prolific", left, STUDY, "event 1").freed == 0, "the same message again"
+    assert here in counts(desk)
     assert [answer.counted for answer in desk.campaigns.answers("second")] == [True]
 
 
@@ -464,3 +474,114 @@ def test_blocking_somebody_who_is_paid_reopens(desk: CampaignDesk, platform: Pro
     assert (len(done.rejected.answers), [one.removed for one in done.reopened.answers]) == (0, ["reopened"] * 2)
     assert counts(desk) == set()
     assert not overview(desk, "paid").pending
+
+
+# -- money goes where it belongs -----------------------------------------------------------------------------
+
+
+def rate(desk: CampaignDesk, campaign: str, person: str, session: str, study: str) -> tuple[Entry, int]:
+    """One answer of a person who came to a campaign in a session; its entry and its id."""
+    entry = desk.workers.enter(campaign, Arrival("prolific", person, session, study))
+    lease = desk.assignments.lease(campaign, entry.worker, entry.id)
+    assert lease is not None
+    desk.assignments.submit(lease.id, entry.worker, f"key {lease.id}", RateAnswer({}))
+    return entry, lease.id
+
+
+def test_a_person_in_two_studies_is_decided_and_paid_in_each(
+    desk: CampaignDesk, prolific: FakeProlific, platform: Prolific
+) -> None:
+    """Rejected in A, bonus for B: neither may reach the other's session, in whatever order the person came."""
+    for name, study in (("a", STUDY), ("b", "study2")):
+        begin(desk, "rate", name, topics=("museum-theft",), platform="prolific", platform_study=study, workers=2)
+        prolific.add(f"s-{name}", study=study)
+        prolific.submissions[f"s-{name}"]["participant_id"] = "ann"
+    entry, in_a = rate(desk, "a", "ann", "s-a", STUDY)
+    _, in_b = rate(desk, "b", "ann", "s-b", "study2")
+    decide_answers(desk, "reject", "a", [in_a], **LONG)
+    decide_answers(desk, "approve", "b", [in_b], **LONG)
+    decide_worker(desk, "bonus", entry.worker, amount=1.5, campaign="b", **BOSS)
+    assert [tuple(intent) for intent in list_intents(desk, "a")] == [("reject", entry.worker, "s-a", STUDY, 1, "")]
+    assert [tuple(intent) for intent in list_intents(desk, "b")] == [
+        ("approve", entry.worker, "s-b", "study2", 1, ""),
+        ("bonus", entry.worker, "s-b", "study2", 0, "1.5"),
+    ]
+    assert not pay_decisions(desk, "a", platform).failed
+    assert status_of(prolific, "s-a", "s-b") == ["REJECTED", "AWAITING REVIEW"]
+    assert platform.bonuses_paid("s-a") == 0
+    with Client(TOKEN, prolific.url, sleep=lambda _: None) as client:
+        of_b = Prolific("study2", "C0DE", client)
+        assert not pay_decisions(desk, "b", of_b).failed
+        assert status_of(prolific, "s-a", "s-b") == ["REJECTED", "APPROVED"]
+        assert (of_b.bonuses_paid("s-a"), of_b.bonuses_paid("s-b")) == (0, Decimal("1.5"))
+        pay_decisions(desk, "b", of_b)
+        assert of_b.bonuses_paid("s-b") == Decimal("1.5"), "paid once"
+    [payment] = desk.payments.all("b")
+    assert (payment.session, payment.state, desk.payments.owed("b")) == ("s-b", "paid", {})
+
+
+PAY = """
+import sys
+from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.campaigns.platforms.prolific import Client, Prolific
+from pyramidion.campaigns.sync import pay_decisions
+
+place, url, token, study = sys.argv[1:]
+with Client(token, url, sleep=lambda _: None) as client:
+    pay_decisions(CampaignDesk.open(place), "paid", Prolific(study, "C0DE", client))
+"""
+
+
+@pytest.mark.parametrize("heard", [True, False], ids=["after it was paid", "before it was paid"])
+def test_a_crash_while_paying_neither_loses_nor_repeats_a_bonus(
+    desk: CampaignDesk, prolific: FakeProlific, platform: Prolific, work: Work, heard: bool
+) -> None:
+    """The process that pays is killed while the platform carries out the payment."""
+    [answer] = work("s1")
+    worker = desk.campaigns.answers("paid")[0].worker
+    decide_answers(desk, "approve", "paid", [answer], **LONG)
+    decide_worker(desk, "bonus", worker, amount=2, campaign="paid", **BOSS)
+    payers: list[subprocess.Popen[bytes]] = []
+
+    def kill_the_payer(*call: Any) -> tuple[int, Any]:
+        paid = pay(*call) if heard else (500, {})
+        payers[0].kill()
+        payers[0].wait()
+        return paid
+
+    pay = prolific._pay
+    place = str(desk.database.engine.url.database)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prolific, "_pay", kill_the_payer)
+        payers.append(subprocess.Popen([sys.executable, "-c", PAY, place, prolific.url, TOKEN, STUDY]))
+        assert payers[0].wait(60) == -signal.SIGKILL
+    [left] = desk.payments.all("paid")
+    assert (left.state, desk.payments.owed("paid")) == ("sending", {})
+    report = pay_decisions(desk, "paid", platform)
+    [left] = desk.payments.all("paid")
+    if heard:
+        assert (report.failed, left.state) == ([], "paid")
+    else:
+        assert "may or may not have arrived" in report.failed[0]
+        assert (left.state, platform.bonuses_paid("s1")) == ("sending", 0), "it is not sent again by itself"
+        desk.payments.settle("paid", left.id, paid=False, actor="boss")
+        assert not pay_decisions(desk, "paid", platform).failed
+    assert platform.bonuses_paid("s1") == 2
+    pay_decisions(desk, "paid", platform)
+    assert (platform.bonuses_paid("s1"), desk.payments.owed("paid")) == (2, {})
+
+
+def test_two_programs_cannot_pay_the_same_bonus(desk: CampaignDesk, work: Work) -> None:
+    work("s1")
+    [entry] = desk.workers.entries("paid")
+    decide_worker(desk, "bonus", entry.worker, amount=2, campaign="paid", **BOSS)
+    first, amount = desk.payments.intend("paid", entry.id, Decimal(0))
+    assert amount == 2
+    with pytest.raises(PaymentConflictError, match="another program"):
+        desk.payments.intend("paid", entry.id, Decimal(0))
+    desk.payments.move(first, "intended", "failed", "refused")
+    assert desk.payments.intend("paid", entry.id, Decimal(0))[1] == 2
+    with pytest.raises(PaymentConflictError, match="no longer intended"):
+        desk.payments.move(first, "intended", "sending")
+    with pytest.raises(pyr.UsageError, match="submitted nothing to campaign"):
+        decide_worker(desk, "bonus", desk.workers.join("prolific", "x").id, amount=2, campaign="paid", **BOSS)

@@ -63,7 +63,7 @@ def test_a_campaign_from_plan_to_scores(tmp_path: Path) -> None:
     assert "too fast" in run("campaign", "status", place).stdout
     for action in ("include", "unblock"):
         assert run("campaign", action, place, worker, "--reason", "a reason").returncode == 0
-    assert run("campaign", "bonus", place, worker, 0.5).returncode == 0
+    assert run("campaign", "bonus", place, "j", worker, 0.5).returncode == 0
     refused(run("campaign", "exclude", place, "w0", "--reason", "x"), 2, "unknown worker 'w0'")
 
     assert "paused" in run("campaign", "pause", place, "j").stdout

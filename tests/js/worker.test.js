@@ -46,7 +46,7 @@ test("what was submitted but never confirmed is sent once the page is opened aga
   installServer((request) => ({ body: sent.push(request) }));
   assert.equal(await sendUnconfirmed("another campaign"), 0);
   assert.equal(await sendUnconfirmed("c"), 1);
-  assert.deepEqual(sent[0].path, "/api/assignments/7/submit");
+  assert.deepEqual(sent[0].path, "/api/work/c/7/submit");
   assert.deepEqual(sent[0].body, { key: draft.key, answer: { winner: "tie" } });
   assert.deepEqual(storage.kept, {});
 });

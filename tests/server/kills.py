@@ -110,7 +110,7 @@ class Kills:
             units = answer_to(task["page"])["units"]
             answer = {"units": {unit: rng.randrange(2) for unit in units}, "comment": f"{number} {rng.random()}"}
             body = {"key": f"key {number} {rng.random()}", "answer": answer}
-            receipt = self._insist(person, "POST", f"/api/assignments/{task['assignment']}/submit", body)
+            receipt = self._insist(person, "POST", f"/api/work/{self._campaign}/{task['assignment']}/submit", body)
             if receipt is not None:
                 with self._changed:
                     self.outcome.acknowledged[task["assignment"]] = answer

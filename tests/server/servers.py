@@ -253,13 +253,13 @@ class Person:
         return found
 
     def draft(self, assignment: int, draft: dict[str, Any]) -> httpx.Response:
-        return self.client.put(f"/api/assignments/{assignment}/draft", json={"draft": draft})
+        return self.client.put(f"/api/work/{self.campaign}/{assignment}/draft", json={"draft": draft})
 
     def submit(self, assignment: int, answer: dict[str, Any], key: str = "a key of mine") -> httpx.Response:
-        return self.client.post(f"/api/assignments/{assignment}/submit", json={"key": key, "answer": answer})
+        return self.client.post(f"/api/work/{self.campaign}/{assignment}/submit", json={"key": key, "answer": answer})
 
     def give_back(self, assignment: int) -> httpx.Response:
-        return self.client.post(f"/api/assignments/{assignment}/return", json={})
+        return self.client.post(f"/api/work/{self.campaign}/{assignment}/return", json={})
 
 
 def answer_to(page: dict[str, Any], value: int = 1) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from tests.server.servers import answer_to, browser
 
 from pyramidion.campaigns.api.worker import right_answers
 from pyramidion.campaigns.management import decide_worker
-from pyramidion.campaigns.platforms.local import invite, sign_worker
+from pyramidion.campaigns.platforms.local import Pass, invite, read_pass, sign_pass
 from pyramidion.campaigns.tasks import ATTENTION, to_object
 from pyramidion.server.context import WORKER_COOKIE, WORKER_SECONDS
 from pyramidion.study.tasks import KINDS, TaskKind
@@ -180,13 +180,11 @@ def test_attention_checks_look_like_any_statement(site: Site) -> None:
 
 def test_nobody_judges_a_topic_they_wrote_for(site: Site) -> None:
     writing, judging = site.campaign("write"), site.campaign("judge")
-    ann = site.person(writing, "both")
-    ann.first_task()
-    ann.campaign = judging
+    site.person(writing, "both").first_task()
+    ann = site.person(judging, "both")
+    ann.join()
     assert ann.work()["state"] == "done"
-    relaxed = site.campaign("judge", separate_writers=False)
-    ann.campaign = relaxed
-    assert ann.work()["state"] == "task"
+    site.person(site.campaign("judge", separate_writers=False), "both").first_task()
 
 
 # -- incomplete and wrong answers ----------------------------------------------------------------------------
@@ -264,7 +262,7 @@ def test_a_hostile_draft_breaks_nothing(site: Site, raw: bytes) -> None:
     """Whatever is stored must come back as sound JSON, or not have been stored."""
     ann = site.person(site.campaign())
     task = ann.first_task()
-    url = f"/api/assignments/{task['assignment']}/draft"
+    url = f"/api/work/{ann.campaign}/{task['assignment']}/draft"
     headers = {"Content-Type": "application/json"}
     response = ann.client.put(url, content=b'{"draft": ' + raw + b"}", headers=headers)
     assert response.status_code < 500
@@ -280,7 +278,7 @@ def test_a_hostile_comment_breaks_nothing(site: Site, comment: str) -> None:
     task = ann.first_task()
     body = f'{{"key": "a key of mine", "answer": {{"winner": "tie", "comment": "{comment}"}}}}'
     headers = {"Content-Type": "application/json"}
-    response = ann.client.post(f"/api/assignments/{task['assignment']}/submit", content=body, headers=headers)
+    response = ann.client.post(f"/api/work/{campaign}/{task['assignment']}/submit", content=body, headers=headers)
     assert response.status_code in {200, 422}
     boss = site.account()
     for path in ("api/manage/campaigns/{}", "api/manage/campaigns/{}/answers", "manage/campaigns/{}/export.jsonl"):
@@ -366,39 +364,40 @@ def test_nobody_touches_the_task_of_another(site: Site) -> None:
 def test_assignments_that_cannot_be(site: Site, id: str) -> None:
     ann = site.person(site.campaign())
     ann.join()
-    assert ann.client.put(f"/api/assignments/{id}/draft", json={"draft": {}}).status_code == 422
+    assert ann.client.put(f"/api/work/{ann.campaign}/{id}/draft", json={"draft": {}}).status_code == 422
 
 
-def forged_cookies(site: Site) -> dict[str, str]:
+def forged_cookies(site: Site, campaign: str) -> dict[str, str]:
     secret, now = site.desk.database.secret, time.time()
-    ann = site.person(site.campaign(), "forged against")
+    ann = site.person(campaign, "forged against")
     ann.join()
     good = ann.client.cookies[WORKER_COOKIE]
     version, body, mac = good.split(".")
-    other = sign_worker(secret, "somebody else", now).split(".")[1]
+    other = sign_pass(secret, Pass("somebody else", ann.campaign, 1), now).split(".")[1]
     return {
         "none": "",
         "nonsense": "x",
-        "another secret": sign_worker(b"the secret of another study", "w", now),
+        "another secret": sign_pass(b"the secret of another study", Pass("w", ann.campaign, 1), now),
         "an invitation": ann.token,
         "a body of my own": f"{version}.{other}.{mac}",
         "no seal": f"{version}.{body}.",
         "another version": f"2.{body}.{mac}",
-        "nobody": sign_worker(secret, "nobody", now),
-        "expired": sign_worker(secret, site.desk.database.secret.hex(), now - WORKER_SECONDS - 10),
+        "nobody": sign_pass(secret, Pass("nobody", campaign, 1), now),
+        "expired": sign_pass(secret, Pass("w", campaign, 1), now - WORKER_SECONDS - 10),
         "too long": good + "A" * 3000,
+        "of another campaign": sign_pass(secret, read_pass(secret, good, 60)._replace(campaign="other"), now),
     }
 
 
 def test_forged_cookies_open_nothing(site: Site) -> None:
     campaign = site.campaign()
-    for what, cookie in forged_cookies(site).items():
+    for what, cookie in forged_cookies(site, campaign).items():
         client = browser(site.url, cookies={WORKER_COOKIE: cookie}, headers={"X-Requested-With": "pyramidion"})
         assert client.get(f"/api/work/{campaign}").status_code == 401, what
-        assert client.put("/api/assignments/1/draft", json={"draft": {}}).status_code == 401, what
+        assert client.put(f"/api/work/{campaign}/1/draft", json={"draft": {}}).status_code == 401, what
         body = {"key": "a key of mine", "answer": {}}
-        assert client.post("/api/assignments/1/submit", json=body).status_code == 401, what
-        assert client.post("/api/statement-checks", json={"statements": []}).status_code == 401, what
+        assert client.post(f"/api/work/{campaign}/1/submit", json=body).status_code == 401, what
+        assert client.post(f"/api/work/{campaign}/statements", json={"statements": []}).status_code == 401, what
 
 
 def test_changes_need_the_header_of_our_own_page(site: Site) -> None:
@@ -410,7 +409,7 @@ def test_changes_need_the_header_of_our_own_page(site: Site) -> None:
     assert ann.draft(task["assignment"], {}).status_code == 403
     assert ann.give_back(task["assignment"]).status_code == 403
     assert ann.client.post(f"/api/work/{campaign}/check", json={"answers": {}}).status_code == 403
-    assert ann.client.post("/api/statement-checks", json={"statements": []}).status_code == 403
+    assert ann.client.post(f"/api/work/{campaign}/statements", json={"statements": []}).status_code == 403
 
 
 def test_a_worker_is_no_manager(site: Site) -> None:
@@ -430,7 +429,7 @@ def test_blocked_people_get_nothing_and_free_their_task(site: Site) -> None:
     [held] = site.desk.campaigns.answers(campaign)
     decide_worker(site.desk, "block", worker=held.worker, actor="boss", reason="a bot")
     assert ann.work() == {"state": "blocked"}
-    assert ann.client.post("/api/statement-checks", json={"statements": []}).status_code == 403
+    assert ann.client.post(f"/api/work/{campaign}/statements", json={"statements": []}).status_code == 403
     assert bob.first_task()["page"]["task"] == task["page"]["task"]
     decide_worker(site.desk, "unblock", worker=held.worker, actor="boss", reason="a mistake")
     assert ann.work()["state"] == "task"
@@ -489,7 +488,7 @@ def test_statements_are_checked_while_they_are_written(site: Site) -> None:
         "Thieves took a painting from the museum.",
         "Too short.",
     ]
-    response = ann.client.post("/api/statement-checks", json={"statements": statements})
+    response = ann.client.post(f"/api/work/{ann.campaign}/statements", json={"statements": statements})
     empty, good, twice, short = response.json()["problems"]
     assert (empty, good) == ([], [])
     assert twice
@@ -500,12 +499,73 @@ def test_statement_checks_have_limits(site: Site) -> None:
     ann = site.person(site.campaign("write"))
     ann.join()
     for statements in (["x"] * 51, ["x" * 2001], [5], "x"):
-        assert ann.client.post("/api/statement-checks", json={"statements": statements}).status_code == 422
+        assert (
+            ann.client.post(f"/api/work/{ann.campaign}/statements", json={"statements": statements}).status_code == 422
+        )
 
 
-def test_unknown_campaigns_are_404_in_the_one_error_shape(site: Site) -> None:
-    ann = site.person(site.campaign())
+def test_unknown_campaigns_say_nothing_about_others(site: Site) -> None:
+    campaign = site.campaign()
+    ann = site.person(campaign)
     ann.join()
     response = ann.client.get("/api/work/nowhere")
-    assert response.status_code == 404
-    assert set(response.json()) == {"error", "problems"}
+    assert (response.status_code, set(response.json())) == (401, {"error", "problems"})
+    for path in ("/work/nowhere", "/enter/nowhere", "/api/work/nowhere"):
+        response = ann.client.get(path)
+        assert response.status_code in {401, 404}
+        assert campaign not in response.text
+
+
+# -- a link opens its campaign and no other ------------------------------------------------------------------
+
+
+def test_a_pass_opens_its_campaign_and_no_other(site: Site) -> None:
+    judging, writing = site.campaign("judge"), site.campaign("write")
+    ann = site.person(judging)
+    task = ann.first_task()
+    cookie = ann.client.cookies[WORKER_COOKIE]
+    thief = browser(site.url, headers={"X-Requested-With": "pyramidion", "Cookie": f"{WORKER_COOKIE}={cookie}"})
+    assert thief.get(f"/api/work/{judging}").status_code == 200
+    for request in (
+        thief.get(f"/api/work/{writing}"),
+        thief.put(f"/api/work/{writing}/{task['assignment']}/draft", json={"draft": {}}),
+        thief.post(f"/api/work/{writing}/{task['assignment']}/submit", json={"key": "a key of mine", "answer": {}}),
+        thief.post(f"/api/work/{writing}/check", json={"answers": {}}),
+    ):
+        assert request.status_code == 401
+
+
+def test_work_of_one_campaign_cannot_be_sent_to_another(site: Site) -> None:
+    """The same person in two campaigns, with a pass for each."""
+    first, second = site.person(site.campaign(), "twice"), site.person(site.campaign(), "twice")
+    task = first.first_task()
+    second.first_task()
+    assert second.submit(task["assignment"], answer_to(task["page"])).status_code == 409
+    assert second.draft(task["assignment"], {"mine": "no"}).status_code == 409
+    assert second.give_back(task["assignment"]).status_code == 409
+    assert first.work()["draft"] is None
+    assert first.submit(task["assignment"], answer_to(task["page"])).json()["counted"] is True
+
+
+def test_knowing_somebodys_id_gives_neither_their_task_nor_their_draft(site: Site) -> None:
+    """Without anything signed by the platform, the session is what only its owner knows."""
+    campaign = site.campaign(platform="prolific", platform_study="study1", completion_code="DONE")
+    ids = {"PROLIFIC_PID": "ann", "STUDY_ID": "study1"}
+    owner = browser(site.url, headers={"X-Requested-With": "pyramidion"})
+    owner.get(f"/enter/{campaign}", params={**ids, "SESSION_ID": "s1"})
+    task = owner.get(f"/api/work/{campaign}").json()
+    path = f"/api/work/{campaign}/{task['assignment']}"
+    assert owner.put(f"{path}/draft", json={"draft": {"private": "words"}}).status_code == 200
+    stranger = browser(site.url, headers={"X-Requested-With": "pyramidion"})
+    stranger.get(f"/enter/{campaign}", params={**ids, "SESSION_ID": "guessed"})
+    shown = stranger.get(f"/api/work/{campaign}")
+    assert "private" not in shown.text
+    assert shown.json().get("assignment") != task["assignment"]
+    assert stranger.put(f"{path}/draft", json={"draft": {}}).status_code == 409
+    body = {"key": "a key of mine", "answer": answer_to(task["page"])}
+    assert stranger.post(f"{path}/submit", json=body).status_code == 409
+    assert owner.get(f"/api/work/{campaign}").json()["draft"] == {"private": "words"}
+    other = browser(site.url)
+    refused = other.get(f"/enter/{campaign}", params={**ids, "PROLIFIC_PID": "bob", "SESSION_ID": "s1"})
+    assert refused.status_code == 400
+    assert "belongs to somebody else" in refused.text

@@ -12,6 +12,7 @@ from sqlalchemy import select, update
 import pyramidion as pyr
 from pyramidion.campaigns.assignments import Assignments, SubmissionConflictError
 from pyramidion.campaigns.decisions import AnswerDecisions
+from pyramidion.campaigns.platforms import Arrival
 from pyramidion.campaigns.tables import Campaigns
 from pyramidion.campaigns.tasks import JudgeAnswer
 from pyramidion.campaigns.workers import WorkerDecisions, Workers
@@ -326,27 +327,58 @@ def test_many_threads_share_out_every_place_exactly_once(database: Database) -> 
 def test_worker_ids_are_pseudonyms_of_this_study_only(database: Database, tmp_path) -> None:  # type: ignore[no-untyped-def]
     workers = Workers(database)
     here = workers.join("prolific", "5f3a")
-    assert workers.join("prolific", "5f3a", session="s2") == here
+    assert workers.join("prolific", "5f3a") == here
     assert "5f3a" not in here.id
     other = Database.create(tmp_path / "other.db")
     assert Workers(other).join("prolific", "5f3a").id != here.id
     other.close()
-    identity = workers.identity(here.id)
-    assert identity is not None
-    assert (identity.external, identity.session) == ("5f3a", "s2")
+
+
+def test_every_way_into_a_campaign_has_its_own_session(database: Database) -> None:
+    campaign(database, name="a")
+    campaign(database, name="b")
+    workers = Workers(database)
+    first = workers.enter("a", Arrival("prolific", "5f3a", "s1", "study-a"))
+    second = workers.enter("b", Arrival("prolific", "5f3a", "s2", "study-b"))
+    again = workers.enter("a", Arrival("prolific", "5f3a", "s3", "study-a"))
+    assert first.worker == second.worker == again.worker
+    assert workers.enter("a", Arrival("prolific", "5f3a", "s1", "study-a")) == first
+    assert [(e.campaign, e.study, e.session) for e in workers.entries()] == [
+        ("a", "study-a", "s1"),
+        ("b", "study-b", "s2"),
+        ("a", "study-a", "s3"),
+    ]
+    with pytest.raises(pyr.InputError, match="belongs to somebody else"):
+        workers.enter("a", Arrival("prolific", "another", "s1", "study-a"))
+
+
+def test_an_open_task_stays_with_the_session_it_was_leased_to(database: Database) -> None:
+    """Who knows somebody's id on a platform, but not their session, is not given their task and draft."""
+    campaign(database, tasks=2)
+    workers, assignments = Workers(database), Assignments(database)
+    owner = workers.enter("judge", Arrival("prolific", "5f3a", "s1"))
+    lease = assignments.lease("judge", owner.worker, owner.id)
+    assert lease is not None
+    assignments.save_draft(lease.id, owner.worker, {"mine": True})
+    intruder = workers.enter("judge", Arrival("prolific", "5f3a", "guessed"))
+    other = assignments.lease("judge", intruder.worker, intruder.id)
+    assert other is None or (other.id != lease.id and other.draft is None)
+    back = assignments.lease("judge", owner.worker, owner.id)
+    assert back is not None
+    assert (back.id, back.draft) == (lease.id, {"mine": True})
 
 
 def test_forgetting_a_worker_keeps_the_answers_and_nothing_of_the_person(database: Database) -> None:
     campaign(database)
     workers, assignments = Workers(database), Assignments(database)
-    a = worker(database, "a")
-    lease = assignments.lease("judge", a)
+    entry = workers.enter("judge", Arrival("local", "a"))
+    a = entry.worker
+    lease = assignments.lease("judge", a, entry.id)
     assert lease is not None
     assignments.submit(lease.id, a, "k", JudgeAnswer({"u1": 1}))
-    WorkerDecisions(database).add("bonus", actor="m", reason="good", worker=a, amount=1.0)
+    WorkerDecisions(database).add("bonus", actor="m", reason="good", worker=a, amount=1.0, campaign="judge")
     workers.forget(a)
     assert workers.get(a) is None
-    assert workers.identity(a) is None
     left = Campaigns(database).answers()[0]
     assert left.answer == JudgeAnswer({"u1": 1})
     assert left.worker.startswith("forgotten-")

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, select, update
+from sqlalchemy import Connection, Row, update
 
 from pyramidion.campaigns import tables
 from pyramidion.campaigns.tables import StoredAnswer, answer_of, find_campaign, gold_of, task_of
@@ -69,16 +69,20 @@ class Assignments:
         self._database = database
         self.clock, self.pause = clock, pause
 
-    def lease(self, campaign: str, worker: str) -> Lease | None:
-        """The worker's open task, or the next one; None if nothing is left for this worker."""
+    def lease(self, campaign: str, worker: str, entry: int | None = None) -> Lease | None:
+        """The worker's open task, or the next one; None if nothing is left for this worker.
+
+        An open task is given back only to the entry it was leased to: whoever merely knows somebody's id on a platform
+        does not see their work.
+        """
         for seconds in PAUSES:
             try:
-                return self._lease(campaign, worker)
+                return self._lease(campaign, worker, entry)
             except _LockedError:  # by somebody who submits it just now; it may still have a place after that
                 self.pause(seconds)
         return None
 
-    def _lease(self, campaign: str, worker: str) -> Lease | None:
+    def _lease(self, campaign: str, worker: str, entry: int | None) -> Lease | None:
         with self._database.write() as connection:
             if not self._database.sqlite:  # where one writer is let in at a time anyway
                 connection.execute(tables.LOCK_WORKER, {"worker": worker})  # several tabs ask one after the other
@@ -86,7 +90,7 @@ class Assignments:
             settings = Settings(**row.settings)  # with the defaults of settings that the campaign is older than
             now = self.clock()
             renewed = now + 60 * settings.lease_minutes
-            open_lease = self._open_lease(connection, row.id, worker, now, renewed)
+            open_lease = self._open_lease(connection, row.id, worker, entry, now, renewed)
             if open_lease is not None:
                 return open_lease
             if row.state != "running" or self._has_done_enough(connection, campaign, worker, settings):
@@ -97,16 +101,19 @@ class Assignments:
             task = self._free_task(connection, row.id, worker, now, apart=apart)
             if task is None:
                 return None
-            new = {"task_id": task.id, "worker_id": worker, "state": "leased", "leased": now, "expires": renewed}
-            id = connection.execute(tables.NEW_LEASE, new).scalar_one()
+            new = {"task_id": task.id, "worker_id": worker, "entry_id": entry}
+            times = {"state": "leased", "leased": now, "expires": renewed}
+            id = connection.execute(tables.NEW_LEASE, new | times).scalar_one()
             return Lease(id, task_of(task.body), renewed, gold=gold_of(task))
 
     def _open_lease(
-        self, connection: Connection, campaign: int, worker: str, now: float, renewed: float
+        self, connection: Connection, campaign: int, worker: str, entry: int | None, now: float, renewed: float
     ) -> Lease | None:
         """A reload gives the same open task back with its draft; an expired one too, while its place is free."""
         open_leases = connection.execute(tables.OPEN_LEASES, {"worker": worker, "campaign": campaign})
         for row in open_leases.all():
+            if row.entry_id != entry:
+                continue
             expires = row.expires
             if expires <= now:
                 self._lock_task(connection, row.task_id)
@@ -197,13 +204,17 @@ class Assignments:
             if row.state == "leased":
                 connection.execute(tables.RETURN, {"assignment": assignment})
 
-    def release_worker(self, worker: str, campaign: str | None = None) -> int:
-        """Free every place a worker holds, in one campaign or in all, e.g. when the platform says that they left."""
-        held = update(schema.assignments).filter_by(worker_id=worker, state="leased").values(state="returned")
+    def release_worker(self, worker: str) -> int:
+        """Free every place a worker holds, in all campaigns."""
+        return self._release(worker_id=worker)
+
+    def release_entry(self, entry: int) -> int:
+        """Free every place that is held by one entry."""
+        return self._release(entry_id=entry)
+
+    def _release(self, **whose: Any) -> int:
+        held = update(schema.assignments).filter_by(**whose, state="leased").values(state="returned")
         with self._database.write() as connection:
-            if campaign is not None:
-                theirs = select(schema.tasks.c.id).filter_by(campaign_id=find_campaign(connection, campaign).id)
-                held = held.where(schema.assignments.c.task_id.in_(theirs))
             return connection.execute(held).rowcount
 
     def _lock_assignment(self, connection: Connection, assignment: int, worker: str) -> Row[Any]:

@@ -7,11 +7,11 @@ write -> filter -> sample -> judge -> screen -> aggregate -> score. Everything l
 from __future__ import annotations
 
 import io
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,12 @@ import numpy as np
 
 from pyramidion.campaigns.assignments import Assignments
 from pyramidion.campaigns.decisions import AnswerDecisions
+from pyramidion.campaigns.payments import Payments
 from pyramidion.campaigns.plan import Plan
 from pyramidion.campaigns.statements import CrowdUnits, UnitKey, make_units, units_in_use, without_units_of
 from pyramidion.campaigns.tables import REMOVED, Campaigns, StoredAnswer
 from pyramidion.campaigns.tasks import PREFERENCE
-from pyramidion.campaigns.workers import WorkerDecisions, Workers
+from pyramidion.campaigns.workers import PSEUDONYM, WorkerDecisions, Workers
 from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.formats.judgment_tables import write_judgments
 from pyramidion.store.database import Database
@@ -34,8 +35,6 @@ from pyramidion.study import Aspect, Assignment, Judge, Judgments, Pyramid, Stud
 # Imported crowd workers get pseudonyms like those who come to the server: a vendor's worker ids are ids of people.
 #
 # Experts keep their names, and pseudonyms of this or another study stay as they are, so that an export can come back.
-
-PSEUDONYM = re.compile(r"w[a-z2-7]{16}|forgotten-[0-9a-f]{12}")
 
 
 def with_pseudonyms(study: Study, pseudonym: Callable[[str], str]) -> Study:
@@ -75,6 +74,7 @@ class CampaignDesk:
         self.decisions = AnswerDecisions(database)
         self.workers = Workers(database)
         self.assignments = Assignments(database)
+        self.payments = Payments(database)
 
     @classmethod
     def open(cls, place: str | Path) -> CampaignDesk:
@@ -87,7 +87,7 @@ class CampaignDesk:
         """
         held = self.studies.load()
         named = with_pseudonyms(study, lambda id: self.workers.pseudonym("imported", id))
-        renamed = rename_judges(named, self.workers.current_id)
+        renamed = rename_judges(named, cache(self.workers.current_id))
         new = without_known(renamed, held)
         problems = [p for p in join_studies(held, new).problems() if p.severity == "error"]
         if problems:

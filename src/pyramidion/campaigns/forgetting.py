@@ -12,10 +12,11 @@ import json
 import re
 import secrets
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -23,7 +24,9 @@ from sqlalchemy import (
     JSON,
     Column,
     ColumnElement,
+    CompoundSelect,
     Connection,
+    Row,
     String,
     Text,
     and_,
@@ -39,15 +42,16 @@ from sqlalchemy import (
     update,
 )
 
-from pyramidion.campaigns.sync import PAYING
-from pyramidion.campaigns.tables import campaign_of
-from pyramidion.campaigns.workers import PSEUDONYM, tombstone
+from pyramidion.campaigns.payments import Payments
+from pyramidion.campaigns.sync import PAYING, TELL
+from pyramidion.campaigns.tables import Campaigns, campaign_of
+from pyramidion.campaigns.workers import PSEUDONYM, Workers, tombstone
 from pyramidion.errors import Problem, UnknownError, UsageError
 from pyramidion.store import schema
 from pyramidion.store.database import Database
 
 ERASED = "erased"
-"""Stands where somebody gave a reason."""
+"""What is in the place of a reason or of a platform's session."""
 MIN_WORD = 6
 """A platform's id that is shorter is not looked for in what managers wrote: it may be a word."""
 DAY = 24 * 3600.0
@@ -100,13 +104,13 @@ def forget_worker(
     database: Database, worker: str, *, replacement: str = "", unpaid: bool = False, dry_run: bool = False
 ) -> Forgotten:
     """Erase a person and keep their answers. Refused while they are owed money, unless ``unpaid``."""
+    if not unpaid and (owed := find_unsettled(database).get(worker)):
+        raise UsageError(
+            f"worker {worker} is still owed something: {owed}; settle it with `pyramidion campaign pay`, or use "
+            "--unpaid to forget them now"
+        )
     new = replacement or f"forgotten-{secrets.token_hex(6)}"
     with _rolled_back_if(dry_run), database.write() as connection:
-        if not unpaid and (owed := find_unsettled(connection).get(worker)):
-            raise UsageError(
-                f"worker {worker} is still owed something: {owed}; settle it with `pyramidion campaign pay`, or use "
-                "--unpaid to forget them now"
-            )
         erased = _forget(connection, database.secret, worker, new)
         of_new = select(func.count()).select_from(schema.assignments).filter_by(worker_id=new, state="submitted")
         answers = connection.execute(of_new).scalar_one()
@@ -184,7 +188,7 @@ def _erase_texts(connection: Connection, chosen: ColumnElement[bool]) -> Counter
     """Erase drafts, comments and pasted texts of some assignments. Whoever was at work gives the task back."""
     answer = cast(_a.answer, Text)
     pasted = and_(answer.contains('"pasted": ['), ~answer.contains('"pasted": []'))
-    written = or_(_a.draft.is_not(None), answer.contains('"comment": '), pasted)
+    written = or_(cast(_a.draft, Text) != "null", answer.contains('"comment": '), pasted)
     rows = connection.execute(select(_a.id, _a.answer, _a.draft).where(chosen, written)).all()
     erased: Counter[str] = Counter()
     for row in rows:
@@ -201,28 +205,31 @@ def _erase_texts(connection: Connection, chosen: ColumnElement[bool]) -> Counter
 
 
 def _erase_sessions(connection: Connection, chosen: ColumnElement[bool]) -> Counter[str]:
-    """Leave one entry per worker and campaign, without the platform's study and session; all work belongs to it."""
-    rows = connection.execute(select(schema.entries).where(chosen).order_by(_e.campaign_id, _e.worker_id, _e.id)).all()
+    """Leave one entry per worker and campaign for all sessions of a platform; all work in them belongs to it."""
+    query = select(schema.entries).where(chosen, _e.session != "").order_by(_e.campaign_id, _e.worker_id, _e.id)
     erased: Counter[str] = Counter()
-    for _, group in groupby(rows, key=lambda row: (row.campaign_id, row.worker_id)):
-        kept, *others = [row.id for row in (entries := list(group))]
-        ids = [kept, *others]
-        erased["platform sessions"] += sum(row.session != "" for row in entries)
-        for column in _references_to(schema.entries.c.id) if others else ():
+    for _, group in groupby(connection.execute(query).all(), key=lambda row: (row.campaign_id, row.worker_id)):
+        entries = list(group)
+        kept, *others = [row.id for row in entries]
+        erased["platform sessions"] += sum(row.session != ERASED for row in entries)
+        for column in _references_to(_e.id) if others else ():
             connection.execute(update(column.table).where(column.in_(others)).values({column: kept}))
         connection.execute(delete(schema.entries).where(_e.id.in_(others)))
-        connection.execute(update(schema.entries).where(_e.id == kept).values(study="", session=""))
-        noted = and_(_p.entry_id.in_(ids), or_(_p.reference != "", _p.detail != ""))
+        connection.execute(update(schema.entries).where(_e.id == kept).values(study="", session=ERASED))
+        noted = and_(_p.entry_id == kept, or_(_p.reference != "", _p.detail != ""))
         cleared = update(schema.payments).where(noted).values(reference="", detail="")
         erased["payment references"] += connection.execute(cleared).rowcount
     return erased
+
+
+_KINDS = {"records": "author and judge ids", "annotation_events": "annotation ids"}
 
 
 def _replace_ids(connection: Connection, old: str, new: str) -> Counter[str]:
     """Put the new id wherever the old one is: authors and judges in the study, annotations, what managers wrote."""
     erased: Counter[str] = Counter()
     for table in schema.metadata.sorted_tables:
-        where = {"records": "ids in the study", "annotation_events": "ids in annotations"}.get(table.name, "mentions")
+        where = _KINDS.get(table.name, "mentions")
         for column in table.c:
             if isinstance(column.type, String | JSON) and not column.primary_key and not column.foreign_keys:
                 erased[where] += _replace_in(connection, column, old, lambda text: text.replace(old, new))
@@ -237,7 +244,7 @@ def _replace_names(connection: Connection, names: Collection[str]) -> Counter[st
     for name in names:
         whole = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
         for column in columns:
-            erased["mentions"] += _replace_in(connection, column, name, lambda text, w=whole: w.sub(ERASED, text))
+            erased["mentions"] += _replace_in(connection, column, name, partial(whole.sub, ERASED))
     return erased
 
 
@@ -258,54 +265,99 @@ def _replace_in(connection: Connection, column: Column[Any], word: str, change: 
 # -- who is owed something -----------------------------------------------------------------------------------
 
 
-def find_unsettled(connection: Connection) -> dict[str, str]:
+def find_unsettled(database: Database) -> dict[str, str]:
     """Workers of platforms that pay who are still owed a decision or money, each with what."""
-    platforms = {row.id: campaign_of(row).settings.platform for row in connection.execute(select(schema.campaigns))}
-    paying = [id for id, platform in platforms.items() if platform in PAYING]
-    told = exists().where(_r.assignment_id == _a.id, _r.action.in_(("tell-approve", "tell-reject")))
+    reasons: dict[str, list[str]] = defaultdict(list)
+    payments, told = Payments(database), exists().where(_r.assignment_id == _a.id, _r.action.in_(TELL.values()))
     waiting = (
         select(_a.worker_id, func.count())
         .join_from(schema.assignments, schema.tasks, _a.task_id == _t.id)
-        .where(_t.campaign_id.in_(paying), _a.state == "submitted", func.coalesce(_a.removed, "") != "withdrawn", ~told)
+        .join(schema.campaigns, _t.campaign_id == _c.id)
+        .where(_a.state == "submitted", func.coalesce(_a.removed, "") != "withdrawn", ~told)
         .group_by(_a.worker_id)
     )
-    unpaid = (
-        select(_e.worker_id, func.count())
-        .join_from(schema.payments, schema.entries, _p.entry_id == _e.id)
-        .where(_p.state != "paid")
-        .group_by(_e.worker_id)
-    )
-    owed = {worker: f"{count} answers that the platform has no decision about" for worker, count in connection.execute(waiting)}
-    for worker, count in connection.execute(unpaid):
-        owed[worker] = "; ".join(filter(None, (owed.get(worker), f"{count} payments that are not settled")))
-    return owed
+    for campaign in Campaigns(database).all():
+        if campaign.settings.platform not in PAYING:
+            continue
+        workers = {entry.id: entry.worker for entry in Workers(database).entries(campaign.name)}
+        with database.read() as connection:
+            for worker, count in connection.execute(waiting.where(_c.name == campaign.name)):
+                reasons[worker].append(f"the platform was told nothing about {count} answers to {campaign.name}")
+        for entry, amount in payments.owed(campaign.name).items():
+            reasons[workers[entry]].append(f"a bonus of {amount} for {campaign.name} is not paid")
+        for payment in payments.all(campaign.name):
+            if payment.open:
+                reasons[payment.worker].append(f"payment {payment.id} for {campaign.name} is {payment.state}")
+    return {worker: "; ".join(what) for worker, what in reasons.items()}
 
 
 # -- campaigns whose time is over ----------------------------------------------------------------------------
 
 
-def forget_expired(
-    database: Database, *, dry_run: bool = False, clock: Callable[[], float] = time.time
-) -> Expired:
-    """Erase identities, sessions, drafts, comments and pasted texts in campaigns where nothing has happened for as many
-    days as their setting ``keep_days`` says. Pseudonyms stay.
+def forget_expired(database: Database, *, dry_run: bool = False, clock: Callable[[], float] = time.time) -> Expired:
+    """Erase platform ids, sessions, drafts, comments and pasted texts in campaigns where nothing has happened for as
+    many days as their setting ``keep_days`` says. Pseudonyms and answers stay.
 
-    A worker's identity goes with the last of their campaigns.
+    The platform's id of a worker goes with the last of their campaigns.
     """
+    with database.read() as connection:
+        over = _expired_campaigns(connection, clock())
+    if not over:
+        return Expired(())
+    owed = find_unsettled(database)
     with _rolled_back_if(dry_run), database.write() as connection:
-        expired = _expired_campaigns(connection, clock())
-        owed = find_unsettled(connection) if expired else {}
-        erased: Counter[str] = Counter()
-        for campaign in expired:
-            theirs = select(_t.id).where(_t.campaign_id == campaign)
-            erased += _erase_texts(connection, and_(_a.task_id.in_(theirs), _a.worker_id.not_in(owed)))
-            erased += _erase_sessions(connection, and_(_e.campaign_id == campaign, _e.worker_id.not_in(owed)))
-        if expired:
-            erased["platform ids"] += _erase_identities(connection, expired, owed)
-            connection.execute(update(schema.identities).where(schema.identities.c.worker_id.not_in(owed)).values(session=""))
-        involved = set(connection.execute(_workers_of(_c.id.in_(expired))).scalars())
+        tasks = select(_t.id).where(_t.campaign_id.in_(over))
+        erased = _erase_texts(connection, and_(_a.task_id.in_(tasks), _a.worker_id.not_in(owed)))
+        erased += _erase_sessions(connection, and_(_e.campaign_id.in_(over), _e.worker_id.not_in(owed)))
+        erased += _erase_identities(connection, over, owed)
+        there = set(connection.execute(_workers_in(list(over))).scalars())
         if dry_run:
             raise _DryRunError
-    leftover = database.scrub() if +erased and not dry_run else None
-    kept = {worker: what for worker, what in owed.items() if worker in involved}
-    return Expired(tuple(expired.values()), +erased, kept, leftover)
+    leftover = database.scrub() if erased.total() and not dry_run else None
+    return Expired(tuple(over.values()), +erased, {w: what for w, what in owed.items() if w in there}, leftover)
+
+
+def _expired_campaigns(connection: Connection, now: float) -> dict[int, str]:
+    """The campaigns that are to be kept for some days and have been quiet for longer, by id."""
+    over = {}
+    for row in connection.execute(select(schema.campaigns).order_by(_c.id)).all():
+        days = campaign_of(row).settings.keep_days
+        if days and _last_activity(connection, row) + days * DAY < now:
+            over[row.id] = row.name
+    return over
+
+
+def _last_activity(connection: Connection, campaign: Row[Any]) -> float:
+    """When somebody last came, took a task, submitted, was decided about or was paid."""
+    of_campaign = _t.campaign_id == campaign.id
+    work = schema.assignments.join(schema.tasks, _a.task_id == _t.id)
+    entered = select(_e.id).where(_e.campaign_id == campaign.id)
+    times = (
+        select(func.max(_a.leased)).select_from(work).where(of_campaign),
+        select(func.max(_a.submitted)).select_from(work).where(of_campaign),
+        select(func.max(_e.arrived)).where(_e.campaign_id == campaign.id),
+        select(func.max(_r.at)).select_from(schema.reviews.join(work, _r.assignment_id == _a.id)).where(of_campaign),
+        select(func.max(_r.at)).where(_r.entry_id.in_(entered)),
+        select(func.max(_p.changed)).where(_p.entry_id.in_(entered)),
+    )
+    return max(float(campaign.created), *(float(connection.execute(query).scalar() or 0) for query in times))
+
+
+def _workers_in(campaigns: Collection[int]) -> CompoundSelect[Any]:
+    q = schema.qualifications.c
+    work = select(_a.worker_id).join_from(schema.assignments, schema.tasks, _a.task_id == _t.id)
+    return union(
+        work.where(_t.campaign_id.in_(campaigns)),
+        select(_e.worker_id).where(_e.campaign_id.in_(campaigns)),
+        select(q.worker_id).where(q.campaign_id.in_(campaigns)),
+    )
+
+
+def _erase_identities(connection: Connection, over: Collection[int], owed: Collection[str]) -> Counter[str]:
+    """Erase the platform's ids of all workers whose campaigns are all over. Whoever came to none goes with the last."""
+    others = connection.execute(select(_c.id).where(_c.id.not_in(over))).scalars().all()
+    i = schema.identities.c
+    gone = delete(schema.identities).where(i.worker_id.not_in(owed), i.worker_id.not_in(_workers_in(others)))
+    if others:
+        gone = gone.where(i.worker_id.in_(_workers_in(list(over))))
+    return Counter({"platform ids": connection.execute(gone).rowcount})

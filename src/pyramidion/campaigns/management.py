@@ -129,11 +129,20 @@ def _list_ids(ids: Sequence[int], most: int = 10) -> str:
 
 
 def decide_worker(
-    desk: CampaignDesk, action: WorkerChoice, worker: str, *, actor: str, reason: str, amount: float | None = None
+    desk: CampaignDesk,
+    action: WorkerChoice,
+    worker: str,
+    *,
+    actor: str,
+    reason: str,
+    amount: float | None = None,
+    campaign: str = "",
 ) -> None:
-    """Record a decision about a worker, for all campaigns. A block also stops new tasks; answers are kept."""
+    """Record a decision about a worker: a bonus for their work on one campaign, anything else for all campaigns. A
+    block also stops new tasks; answers are kept."""
+    how: dict[str, Any] = {"worker": worker, "actor": actor, "reason": reason}
     with desk.database.together():
-        desk.worker_decisions.add(action, worker=worker, actor=actor, reason=reason, amount=amount)
+        desk.worker_decisions.add(action, **how, amount=amount, campaign=campaign)
         if action == "block":
             _stop(desk, worker, reason)
         elif action == "unblock":

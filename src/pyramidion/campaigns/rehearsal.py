@@ -12,8 +12,10 @@ import numpy as np
 
 from pyramidion.campaigns.assignments import Assignments
 from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.campaigns.platforms import Arrival
 from pyramidion.campaigns.platforms.simulated import SimulatedWorker, answer, crowd
 from pyramidion.campaigns.tasks import check_answer, task_page
+from pyramidion.campaigns.workers import Entry
 from pyramidion.errors import UsageError
 
 
@@ -27,12 +29,20 @@ class InProcess:
         self._assignments = Assignments(desk.database, lambda: self.now)
         self._study = desk.studies.load()
         self._pages: dict[int, dict[str, Any]] = {}
+        self._entries: dict[str, Entry] = {}
 
-    def _id(self, worker: str) -> str:
-        return self._desk.workers.join("simulated", worker).id
+    def _entry(self, worker: str) -> Entry:
+        if worker not in self._entries:
+            self._entries[worker] = self._enter(worker)
+        return self._entries[worker]
+
+    def _enter(self, worker: str) -> Entry:
+        arrival = Arrival("simulated", worker, session=f"{self._campaign.name}-{worker}", study=self._campaign.name)
+        return self._desk.workers.enter(self._campaign.name, arrival)
 
     def next_task(self, worker: str, /) -> tuple[int, dict[str, Any]] | None:
-        lease = self._assignments.lease(self._campaign.name, self._id(worker))
+        entry = self._entry(worker)
+        lease = self._assignments.lease(self._campaign.name, entry.worker, entry.id)
         if lease is None:
             return None
         page = task_page(self._study, self._campaign, lease.task, lease.gold)
@@ -41,10 +51,10 @@ class InProcess:
 
     def submit(self, worker: str, assignment: int, key: str, answer: dict[str, Any], /) -> object:
         checked = check_answer(self._pages[assignment], answer)
-        return self._assignments.submit(assignment, self._id(worker), key, checked)
+        return self._assignments.submit(assignment, self._entry(worker).worker, key, checked)
 
     def give_back(self, worker: str, assignment: int, /) -> object:
-        self._assignments.give_back(assignment, self._id(worker))
+        self._assignments.give_back(assignment, self._entry(worker).worker)
         return None
 
     def wait(self, seconds: float) -> None:

@@ -9,17 +9,19 @@ from typing import Any, NamedTuple
 
 from pyramidion.campaigns.decisions import Effect, Standing, Telling
 from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.campaigns.payments import Payment, PaymentConflictError
 from pyramidion.campaigns.platforms import Arrival, Outcome, Platform, PlatformError, Submission
 from pyramidion.campaigns.platforms.connect import Connect, Parameters
 from pyramidion.campaigns.platforms.local import Local
 from pyramidion.campaigns.platforms.prolific import Client, Prolific
 from pyramidion.campaigns.platforms.simulated import Simulated
 from pyramidion.campaigns.tables import StoredAnswer
-from pyramidion.errors import UsageError
+from pyramidion.campaigns.workers import Entry
+from pyramidion.errors import UnknownError, UsageError
 from pyramidion.study import Campaign
 
 # ----------------------------------------------------------------------
-# One notice for all answers of a worker, since a platform approves or rejects a session as a whole.
+# One notice for all answers of a session, since a platform approves or rejects it as a whole.
 #
 # A session is rejected only where every answer in it is rejected, so that none is in scores, and approved only where
 # none is. For anything in between the platform is not told until a manager has decided: reject the others too, or
@@ -34,9 +36,11 @@ SOME_REJECTED = (
 
 
 class Notice(NamedTuple):
-    """What the platform should be told about a worker: approve, reject, or nothing yet; ``problem`` says why not."""
+    """What the platform should be told about one session of a worker: approve, reject, or nothing yet; ``problem`` says
+    why not."""
 
     worker: str
+    entry: int | None
     decision: str
     answers: tuple[int, ...]
     reason: str
@@ -58,25 +62,26 @@ class Notice(NamedTuple):
 
 
 def make_notices(answers: Iterable[StoredAnswer], standings: Mapping[int, Standing]) -> list[Notice]:
-    """A notice for each worker who submitted something. Withdrawn answers need none."""
-    by_worker: dict[str, list[int]] = {}
+    """A notice for each session in which something was submitted. Withdrawn answers need none."""
+    sessions: dict[tuple[str, int | None], list[int]] = {}
     for answer in answers:
         if answer.state == "submitted" and answer.removed != "withdrawn":
-            by_worker.setdefault(answer.worker, []).append(answer.id)
+            sessions.setdefault((answer.worker, answer.entry), []).append(answer.id)
     return [
-        _notice(worker, {id: standings.get(id, Standing()) for id in ids}) for worker, ids in sorted(by_worker.items())
+        _notice(worker, entry, {id: standings.get(id, Standing()) for id in ids})
+        for (worker, entry), ids in sorted(sessions.items(), key=lambda item: (item[0][0], item[0][1] or 0))
     ]
 
 
-def _notice(worker: str, answers: Mapping[int, Standing]) -> Notice:
+def _notice(worker: str, entry: int | None, answers: Mapping[int, Standing]) -> Notice:
     decisions = {standing.decision for standing in answers.values()}
     ids = tuple(answers)
     if decisions != {"approve"} and decisions != {"reject"}:
-        return Notice(worker, "", ids, "", SOME_REJECTED if "" not in decisions else "")
+        return Notice(worker, entry, "", ids, "", SOME_REJECTED if "" not in decisions else "")
     [decision] = decisions
     told = all(standing.told == decision for standing in answers.values())
     problem = next((standing.problem for standing in answers.values() if standing.problem), "")
-    return Notice(worker, decision, ids, list(answers.values())[-1].reason, problem, told and not problem)
+    return Notice(worker, entry, decision, ids, list(answers.values())[-1].reason, problem, told and not problem)
 
 
 def pending_notices(desk: CampaignDesk, campaign: Campaign, answers: Iterable[StoredAnswer]) -> tuple[Notice, ...]:
@@ -89,6 +94,8 @@ def pending_notices(desk: CampaignDesk, campaign: Campaign, answers: Iterable[St
 
 TELL: dict[str, Telling] = {"approve": "tell-approve", "reject": "tell-reject"}
 NAMES = ("local", "prolific", "connect", "simulated")
+MOST_APPROVALS = 100
+"""Approvals in one request."""
 
 
 def platform_of(campaign: Campaign, secret: bytes, api_token: str = "") -> Platform:
@@ -118,29 +125,28 @@ class Report:
     freed: int = 0
 
 
+# -- what happened on the platform ---------------------------------------------------------------------------
+
+
 def follow(desk: CampaignDesk, campaign: str, platform: str, submissions: Iterable[Submission]) -> Report:
     """Take over what happened on a platform: who withdrew, timed out, was approved or rejected there."""
     report = Report()
-    for worker, submission in _by_worker(desk, platform, submissions).items():
-        _follow(desk, campaign, platform, worker, submission.outcome, report)
+    for entry, submission in _by_entry(desk, campaign, platform, submissions):
+        _follow(desk, entry, submission.outcome, report)
     return report
 
 
-def _by_worker(desk: CampaignDesk, platform: str, submissions: Iterable[Submission]) -> dict[str, Submission]:
-    """The submission of each worker who has come here; of several, the one they came with last."""
-    newest: dict[str, Submission] = {}
-    for submission in submissions:
-        worker = desk.workers.of_person(platform, submission.person)
-        identity = desk.workers.identity(worker) if worker else None
-        if worker and not (worker in newest and identity and newest[worker].session == identity.session):
-            newest[worker] = submission
-    return newest
+def _by_entry(
+    desk: CampaignDesk, campaign: str, platform: str, submissions: Iterable[Submission]
+) -> list[tuple[Entry, Submission]]:
+    """The submissions of those who have come here, each with the entry that it is about."""
+    pairs = ((desk.workers.entry_of(platform, submission, campaign), submission) for submission in submissions)
+    return [(entry, submission) for entry, submission in pairs if entry is not None]
 
 
-def _follow(
-    desk: CampaignDesk, campaign: str, platform: str, worker: str, outcome: Outcome | None, report: Report
-) -> None:
-    mine = [answer for answer in desk.campaigns.answers(campaign) if answer.worker == worker]
+def _follow(desk: CampaignDesk, entry: Entry, outcome: Outcome | None, report: Report) -> None:
+    campaign, platform = entry.campaign, entry.platform
+    mine = [answer for answer in desk.campaigns.answers(campaign) if answer.entry == entry.id]
     standings = desk.decisions.standings(campaign)
     submitted = [answer.id for answer in mine if answer.state == "submitted"]
     by_platform: dict[str, Any] = {"actor": platform, "by_platform": True}
@@ -148,16 +154,16 @@ def _follow(
         held = sum(answer.state == "leased" for answer in mine)
         ids = [answer.id for answer in mine]
         effects = desk.decisions.decide(campaign, ids, "withdraw", **by_platform, reason=f"returned on {platform}")
-        _note(report, worker, "withdrew", effects, held)
+        _note(report, entry.worker, "withdrew", effects, held)
     elif outcome == "leave":
-        report.freed += desk.assignments.release_worker(worker, campaign)
+        report.freed += desk.assignments.release_entry(entry.id)
     elif outcome in {"approve", "reject"}:
-        held = desk.assignments.release_worker(worker, campaign) if outcome == "reject" else 0
+        held = desk.assignments.release_entry(entry.id) if outcome == "reject" else 0
         reason = f"{outcome.removesuffix('e')}ed on {platform}"
         effects = desk.decisions.decide(campaign, submitted, outcome, **by_platform, reason=reason)
         untold = [id for id in submitted if _untold(standings.get(id), outcome)]
         desk.decisions.tell(untold, TELL[outcome], actor=platform, reason=reason)
-        _note(report, worker, reason, effects, held)
+        _note(report, entry.worker, reason, effects, held)
     elif unheard := [id for id in submitted if id in standings and standings[id].told]:
         desk.decisions.tell(unheard, "tell-failed", actor=platform, reason=f"not decided yet on {platform}")
 
@@ -173,30 +179,108 @@ def _note(report: Report, worker: str, what: str, effects: Sequence[Effect], hel
         report.done.append(f"{worker} {what}: {changed} answers")
 
 
+def follow_message(desk: CampaignDesk, platform: str, submission: Submission, study: str, event: str = "") -> Report:
+    """Apply what a platform says about one submission, once: messages are delivered more than once.
+
+    The message is marked as received in the transaction that applies it, so that a crash loses neither.
+    """
+    report = Report()
+    with desk.database.together():
+        if event and not desk.workers.receive(platform, event):
+            return report
+        for campaign in desk.campaigns.all():
+            settings = campaign.settings
+            if settings.platform != platform or (study and settings.platform_study != study):
+                continue
+            entry = desk.workers.entry_of(platform, submission, campaign.name)
+            if entry is not None:
+                _follow(desk, entry, submission.outcome, report)
+    return report
+
+
+# -- what the platform is told -------------------------------------------------------------------------------
+
+
+class Intent(NamedTuple):
+    """One thing that paying would do: to which session, of whom, in which study."""
+
+    what: str
+    worker: str
+    session: str
+    study: str
+    answers: int = 0
+    amount: str = ""
+
+
+def list_intents(desk: CampaignDesk, campaign: str) -> list[Intent]:
+    """What `pay_decisions` would tell the platform, as far as is known here. Nobody is asked and nothing is sent."""
+    entries = {entry.id: entry for entry in desk.workers.entries(campaign)}
+    name = desk.campaigns.get(campaign).settings.platform
+    intents = []
+    for notice in make_notices(desk.campaigns.answers(campaign), desk.decisions.standings(campaign)):
+        entry = entries.get(notice.entry or 0)
+        if entry and entry.platform == name and notice.decision and notice.pending:
+            about = (entry.worker, entry.session, entry.study)
+            intents.append(Intent(notice.decision, *about, answers=len(notice.answers)))
+    for id, amount in desk.payments.owed(campaign).items():
+        entry = entries[id]
+        intents.append(Intent("bonus", entry.worker, entry.session, entry.study, amount=str(amount)))
+    return intents
+
+
 def pay_decisions(desk: CampaignDesk, campaign: str, platform: Platform) -> Report:
-    """Follow the platform, then carry approvals, rejections and bonuses over to it.
+    """Follow the platform, then carry approvals, rejections and bonuses over to it, each to the session it is about.
 
     What is told is logged before, and a failure afterwards: a decision that did not arrive stays pending, and the
-    others are still carried over. A worker is owed the bonuses decided less those paid, so running this again pays
-    nothing twice.
+    others are still carried over. A bonus is written down before it is sent, so running this again, also after a crash,
+    pays nothing twice.
     """
-    known = _by_worker(desk, platform.name, platform.submissions())
-    report = follow(desk, campaign, platform.name, known.values())
+    known = _by_entry(desk, campaign, platform.name, platform.submissions())
+    report = follow(desk, campaign, platform.name, [submission for _, submission in known])
+    entries = {entry.id: entry for entry in desk.workers.entries(campaign) if entry.platform == platform.name}
+    outcomes = {entry.id: submission.outcome for entry, submission in known}
+    approvals = []
     for notice in make_notices(desk.campaigns.answers(campaign), desk.decisions.standings(campaign)):
-        identity = desk.workers.identity(notice.worker)
-        if identity is None or identity.platform != platform.name:
+        entry = entries.get(notice.entry or 0)
+        if entry is None:
             continue
         if notice.problem and not notice.decision:
             report.failed.append(f"{notice.worker}: {notice.problem}")
         if not notice.decision:
             continue
-        if notice.worker not in known:
+        if entry.id not in outcomes:
             report.failed.append(f"{notice.worker}: {platform.name} has no submission of theirs to this study")
-            continue
-        if known[notice.worker].outcome != notice.decision:
-            _tell(desk, platform, notice, known[notice.worker].session, report)
-        _pay_bonus(desk, platform, notice.worker, identity.external, report)
+        elif outcomes[entry.id] != notice.decision:
+            if notice.decision == "approve":
+                approvals.append((notice, entry.session))
+            else:
+                _tell(desk, platform, notice, entry.session, report)
+    _approve(desk, platform, approvals, report)
+    _settle_open(desk, campaign, platform, report)
+    for id in desk.payments.owed(campaign):
+        if id in outcomes:
+            _pay_bonus(desk, campaign, platform, entries[id], report)
+        else:
+            worker = next(e.worker for e in desk.workers.entries(campaign) if e.id == id)
+            report.failed.append(f"{worker}: a bonus is pending: {platform.name} has no submission of theirs")
     return report
+
+
+def _approve(desk: CampaignDesk, platform: Platform, approvals: Sequence[tuple[Notice, str]], report: Report) -> None:
+    """All together, since approving twice pays once; if that fails, one by one, to learn which are refused."""
+    for first in range(0, len(approvals), MOST_APPROVALS):
+        some = approvals[first : first + MOST_APPROVALS]
+        try:
+            if len(some) > 1:
+                for notice, _ in some:
+                    desk.decisions.tell(notice.answers, "tell-approve", actor=platform.name, reason=notice.reason)
+                platform.approve([session for _, session in some])
+                report.done += [f"approved {notice.worker}" for notice, _ in some]
+                continue
+        except PlatformError:
+            pass
+        for notice, session in some:
+            _tell(desk, platform, notice, session, report)
 
 
 def _tell(desk: CampaignDesk, platform: Platform, notice: Notice, session: str, report: Report) -> None:
@@ -209,54 +293,79 @@ def _tell(desk: CampaignDesk, platform: Platform, notice: Notice, session: str, 
         else:
             platform.approve([session])
     except PlatformError as error:
-        refused = error.status is not None and error.status < 500
-        outcome: Telling = "tell-failed" if refused else "tell-unknown"
+        outcome: Telling = "tell-unknown" if error.unknown else "tell-failed"
         desk.decisions.tell(notice.answers, outcome, actor=platform.name, reason=str(error))
         report.failed.append(f"{notice.worker}: {decision} is pending: {error}")
     else:
         report.done.append(f"{decision.removesuffix('e')}ed {notice.worker}")
 
 
-def _pay_bonus(desk: CampaignDesk, platform: Platform, worker: str, external: str, report: Report) -> None:
-    owed = _bonus_owed(desk, worker)
-    if owed <= 0:
+def _pay_bonus(desk: CampaignDesk, campaign: str, platform: Platform, entry: Entry, report: Report) -> None:
+    """Intent, preparation, payment, and a look at the result: each is written down before the next begins."""
+    payment, amount = 0, Decimal(0)
+    try:
+        paid_before = platform.bonuses_paid(entry.session)
+        payment, amount = desk.payments.intend(campaign, entry.id, paid_before)
+        reference = platform.prepare_bonus(entry.session, amount)
+        desk.payments.move(payment, "intended", "sending", reference=reference)
+    except (PlatformError, PaymentConflictError) as error:
+        if payment and isinstance(error, PlatformError):
+            desk.payments.move(payment, "intended", "failed", str(error))
+        report.failed.append(f"{entry.worker}: a bonus is pending: {error}")
         return
     try:
-        platform.bonus(external, owed, "bonus")
+        platform.pay_bonus(reference)
     except PlatformError as error:
-        report.failed.append(f"{worker}: a bonus of {owed} is pending: {error}")
+        if error.unknown:
+            report.failed.append(f"{entry.worker}: a bonus of {amount} may or may not have been paid: {error}")
+        else:
+            desk.payments.move(payment, "sending", "failed", str(error))
+            report.failed.append(f"{entry.worker}: a bonus of {amount} is pending: {error}")
         return
-    desk.worker_decisions.add("paid", actor=platform.name, reason="bonus", worker=worker, amount=float(owed))
-    report.done.append(f"paid {worker} a bonus of {owed}")
+    desk.payments.move(payment, "sending", "sent", "accepted by the platform")
+    report.done.append(f"paid {entry.worker} a bonus of {amount}")
 
 
-def _bonus_owed(desk: CampaignDesk, worker: str) -> Decimal:
-    amounts = {"bonus": Decimal(0), "paid": Decimal(0)}
-    for entry in desk.worker_decisions.all():
-        if entry.worker == worker and entry.action in amounts and entry.amount:
-            amounts[entry.action] += Decimal(str(entry.amount))
-    return amounts["bonus"] - amounts["paid"]
+def request_returns(desk: CampaignDesk, campaign: str, worker: str, reason: str, platform: Platform) -> list[str]:
+    """Ask a worker to return what they submitted to a campaign; returns the sessions this was about."""
+    submitted = {answer.entry for answer in desk.campaigns.answers(campaign) if answer.state == "submitted"}
+    entries = [entry for entry in desk.workers.entries(campaign) if entry.worker == worker and entry.id in submitted]
+    if not entries:
+        raise UnknownError(f"worker {worker} has submitted nothing to campaign {campaign}")
+    for entry in entries:
+        platform.request_return(entry.session, [reason])
+    return [entry.session for entry in entries]
+
+
+def _settle_open(desk: CampaignDesk, campaign: str, platform: Platform, report: Report) -> None:
+    """Look up payments of earlier runs. What the platform shows is paid; what was never sent is owed again; of what may
+    have been sent, a person has to decide."""
+    for payment in desk.payments.all(campaign):
+        if not payment.open:
+            continue
+        if payment.state == "intended":
+            desk.payments.move(payment.id, "intended", "failed", "never sent")
+            continue
+        try:
+            paid = platform.bonuses_paid(payment.session)
+        except PlatformError as error:
+            report.failed.append(f"{payment.worker}: payment {payment.id} could not be looked up: {error}")
+            continue
+        later = sum((p.amount for p in desk.payments.all(campaign) if _is_settled_after(p, payment)), Decimal(0))
+        if paid is not None and paid - later >= payment.paid_before + payment.amount:
+            desk.payments.move(payment.id, payment.state, "paid", f"{platform.name} shows {paid} for this session")
+        elif payment.state == "sending":
+            report.failed.append(
+                f"{payment.worker}: payment {payment.id} of {payment.amount} may or may not have arrived: look at "
+                f"{platform.name}, then run `campaign settle` with --paid or --unpaid"
+            )
+
+
+def _is_settled_after(other: Payment, payment: Payment) -> bool:
+    return other.entry == payment.entry and other.id > payment.id and other.state in {"sent", "paid"}
 
 
 def confirm_arrival(platform: Platform, arrival: Arrival) -> None:
     """Ask the platform, if it can be asked, whether the ids in a link are real."""
     if isinstance(platform, Prolific) and platform.can_confirm:
         platform.confirm(arrival)
-
-
-def follow_message(desk: CampaignDesk, platform: str, submission: Submission, study: str) -> Report:
-    """Apply what a platform says about one submission, in the campaign of its study. A message without a study is
-    applied if only one campaign is possible; otherwise `follow` will apply it."""
-    worker = desk.workers.of_person(platform, submission.person) or desk.workers.of_session(submission.session)
-    if worker is None:
-        return Report()
-    campaigns = [one for one in desk.campaigns.all() if one.settings.platform == platform]
-    meant = [one.name for one in campaigns if one.settings.platform_study == study]
-    if not study:
-        worked = {answer.campaign for answer in desk.campaigns.answers() if answer.worker == worker}
-        meant = [one.name for one in campaigns if one.name in worked]
-        meant = meant if len(meant) == 1 else []
-    report = Report()
-    for campaign in meant:
-        _follow(desk, campaign, platform, worker, submission.outcome, report)
-    return report

@@ -52,6 +52,11 @@ _with_campaigns = _with_tasks.join(schema.campaigns, _t.campaign_id == _c.id)
 
 WORKER = select(schema.workers).where(schema.workers.c.id == _worker)
 CAMPAIGN = select(schema.campaigns).where(_c.name == _name)
+_e = schema.entries.c
+ENTRIES = select(
+    _e.id, _c.name.label("campaign"), _e.worker_id.label("worker"), _e.platform, _e.study, _e.session, _e.arrived
+).join_from(schema.entries, schema.campaigns, _e.campaign_id == _c.id)
+"""Every way in which somebody came to a campaign; to be narrowed down."""
 CHECK = (
     select(_q.tries, _q.passed)
     .join_from(schema.qualifications, schema.campaigns, _q.campaign_id == _c.id)
@@ -202,6 +207,7 @@ class StoredAnswer:
     answer: Answer | None
     gold: Gold | None = None
     removed: str | None = None
+    entry: int | None = None
 
     @property
     def seconds(self) -> float | None:
@@ -354,4 +360,5 @@ def answer_of(row: Row[Any]) -> StoredAnswer:
         answer=None if row.answer is None else read_answer(task.kind, row.answer),
         gold=gold_of(row),
         removed=row.removed,
+        entry=row.entry_id,
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import re
 import time
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -15,12 +16,15 @@ from typing import Literal, get_args
 from sqlalchemy import Connection, insert, select, update
 
 from pyramidion.campaigns import tables
+from pyramidion.campaigns.payments import entry_for_bonus
+from pyramidion.campaigns.platforms import Arrival, Submission
 from pyramidion.campaigns.tables import find_campaign
-from pyramidion.errors import UnknownError, check_choice
+from pyramidion.errors import InputError, Problem, UnknownError, check_choice
 from pyramidion.store import schema
 from pyramidion.store.database import Database, insert_if_new
 
 CHECK_TRIES = 2
+PSEUDONYM = re.compile(r"w[a-z2-7]{16}|forgotten-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +36,16 @@ class Worker:
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
-    """The platform's own names for a worker: only for paying them."""
+class Entry:
+    """One person's way into one campaign, with the platform's study and session they came with."""
 
+    id: int
+    campaign: str
     worker: str
     platform: str
-    external: str
+    study: str
     session: str
+    arrived: float
 
 
 class Workers:
@@ -49,16 +56,59 @@ class Workers:
         digest = hmac.new(self._database.secret, f"worker\0{platform}\0{external}".encode(), hashlib.sha256).digest()
         return "w" + base64.b32encode(digest[:10]).decode().lower()
 
-    def join(self, platform: str, external: str, session: str = "") -> Worker:
-        """The worker for a platform's id, created on first arrival. The newest session is kept."""
+    def join(self, platform: str, external: str) -> Worker:
+        """The worker for a platform's id, created on first arrival; for somebody who was forgotten, who they are
+        since."""
         pseudonym = self.pseudonym(platform, external)
         with self._database.write() as connection:
             id = remembered(connection, self._database.secret, pseudonym) or pseudonym
             insert_if_new(connection, schema.workers, id=id, platform=platform, joined=time.time())
             insert_if_new(connection, schema.identities, worker_id=id, external=external)
-            if session:
-                connection.execute(update(schema.identities).filter_by(worker_id=id).values(session=session))
             return Worker(**connection.execute(tables.WORKER, {"worker": id}).one()._mapping)
+
+    def enter(self, campaign: str, arrival: Arrival) -> Entry:
+        """Let somebody into one campaign. Whoever comes again in the same session has the same entry; in another
+        session they are the same worker, but tasks and drafts stay with the session they belong to."""
+        worker = self.join(arrival.platform, arrival.external).id
+        key = {"worker_id": worker, "session": arrival.session}
+        with self._database.write() as connection:
+            key["campaign_id"] = find_campaign(connection, campaign).id
+            if arrival.session and self._is_taken(connection, arrival, worker):
+                raise InputError(
+                    Problem("session", "it belongs to somebody else; open the study from where you found it")
+                )
+            about = {"platform": arrival.platform, "study": arrival.study, "arrived": time.time()}
+            insert_if_new(connection, schema.entries, **key, **about)
+            row = connection.execute(tables.ENTRIES.filter_by(**key)).one()
+        return Entry(**row._mapping)
+
+    def _is_taken(self, connection: Connection, arrival: Arrival, worker: str) -> bool:
+        e = schema.entries.c
+        of_session = select(e.id).where(e.platform == arrival.platform, e.session == arrival.session)
+        return connection.execute(of_session.where(e.worker_id != worker)).first() is not None
+
+    def entries(self, campaign: str | None = None) -> list[Entry]:
+        """All ways in which somebody came to a campaign, or to any."""
+        query = tables.ENTRIES if campaign is None else tables.ENTRIES.where(schema.campaigns.c.name == campaign)
+        with self._database.read() as connection:
+            return [Entry(**row._mapping) for row in connection.execute(query.order_by(schema.entries.c.id))]
+
+    def entry_of(self, platform: str, submission: Submission, campaign: str) -> Entry | None:
+        """The entry that a platform's submission is about.
+
+        Releases up to 0.1 kept one session per person: an entry without one gets that of the person's submission.
+        """
+        e = schema.entries.c
+        query = tables.ENTRIES.where(schema.campaigns.c.name == campaign, e.platform == platform)
+        with self._database.write() as connection:
+            row = connection.execute(query.where(e.session == submission.session)).first()
+            if row is None and submission.person:
+                worker = self.pseudonym(platform, submission.person)
+                row = connection.execute(query.where(e.worker_id == worker, e.session == "")).first()
+                if row is not None:
+                    connection.execute(update(schema.entries).filter_by(id=row.id).values(session=submission.session))
+                    row = connection.execute(tables.ENTRIES.where(e.id == row.id)).one()
+        return None if row is None else Entry(**row._mapping)
 
     def get(self, id: str) -> Worker | None:
         row = self._database.first(tables.WORKER, {"worker": id})
@@ -70,14 +120,6 @@ class Workers:
                 Worker(*row) for row in connection.execute(select(schema.workers).order_by(schema.workers.c.joined))
             ]
 
-    def identity(self, id: str) -> Identity | None:
-        w, i = schema.workers.c, schema.identities.c
-        query = select(w.id.label("worker"), w.platform, i.external, i.session).join_from(
-            schema.workers, schema.identities
-        )
-        row = self._database.first(query.where(w.id == id), {})
-        return None if row is None else Identity(**row._mapping)
-
     def id_of(self, platform: str, external: str) -> str:
         """The id that a person has here, or would have: their pseudonym, unless they were forgotten."""
         return self.current_id(self.pseudonym(platform, external))
@@ -87,16 +129,11 @@ class Workers:
         with self._database.read() as connection:
             return remembered(connection, self._database.secret, id) or id
 
-    def of_person(self, platform: str, external: str) -> str | None:
-        """The worker behind a platform's id, if they have come."""
-        worker = self.get(self.id_of(platform, external))
-        return None if worker is None else worker.id
-
-    def of_session(self, session: str) -> str | None:
-        """The worker whose newest session on the platform this is."""
-        with self._database.read() as connection:
-            query = select(schema.identities.c.worker_id).filter_by(session=session)
-            return connection.execute(query).scalar() if session else None
+    def receive(self, platform: str, event: str) -> bool:
+        """Mark a platform's message as received; False where it was before, by this process or another."""
+        with self._database.write() as connection:
+            row = {"platform": platform, "id": event, "at": time.time()}
+            return insert_if_new(connection, schema.platform_events, **row)
 
     def set_blocked(self, id: str, reason: str | None) -> None:
         with self._database.write() as connection:
@@ -144,7 +181,7 @@ def _must_exist(connection: Connection, id: str) -> None:
 # Decisions about workers: logged with author and reason; the last one holds. Decisions about single answers are in the
 # same log; see pyramidion.campaigns.decisions.
 
-WorkerAction = Literal["exclude", "include", "block", "unblock", "bonus", "paid"]
+WorkerAction = Literal["exclude", "include", "block", "unblock", "bonus"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +201,24 @@ class WorkerDecisions:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, action: WorkerAction, *, actor: str, reason: str, worker: str, amount: float | None = None) -> None:
+    def add(
+        self,
+        action: WorkerAction,
+        *,
+        actor: str,
+        reason: str,
+        worker: str,
+        amount: float | None = None,
+        campaign: str = "",
+    ) -> None:
+        """Log a decision. A bonus is for the work on one campaign, so that it is paid in that campaign's study."""
         check_choice("action", action, get_args(WorkerAction))
         with self._database.write() as connection:
             _must_exist(connection, worker)
-            entry = {"at": time.time(), "actor": actor, "action": action, "reason": reason}
-            connection.execute(insert(schema.reviews).values(**entry, worker_id=worker, amount=amount))
+            entry = entry_for_bonus(connection, campaign, worker) if action == "bonus" else None
+            about = {"worker_id": worker, "amount": amount, "entry_id": entry}
+            logged = {"at": time.time(), "actor": actor, "action": action, "reason": reason}
+            connection.execute(insert(schema.reviews).values(**logged, **about))
 
     def all(self) -> list[Decision]:
         """The whole log, decisions about answers included."""

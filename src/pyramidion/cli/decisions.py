@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,13 +12,14 @@ from pyramidion.cli.campaign import Name, Worker, campaign
 from pyramidion.cli.options import Json, Place, Printing, grouped, open_desk
 from pyramidion.cli.output import Output, cell, counted, plain
 from pyramidion.errors import UsageError
+from pyramidion.terminal import TerminalTable
 
 if TYPE_CHECKING:
     from pyramidion.campaigns.decisions import Effect
     from pyramidion.campaigns.desk import CampaignDesk
     from pyramidion.campaigns.management import AnswerChoice, Effects, WorkerChoice
     from pyramidion.campaigns.platforms import Platform
-    from pyramidion.campaigns.sync import Report
+    from pyramidion.campaigns.sync import Intent, Report
 
 Answers = Annotated[
     list[int] | None,
@@ -142,10 +144,12 @@ _answer_command("restore", "Undo a rejection or re-opening: answers count again 
 # -- workers -------------------------------------------------------------------------------------------------
 
 
-def _decide_worker(place: str, action: WorkerChoice, worker: str, reason: str, amount: float | None = None) -> None:
+def _decide_worker(
+    place: str, action: WorkerChoice, worker: str, reason: str, amount: float | None = None, campaign: str = ""
+) -> None:
     from pyramidion.campaigns.management import decide_worker
 
-    decide_worker(open_desk(place), action, worker, actor=ACTOR, reason=reason, amount=amount)
+    decide_worker(open_desk(place), action, worker, actor=ACTOR, reason=reason, amount=amount, campaign=campaign)
     Output().show(f"{action}: {plain(worker)} ({plain(reason)})")
 
 
@@ -213,25 +217,105 @@ _worker_command("unblock", "Undo a block. Use `campaign restore` to bring back a
 @campaign.command("bonus")
 def bonus(
     place: Place,
+    name: Name,
     worker: Worker,
     amount: Annotated[float, typer.Argument(help="The amount, in the campaign's currency.", min=0.01)],
     reason: Reason = "thoughtful work",
 ) -> None:
-    """Put a worker on the bonus list."""
-    _decide_worker(place, "bonus", worker, reason, amount)
+    """Put a worker on the bonus list, for their work on a campaign. `campaign pay` pays it to the session in which they
+    worked last."""
+    _decide_worker(place, "bonus", worker, reason, amount, name)
 
 
 # -- platforms -----------------------------------------------------------------------------------------------
 
 
 @campaign.command("pay")
-def pay(place: Place, name: Name, token: Token, json: Json = False) -> None:
-    """Follow the platform, then send it approvals, rejections and bonuses. What cannot be sent stays pending and is
-    tried again next time; the exit status is then 1."""
+def pay(
+    place: Place,
+    name: Name,
+    token: Annotated[str, typer.Option(envvar=TOKEN, help="The platform's API token.")] = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List what would be sent, session by session, and send nothing.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Follow the platform, then send it approvals, rejections and bonuses, each to the session it is about. What cannot
+    be sent stays pending and is tried again next time; the exit status is then 1."""
     desk = open_desk(place)
-    from pyramidion.campaigns.sync import pay_decisions
+    from pyramidion.campaigns.sync import list_intents, pay_decisions
 
+    if dry_run:
+        _show_intents(list_intents(desk, name), desk.campaigns.get(name).settings.currency, Output(json))
+        return
+    if not token:
+        raise UsageError(f"paying needs the platform's API token: --token or the environment variable {TOKEN}")
     _report(pay_decisions(desk, name, _platform(desk, name, token)), Output(json))
+
+
+def _show_intents(intents: list[Intent], currency: str, output: Output) -> None:
+    output.result([intent._asdict() for intent in intents])
+    for one in intents:
+        what = f"{one.what} {currency}{one.amount}" if one.amount else f"{one.what} {counted(one.answers, 'answers')}"
+        output.show(cell(f"  {what}: worker {one.worker}, session {one.session or '-'}, study {one.study or '-'}"))
+    output.show(f"would send: {counted(len(intents), 'decisions and bonuses')}.")
+
+
+@campaign.command("payments")
+@grouped
+def payments(place: Place, name: Name, *, printing: Printing) -> None:
+    """List every bonus payment to a campaign's workers and where it stands: intended, sending, sent, paid, failed."""
+    rows = open_desk(place).payments.all(name)
+    output = printing.out
+    output.result([{**asdict(row), "amount": str(row.amount), "paid_before": str(row.paid_before)} for row in rows])
+    cells = [(str(row.id), row.worker, row.session, str(row.amount), row.state, row.detail) for row in rows]
+    heads = ("payment", "worker", "session", "amount", "state", "detail")
+    output.show(TerminalTable(heads, cells) if cells else "No bonus was sent yet.")
+
+
+@campaign.command("settle")
+def settle(
+    place: Place,
+    name: Name,
+    payment: Annotated[int, typer.Argument(help="The payment's id, as `campaign payments` shows it.")],
+    paid: Annotated[bool, typer.Option("--paid/--unpaid", help="What you saw on the platform.")],
+    json: Json = False,
+) -> None:
+    """Settle a bonus of which nobody knows whether it arrived, after looking at the platform. An unpaid one is owed
+    again and sent by the next `campaign pay`."""
+    output = Output(json)
+    settled = open_desk(place).payments.settle(name, payment, paid=paid, actor=ACTOR)
+    state = "paid" if paid else "failed"
+    output.result({"payment": payment, "state": state})
+    output.show(plain(f"payment {payment} of {settled.amount} to {settled.worker}: {'paid' if paid else 'not paid'}"))
+
+
+@campaign.command("places")
+def places(
+    place: Place,
+    name: Name,
+    more: Annotated[int, typer.Argument(help="How many more people may take part.", min=1)],
+    token: Token,
+    json: Json = False,
+) -> None:
+    """Let more people take part in a campaign's published study on the platform: publish a few places first, look at
+    the answers, then add places in steps."""
+    desk, output = open_desk(place), Output(json)
+    total = _platform(desk, name, token).add_places(more)
+    output.result({"places": total})
+    output.show(f"{counted(more, 'places')} added; the study has {total} now.")
+
+
+@campaign.command("request-return")
+def request_return(place: Place, name: Name, worker: Worker, reason: Reason, token: Token, json: Json = False) -> None:
+    """Ask a worker to return their submission on the platform, instead of rejecting it. If they do, `campaign follow`
+    takes it over."""
+    from pyramidion.campaigns.sync import request_returns
+
+    desk, output = open_desk(place), Output(json)
+    asked = request_returns(desk, name, worker, reason, _platform(desk, name, token))
+    output.result({"sessions": asked})
+    output.show(f"asked {plain(worker)} to return {counted(len(asked), 'sessions')}.")
 
 
 @campaign.command("follow")

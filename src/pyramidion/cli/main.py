@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pyramidion.cli import analyze, annotate, auto, convert, decisions, doctor, judge, report, score, study
+from pyramidion.cli import analyze, annotate, auto, backup, convert, doctor, forgetting, judge, report, score, study
 from pyramidion.cli.options import AT_THE_END, Annotators, Printing, PyramidName, Reading, StudyPath, Weights, grouped
 from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError
@@ -104,7 +104,10 @@ app.command("init")(study.init)
 app.command("import")(study.import_)
 app.command("account")(study.account)
 app.command("serve")(study.serve)
-app.add_typer(decisions.campaign, name="campaign")
+app.command("backup")(backup.backup)
+app.command("restore")(backup.restore_)
+app.command("verify")(backup.verify_)
+app.add_typer(forgetting.campaign, name="campaign")
 app.add_typer(annotate.annotate, name="annotate")
 app.add_typer(analyze.analyze, name="analyze")
 app.add_typer(auto.auto, name="auto")

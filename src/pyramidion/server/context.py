@@ -21,7 +21,7 @@ from starlette.concurrency import run_in_threadpool
 from pyramidion.annotation.desk import AnnotationDesk
 from pyramidion.annotation.suggestions import Suggester
 from pyramidion.campaigns.desk import CampaignDesk
-from pyramidion.campaigns.platforms.local import read_worker
+from pyramidion.campaigns.platforms.local import Pass, read_pass
 from pyramidion.campaigns.platforms.prolific import Webhooks
 from pyramidion.campaigns.statements import live_checks
 from pyramidion.campaigns.workers import Worker
@@ -39,6 +39,11 @@ NOT_INVITED = "open your personal invitation link first"
 
 
 _templates = Environment(loader=FileSystemLoader(PAGES / "templates"), autoescape=select_autoescape(["html"]))
+
+
+def work_path(campaign: str) -> str:
+    """Where a worker's page sends everything about one campaign."""
+    return f"/api/work/{quote(campaign, safe='')}"
 
 
 def render(name: str, status: int = 200, **values: Any) -> HTMLResponse:
@@ -187,13 +192,13 @@ Ctx = Annotated[Context, Depends(context)]
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A visitor with a signed worker cookie; nobody else can see a task."""
+    """A visitor with a signed pass to this campaign; nobody else can see a task."""
 
     ctx: Context
-    id: str
+    who: Pass
 
     def worker(self) -> Worker:
-        worker = self.ctx.desk.workers.get(self.id)
+        worker = self.ctx.desk.workers.get(self.who.worker)
         if worker is None:
             raise HTTPException(401, NOT_INVITED)
         return worker
@@ -206,20 +211,23 @@ class Visit:
         return worker
 
 
-async def visit(request: Request) -> Visit:
+async def visit(campaign: str, request: Request) -> Visit:
+    """The cookie is sent to the addresses of one campaign only, and is good for no other."""
     ctx = await context(request)
     try:
-        id = read_worker(ctx.secret, request.cookies.get(WORKER_COOKIE, ""), max_age=WORKER_SECONDS)
+        who = read_pass(ctx.secret, request.cookies.get(WORKER_COOKIE, ""), max_age=WORKER_SECONDS)
     except InputError:
         raise HTTPException(401, NOT_INVITED) from None
-    return Visit(ctx, id)
+    if who.campaign != campaign:
+        raise HTTPException(401, NOT_INVITED)
+    return Visit(ctx, who)
 
 
-async def visit_of_own_page(request: Request) -> Visit:
+async def visit_of_own_page(campaign: str, request: Request) -> Visit:
     """Required for changes: only our own pages set this header; a form on another site cannot."""
     if request.headers.get("x-requested-with") != "pyramidion":
         raise HTTPException(403, "this request did not come from the task page")
-    return await visit(request)
+    return await visit(campaign, request)
 
 
 def current_account(request: Request, ctx: Ctx) -> Account:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import time
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Form, HTTPException, Request
-from fastapi.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from fastapi.responses import RedirectResponse, Response, StreamingResponse
 
-from pyramidion.campaigns.platforms.local import open_token, sign_worker
+from pyramidion.campaigns.platforms import Arrival
+from pyramidion.campaigns.platforms.local import Local, Pass, open_token, sign_pass
 from pyramidion.campaigns.sync import confirm_arrival, platform_of
-from pyramidion.campaigns.workers import Worker
-from pyramidion.errors import InputError, UsageError
+from pyramidion.campaigns.workers import Entry
+from pyramidion.errors import InputError, UnknownError, UsageError
 from pyramidion.server.context import (
     SESSION_COOKIE,
     WORKER_COOKIE,
@@ -23,6 +25,7 @@ from pyramidion.server.context import (
     Viewer,
     current_account,
     render,
+    work_path,
 )
 from pyramidion.server.security import safe_path
 from pyramidion.study.records import to_records
@@ -39,37 +42,57 @@ def join(token: str, ctx: Ctx) -> Response:
     try:
         campaign, person = open_token(ctx.secret, token)
         ctx.desk.campaigns.get(campaign)
-    except (InputError, UsageError):
-        return PlainTextResponse("This invitation link is not valid. Ask the person who sent it for a new one.", 404)
-    return _welcome(ctx, ctx.desk.workers.join("local", person), campaign)
+    except (InputError, UnknownError):
+        return _notice(404, "This link is not valid", "Ask the person who sent the invitation for a new one.")
+    return _welcome(ctx, ctx.desk.workers.enter(campaign, Arrival(Local.name, person, study=campaign)))
 
 
 @router.get("/enter/{campaign}")
 def enter(campaign: str, request: Request, ctx: Ctx) -> Response:
     """The way in from a platform, whose ids come as query parameters."""
-    wanted = ctx.desk.campaigns.get(campaign)
     try:
-        platform = platform_of(wanted, ctx.secret, ctx.api_token)
+        platform = platform_of(ctx.desk.campaigns.get(campaign), ctx.secret, ctx.api_token)
         arrival = platform.arrival(dict(request.query_params))
         confirm_arrival(platform, arrival)
+        entry = ctx.desk.workers.enter(campaign, arrival)
+    except UnknownError:
+        return _no_campaign()
     except (InputError, UsageError) as error:
-        return PlainTextResponse(str(error), 400)
-    return _welcome(ctx, ctx.desk.workers.join(arrival.platform, arrival.external, arrival.session), campaign)
+        return _notice(400, "This link does not work", str(error))
+    return _welcome(ctx, entry)
 
 
-def _welcome(ctx: Context, worker: Worker, campaign: str) -> Response:
-    response = RedirectResponse(f"/work/{campaign}", 303)
-    _set_cookie(ctx, response, WORKER_COOKIE, sign_worker(ctx.secret, worker.id, time.time()), WORKER_SECONDS, "lax")
+def _welcome(ctx: Context, entry: Entry) -> Response:
+    """The pass is for this campaign only: somebody in two campaigns has two, each with its own session."""
+    response = RedirectResponse(f"/work/{quote(entry.campaign, safe='')}", 303)
+    cookie = sign_pass(ctx.secret, Pass(entry.worker, entry.campaign, entry.id), time.time())
+    _set_cookie(ctx, response, WORKER_COOKIE, cookie, WORKER_SECONDS, "lax", work_path(entry.campaign))
     return response
 
 
-def _set_cookie(ctx: Context, response: Response, name: str, value: str, seconds: int, site: Any) -> None:
-    response.set_cookie(name, value, max_age=seconds, httponly=True, samesite=site, secure=ctx.secure_cookies)
+def _set_cookie(
+    ctx: Context, response: Response, name: str, value: str, seconds: int, site: Any, path: str = "/"
+) -> None:
+    response.set_cookie(
+        name, value, max_age=seconds, path=path, httponly=True, samesite=site, secure=ctx.secure_cookies
+    )
 
 
 @router.get("/work/{campaign}")
 def work(campaign: str, ctx: Ctx) -> Response:
-    return render("worker.html", campaign=ctx.desk.campaigns.get(campaign).name)
+    try:
+        return render("worker.html", campaign=ctx.desk.campaigns.get(campaign).name)
+    except UnknownError:
+        return _no_campaign()
+
+
+def _no_campaign() -> Response:
+    """Strangers do not learn what other campaigns there are."""
+    return _notice(404, "There is nothing here", "Open the link of your invitation exactly as you received it.")
+
+
+def _notice(status: int, title: str, text: str) -> Response:
+    return render("notice.html", status, title=title, text=text)
 
 
 # -- managers ------------------------------------------------------------------------------------------------

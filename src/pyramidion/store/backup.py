@@ -146,7 +146,7 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _copy_rows(source: Connection, target: Connection, progress: Progress) -> None:
+def _copy_rows(source: Connection, target: Connection, progress: Progress = _silently) -> None:
     """Copy the rows of all tables, those that are referred to first."""
     tables = schema.metadata.sorted_tables
     total = sum(source.execute(select(func.count()).select_from(table)).scalar_one() for table in tables)
@@ -213,7 +213,7 @@ def check_file(path: Path) -> list[Problem]:
     return problems
 
 
-def _secret_in(path: Path) -> str | None:
+def secret_in(path: Path) -> str | None:
     """The secret of the study in a file; None if there is none."""
     try:
         with closing(read_only(path)) as file:
@@ -225,7 +225,7 @@ def _secret_in(path: Path) -> str | None:
 # -- restore -------------------------------------------------------------------------------------------------
 
 
-def restore(backup: Path, place: str, *, force: bool = False, progress: Progress = _silently) -> RestoreReport:
+def restore(backup: Path, place: str, *, force: bool = False) -> RestoreReport:
     """Make a study database of a backup: a new file, or tables in an empty PostgreSQL database.
 
     With ``force`` a study that is there is kept under another name: another file, or another schema. The backup itself
@@ -235,7 +235,7 @@ def restore(backup: Path, place: str, *, force: bool = False, progress: Progress
         raise UsageError(f"{backup} is not a file")
     if problems := check_file(backup):
         raise InputError(problems)
-    secret = _secret_in(backup)
+    secret = secret_in(backup)
     if secret is None:
         raise UsageError(f"{backup} contains no study")
     aside = f"before_restore_{time.strftime('%Y%m%d_%H%M%S')}"
@@ -248,7 +248,7 @@ def restore(backup: Path, place: str, *, force: bool = False, progress: Progress
         opened = Database.open(copy)
         try:
             with Database.filling(place, first=room.make) as target, opened.snapshot() as source:
-                _copy_rows(source, target, progress)
+                _copy_rows(source, target)
         except DatabaseError as error:
             raise UsageError(f"nothing was restored: {str(error.orig).splitlines()[0]}") from None
         finally:
@@ -281,7 +281,7 @@ def _restore_file(backup: Path, path: Path, force: bool, aside: str, secret: str
         replaced = path.exists()
         if replaced:
             _end_use(path)
-            forgotten = _tombstones_in(path) if _secret_in(path) == secret else {}
+            forgotten = _tombstones_in(path) if secret_in(path) == secret else {}
             for suffix in ("", "-wal"):  # the second only of a damaged file that could not be closed
                 if (old := Path(f"{path}{suffix}")).exists():
                     old.rename(f"{kept}{suffix}")

@@ -358,10 +358,10 @@ class Database:
                 connection.exec_driver_sql(f"VACUUM (FULL) {table.name}")
 
 
-def insert_if_new(connection: Connection, table: Table, **row: Any) -> None:
-    """Add a row unless its key is there, also when somebody else adds it at this moment."""
+def insert_if_new(connection: Connection, table: Table, **row: Any) -> bool:
+    """Add a row unless its key is there, also when somebody else adds it at this moment; whether it was added."""
     dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    connection.execute(dialect.insert(table).values(**row).on_conflict_do_nothing())
+    return connection.execute(dialect.insert(table).values(**row).on_conflict_do_nothing()).rowcount > 0
 
 
 def _shown(place: str | Path) -> str:

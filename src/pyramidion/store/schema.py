@@ -164,9 +164,9 @@ payments = Table(
     Column("changed", Float, nullable=False),
     Column("detail", Text, nullable=False, server_default=""),
 )
-"""Bonuses on their way, written before the platform is asked. ``state`` is intended, sending, paid, failed or unknown;
-``reference`` is the platform's id of the payment and ``paid_before`` what it had paid on top of this session until
-then, so that a payment whose reply was lost can be looked up instead of being repeated."""
+"""Bonuses on their way, written before the platform is asked (see pyramidion.campaigns.payments). ``reference`` is the
+platform's id of the payment, and ``paid_before`` what was paid on top of this session until then, so that a payment
+whose reply was lost can be looked up instead of being repeated."""
 
 platform_events = Table(
     "platform_events",

@@ -49,9 +49,10 @@ class FakeProlific:
     def __init__(self) -> None:
         self.url = ""
         self.studies: list[dict[str, Any]] = []
-        self.submissions: dict[str, dict[str, str]] = {}
+        self.submissions: dict[str, dict[str, Any]] = {}
         self.bonuses: dict[str, str] = {}
         self.paid: list[str] = []
+        self.places = 30
         self.calls: list[Call] = []
         self.faults: deque[Fault | None] = deque()
         self.closing = threading.Event()
@@ -77,6 +78,10 @@ class FakeProlific:
             ("GET", "/api/v1/studies/([^/]+)/submissions/", self._list),
             ("GET", "/api/v1/submissions/([^/]+)/", self._get),
             ("POST", "/api/v1/submissions/([^/]+)/transition/", self._transition),
+            ("POST", "/api/v1/submissions/([^/]+)/request-return/", self._request_return),
+            ("POST", "/api/v1/submissions/bulk-approve/", self._bulk_approve),
+            ("GET", "/api/v1/studies/([^/]+)/", self._study),
+            ("PATCH", "/api/v1/studies/([^/]+)/", self._study),
             ("POST", "/api/v1/submissions/bonus-payments/", self._prepare),
             ("POST", "/api/v1/bulk-bonus-payments/([^/]+)/pay/", self._pay),
         ]
@@ -107,16 +112,38 @@ class FakeProlific:
         submission["status"] = {"APPROVE": "APPROVED", "REJECT": "REJECTED"}[action]
         return 200, submission
 
+    def _request_return(self, _call: Call, id: str) -> tuple[int, Any]:
+        return 200, self._known(id)
+
+    def _bulk_approve(self, call: Call) -> tuple[int, Any]:
+        for id in call.body["submission_ids"]:
+            if self._known(id)["status"] not in {"AWAITING REVIEW", "APPROVED"}:
+                raise ApiError(400, "Bad request", f"{id} is {self._known(id)['status']}")
+        for id in call.body["submission_ids"]:
+            self._known(id)["status"] = "APPROVED"
+        return 200, "in progress"
+
+    def _study(self, call: Call, id: str) -> tuple[int, Any]:
+        self.places = (call.body or {}).get("total_available_places", self.places)
+        return 200, {"id": id, "total_available_places": self.places}
+
     def _prepare(self, call: Call) -> tuple[int, Any]:
+        for line in call.body["csv_bonuses"].splitlines():
+            self._known(line.split(",")[0])
         id = f"bulk{len(self.bonuses) + 1}"
         self.bonuses[id] = call.body["csv_bonuses"]
         return 201, {"id": id, "study": call.body["study_id"]}
 
     def _pay(self, _call: Call, id: str) -> tuple[int, Any]:
+        if id not in self.bonuses:
+            raise ApiError(404, "Not found", f"no bonus payment {id}")
         self.paid.append(self.bonuses[id])
+        for line in self.bonuses[id].splitlines():
+            session, amount = line.split(",")
+            self.submissions[session].setdefault("bonus_payments", []).append(float(amount) * 100)
         return 202, None
 
-    def _known(self, id: str) -> dict[str, str]:
+    def _known(self, id: str) -> dict[str, Any]:
         if id not in self.submissions:
             raise ApiError(404, "Not found", f"no submission {id}")
         return self.submissions[id]
@@ -131,6 +158,9 @@ def _handler(fake: FakeProlific) -> type[BaseHTTPRequestHandler]:
             self._serve()
 
         def do_POST(self) -> None:
+            self._serve()
+
+        def do_PATCH(self) -> None:
             self._serve()
 
         def _serve(self) -> None:

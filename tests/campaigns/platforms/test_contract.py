@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from urllib.parse import urlsplit
 
 import pytest
@@ -36,7 +37,9 @@ class Case:
 def local() -> Case:
     platform = Local(SECRET, "judge", DONE)
     params = {"token": invite(SECRET, "judge", "s1")}
-    return Case(platform, params, Arrival("local", "s1", "", "judge"), {"token": invite(SECRET, "write", "s1")})
+    return Case(
+        platform, params, Arrival("local", "s1", "", "judge", verified=True), {"token": invite(SECRET, "write", "s1")}
+    )
 
 
 def connect() -> Case:
@@ -127,6 +130,13 @@ def test_nobody_is_sent_anywhere_else(make: Callable[[str], Platform], url: str)
         make(url)
 
 
+@every_platform
+def test_those_who_stop_early_go_elsewhere_or_nowhere(make: Callable[[], Case]) -> None:
+    platform = make().platform
+    assert platform.completion_url("s1", early=True) is None
+    assert "cc=EARLY" in str(Prolific(STUDY, "C0DE", early_code="EARLY").completion_url("s1", early=True))
+
+
 def test_nobody_is_sent_anywhere_where_nothing_is_set() -> None:
     for platform in (Local(SECRET, "c"), Connect("x"), Prolific(STUDY), Simulated()):
         assert platform.completion_url("s1") is None
@@ -140,7 +150,11 @@ def test_what_it_cannot_do_it_says(make: Callable[[], Case]) -> None:
     for refused in (
         lambda: platform.approve(["s1"]),
         lambda: platform.reject("s1", REASON),
-        lambda: platform.bonus("p-s1", 1, "good"),
+        lambda: platform.request_return("s1", ["Did not finish the study"]),
+        lambda: platform.prepare_bonus("s1", 1),
+        lambda: platform.pay_bonus("bonus-1"),
+        lambda: platform.bonuses_paid("s1"),
+        lambda: platform.add_places(5),
         platform.submissions,
     ):
         with pytest.raises(pyr.UsageError, match=f"{platform.name}.*(cannot|token)"):
@@ -185,23 +199,56 @@ def test_unknown_sessions_are_not_decided_on(paying: Platform) -> None:
 @pytest.mark.parametrize("amount", [0, -1, "1.234", "x", float("nan"), float("inf"), "1e9999"])
 def test_impossible_amounts_are_refused(paying: Platform, amount: float | str) -> None:
     with pytest.raises(pyr.UsageError, match="money"):
-        paying.bonus("p-s1", amount, "good")
+        paying.prepare_bonus("s1", amount)
 
 
-def test_bonuses_go_to_sound_ids_only(paying: Platform) -> None:
-    paying.bonus("p-s1", 0.1, "good")
+def test_a_bonus_is_paid_for_a_session_when_told_to(paying: Platform) -> None:
+    assert paying.bonuses_paid("s1") == 0
+    reference = paying.prepare_bonus("s1", 0.1)
+    other = paying.prepare_bonus("s2", "2.50")
+    assert reference != other
+    assert paying.bonuses_paid("s1") == 0, "announced, not paid"
+    paying.pay_bonus(reference)
+    assert (paying.bonuses_paid("s1"), paying.bonuses_paid("s2")) == (Decimal("0.10"), 0)
+    paying.pay_bonus(reference)
+    assert paying.bonuses_paid("s1") == Decimal("0.20"), "paying twice pays twice"
+    with pytest.raises(pyr.PyramidionError, match="bonus-99"):
+        paying.pay_bonus("bonus-99")
+
+
+def test_bonuses_go_to_known_sessions_only(paying: Platform) -> None:
     with pytest.raises(pyr.UsageError, match="letters, digits"):
-        paying.bonus("p-s1,100\np-s2", 1, "good")
+        paying.prepare_bonus("s1,100\ns2", 1)
+    with pytest.raises(pyr.PyramidionError, match="unknown1"):
+        paying.prepare_bonus("unknown1", 1)
+
+
+def test_people_are_asked_to_return_a_session(paying: Platform) -> None:
+    paying.request_return("s1", ["Did not finish the study"])
+    assert states(paying)["s1"] == "AWAITING REVIEW", "they have not done it yet"
+    with pytest.raises(pyr.PyramidionError, match="unknown1"):
+        paying.request_return("unknown1", ["Did not finish the study"])
+
+
+def test_places_are_added_in_steps(paying: Platform) -> None:
+    first = paying.add_places(5)
+    assert paying.add_places(10) == first + 10
+    for none in (0, -5):
+        with pytest.raises(pyr.UsageError, match="one or more"):
+            paying.add_places(none)
 
 
 def test_the_simulated_platform_keeps_books() -> None:
-    platform = Simulated()
+    platform = Simulated(places=3)
     platform.arrival({"worker": "w", "session": "s1", "study": "rehearsal"})
     assert states(platform) == {"s1": "ACTIVE"}
+    platform.request_return("s1", ["no answers"])
     platform.reject("s1", "fast")
-    platform.bonus("w", "1.50", "good")
+    platform.pay_bonus(platform.prepare_bonus("s1", "1.50"))
     assert platform.reasons == {"s1": "fast"}
-    assert [(who, str(amount), why) for who, amount, why in platform.bonuses] == [("w", "1.50", "good")]
+    assert platform.return_requests == {"s1": ("no answers",)}
+    assert platform.bonuses == [("s1", Decimal("1.50"))]
+    assert platform.add_places(2) == 5
 
 
 @pytest.mark.parametrize("names", [("a", "a", "b"), ("a b", "c", "d"), ("", "c", "d")])

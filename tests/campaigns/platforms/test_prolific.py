@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 from tests.campaigns.platforms.fake_prolific import STUDY, TOKEN, FakeProlific, Fault
@@ -119,7 +120,7 @@ def test_refused_approvals_are_named_and_the_others_done(client: Client, prolifi
 def test_rejections_carry_message_and_category(client: Client, prolific: FakeProlific) -> None:
     prolific.add("s1", "s2")
     platform = Prolific(STUDY, client=client)
-    platform.reject("s1", MESSAGE, category="LOW_EFFORT")
+    platform.reject("s1", MESSAGE, "LOW_EFFORT")
     assert prolific.calls[-1].body == {"action": "REJECT", "message": MESSAGE, "rejection_category": "LOW_EFFORT"}
     with pytest.raises(PlatformError, match="at least 100 characters"):
         platform.reject("s2", "too fast")
@@ -127,9 +128,12 @@ def test_rejections_carry_message_and_category(client: Client, prolific: FakePro
 
 
 def test_bonuses_are_prepared_and_paid_once(client: Client, prolific: FakeProlific) -> None:
-    Prolific(STUDY, client=client).bonus("p-s1", 0.1, "good")
-    client.pay_bonuses(STUDY, {"a": 1, "b": "2.5"})
-    assert prolific.paid == ["p-s1,0.10", "a,1.00\nb,2.50"]
+    prolific.add("s1", "s2")
+    platform = Prolific(STUDY, client=client)
+    platform.pay_bonus(platform.prepare_bonus("s1", 0.1))
+    client.pay_bonuses(client.prepare_bonuses(STUDY, {"s1": 1, "s2": "2.5"}))
+    assert prolific.paid == ["s1,0.10", "s1,1.00\ns2,2.50"]
+    assert (platform.bonuses_paid("s1"), platform.bonuses_paid("s2")) == (Decimal("1.10"), Decimal("2.50"))
 
 
 @pytest.mark.parametrize("id", ["../studies", "a/b", "a?b", "", "a b", "x" * 101])
@@ -138,7 +142,7 @@ def test_ids_cannot_leave_their_place_in_an_address(client: Client, prolific: Fa
         with pytest.raises(pyr.UsageError, match="letters, digits"):
             call(id)
     with pytest.raises(pyr.UsageError, match="letters, digits"):
-        client.pay_bonuses(STUDY, {id: 1})
+        client.prepare_bonuses(STUDY, {id: 1})
     assert prolific.calls == []
 
 
@@ -204,9 +208,10 @@ def test_approving_the_rejected_is_an_error(client: Client, prolific: FakeProlif
 def test_money_is_never_sent_twice(
     impatient: Client, prolific: FakeProlific, pauses: list[float], fault: Fault, step: int
 ) -> None:
+    prolific.add("s1")
     prolific.faults.extend([*[None] * step, replace(fault, after=True)])
-    with pytest.raises(PlatformError, match="pay a bonus"):
-        impatient.pay_bonuses(STUDY, {"a": 1})
+    with pytest.raises(PlatformError, match="bonus"):
+        impatient.pay_bonuses(impatient.prepare_bonuses(STUDY, {"s1": 1}))
     assert (len(prolific.calls), pauses) == (1 + step, [])
     assert len(prolific.bonuses) == 1
     assert len(prolific.paid) == step
@@ -215,7 +220,7 @@ def test_money_is_never_sent_twice(
 def test_a_lost_answer_about_money_says_to_look_first(impatient: Client, prolific: FakeProlific) -> None:
     prolific.faults.append(Fault(hang=True))
     with pytest.raises(PlatformError, match="check on Prolific before you try again"):
-        impatient.pay_bonuses(STUDY, {"a": 1})
+        impatient.pay_bonuses(impatient.prepare_bonuses(STUDY, {"s1": 1}))
     assert prolific.paid == []
 
 
@@ -231,7 +236,7 @@ def test_nobody_there_is_said_plainly(pauses: list[float]) -> None:
         with pytest.raises(PlatformError, match="could not be asked to look up submission s1") as caught:
             client.submission("s1")
         with pytest.raises(PlatformError) as sure:
-            client.pay_bonuses(STUDY, {"a": 1})
+            client.pay_bonuses("bulk1")
     assert caught.value.status is None
     assert "before you try again" not in str(sure.value)  # it was certainly not done
 

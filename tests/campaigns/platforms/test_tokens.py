@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pyramidion as pyr
-from pyramidion.campaigns.platforms.local import invite, open_token, read_worker, sign_worker
+from pyramidion.campaigns.platforms.local import Pass, invite, open_token, read_pass, sign_pass
 
 SECRET = b"0123456789abcdef0123456789abcdef"
 names = st.text(min_size=1, max_size=100)
@@ -41,12 +41,13 @@ def test_names_have_limits(campaign: str, person: str) -> None:
         invite(SECRET, campaign, person)
 
 
-TOKENS = (invite(SECRET, "judge", "ann"), sign_worker(SECRET, "wabc", 1000.0))
+WHO = Pass("wabc", "judge", 7)
+TOKENS = (invite(SECRET, "judge", "ann"), sign_pass(SECRET, WHO, 1000.0))
 
 
 def refused(sealed: str, kind: int) -> None:
     with pytest.raises(pyr.InputError, match="not valid"):
-        _ = open_token(SECRET, sealed) if kind == 0 else read_worker(SECRET, sealed, 10, now=1000.0)
+        _ = open_token(SECRET, sealed) if kind == 0 else read_pass(SECRET, sealed, 10, now=1000.0)
 
 
 @pytest.mark.parametrize("kind", [0, 1])
@@ -91,7 +92,7 @@ def test_tokens_of_another_study_are_refused() -> None:
 def test_an_invitation_is_no_cookie_and_a_cookie_no_invitation() -> None:
     refused(TOKENS[1], 0)
     refused(TOKENS[0], 1)
-    assert sign_worker(SECRET, "judge", 5).split(".")[1] != ""
+    assert sign_pass(SECRET, WHO, 5).split(".")[1] != ""
 
 
 def test_another_version_is_refused() -> None:
@@ -99,14 +100,14 @@ def test_another_version_is_refused() -> None:
 
 
 def test_cookies_expire() -> None:
-    cookie = sign_worker(SECRET, "wabc", 1000.9)
-    assert read_worker(SECRET, cookie, 60, now=1000.0) == "wabc"
-    assert read_worker(SECRET, cookie, 60, now=1060.0) == "wabc"
+    cookie = sign_pass(SECRET, WHO, 1000.9)
+    assert read_pass(SECRET, cookie, 60, now=1000.0) == WHO
+    assert read_pass(SECRET, cookie, 60, now=1060.0) == WHO
     for now in (1061.0, 900.0, 0.0):
         with pytest.raises(pyr.InputError, match="expired"):
-            read_worker(SECRET, cookie, 60, now=now)
+            read_pass(SECRET, cookie, 60, now=now)
     with pytest.raises(pyr.InputError, match="expired"):
-        read_worker(SECRET, cookie, 60)
+        read_pass(SECRET, cookie, 60)
 
 
 def test_a_short_secret_signs_nothing() -> None:

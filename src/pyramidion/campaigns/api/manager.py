@@ -53,7 +53,7 @@ class StateRequest(BaseModel):
 
 
 class WorkerDecisionRequest(BaseModel):
-    """approve, reject and, with block, ``remove_answers`` apply to the answers to one campaign."""
+    """approve, reject, bonus and, with block, ``remove_answers`` are about the work on one campaign."""
 
     action: Literal["approve", "reject"] | WorkerChoice
     reason: Reason
@@ -194,7 +194,7 @@ def decide_about_worker(worker: str, body: WorkerDecisionRequest, ctx: Ctx, acco
         raise HTTPException(422, "a bonus needs an amount")
     if body.remove_answers and body.action != "block":
         raise HTTPException(422, "answers are removed only with a block")
-    if not body.campaign and (body.remove_answers or body.action in {"approve", "reject"}):
+    if not body.campaign and (body.remove_answers or body.action in {"approve", "reject", "bonus"}):
         raise HTTPException(422, "name the campaign")
     how: dict[str, Any] = {"actor": account.name, "reason": body.reason}
     if body.action == "approve" or body.action == "reject":
@@ -202,7 +202,7 @@ def decide_about_worker(worker: str, body: WorkerDecisionRequest, ctx: Ctx, acco
     if body.remove_answers:
         done = block_and_remove(ctx.desk, worker, body.campaign, **how)
         return done.rejected.as_dict() | {"removed": done.rejected.removed + done.reopened.removed}
-    decide_worker(ctx.desk, body.action, worker, amount=body.amount, **how)
+    decide_worker(ctx.desk, body.action, worker, amount=body.amount, campaign=body.campaign, **how)
     return {}
 
 

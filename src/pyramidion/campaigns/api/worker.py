@@ -15,10 +15,11 @@ from pyramidion.campaigns.assignments import Receipt, SubmissionConflictError
 from pyramidion.campaigns.platforms.prolific import SIGNATURE_HEADER, TIMESTAMP_HEADER
 from pyramidion.campaigns.statements import live_checks
 from pyramidion.campaigns.sync import follow_message, platform_of
+from pyramidion.campaigns.tables import StoredAnswer
 from pyramidion.campaigns.tasks import check_answer, task_page
 from pyramidion.campaigns.workers import CHECK_TRIES, Worker
 from pyramidion.errors import InputError
-from pyramidion.server.context import Context, Ctx, OwnPage, Visitor
+from pyramidion.server.context import Context, Ctx, OwnPage, Visit, Visitor
 from pyramidion.study import Campaign
 from pyramidion.study.tasks import TaskKind
 
@@ -84,10 +85,11 @@ class Statements(BaseModel):
 @router.get("/api/work/{campaign}", tags=["work"])
 async def next_work(campaign: str, visit: Visitor) -> JSONResponse:
     """What this worker should see now."""
-    return JSONResponse(await visit.ctx.turns.take(lambda: _next_work(visit.ctx, visit.worker(), campaign)))
+    return JSONResponse(await visit.ctx.turns.take(lambda: _next_work(visit, campaign)))
 
 
-def _next_work(ctx: Context, worker: Worker, campaign: str) -> dict[str, Any]:
+def _next_work(visit: Visit, campaign: str) -> dict[str, Any]:
+    ctx, worker = visit.ctx, visit.worker()
     about = ctx.campaign(campaign)
     if worker.blocked:
         return {"state": "blocked"}
@@ -95,7 +97,7 @@ def _next_work(ctx: Context, worker: Worker, campaign: str) -> dict[str, Any]:
         tries, passed = ctx.desk.workers.check_state(campaign, worker.id)
         if not passed:
             return _check_state(about, tries)
-    lease = ctx.desk.assignments.lease(campaign, worker.id)
+    lease = ctx.desk.assignments.lease(campaign, worker.id, visit.who.entry)
     if lease is None:
         return _nothing_left(ctx, ctx.desk.campaigns.get(campaign))
     return {
@@ -145,36 +147,49 @@ def answer_check(campaign: str, body: CheckAnswers, visit: OwnPage) -> dict[str,
     return {"passed": passed, "tries_left": max(0, CHECK_TRIES - tries), "wrong": [] if passed else wrong}
 
 
-@router.put("/api/assignments/{assignment}/draft", tags=["work"])
+@router.put("/api/work/{campaign}/{assignment}/draft", tags=["work"])
 async def save_draft(assignment: AssignmentId, body: Draft, visit: OwnPage) -> JSONResponse:
     def save() -> float | None:
-        return visit.ctx.desk.assignments.save_draft(assignment, visit.welcome_worker().id, body.draft)
+        worker = visit.welcome_worker().id
+        _own_work(visit, assignment)
+        return visit.ctx.desk.assignments.save_draft(assignment, worker, body.draft)
 
     return JSONResponse({"expires": await visit.ctx.turns.take(save)})
 
 
-@router.post("/api/assignments/{assignment}/submit", tags=["work"])
+@router.post("/api/work/{campaign}/{assignment}/submit", tags=["work"])
 async def submit(assignment: AssignmentId, body: SubmitRequest, visit: OwnPage) -> JSONResponse:
     """Accept an answer. It is on disk before this returns; sending it again changes nothing."""
-    receipt = await visit.ctx.turns.take(lambda: _submit(visit.ctx, visit.welcome_worker(), assignment, body))
+    receipt = await visit.ctx.turns.take(lambda: _submit(visit, assignment, body))
     return JSONResponse({"counted": receipt.counted, "replayed": receipt.replayed})
 
 
-def _submit(ctx: Context, worker: Worker, assignment: int, body: SubmitRequest) -> Receipt:
-    work = ctx.desk.assignments.of_worker(assignment, worker.id)
-    if work is None:
+def _own_work(visit: Visit, assignment: int) -> StoredAnswer:
+    """An assignment of this entry: neither of another campaign nor of another session in the same person's name."""
+    work = visit.ctx.desk.assignments.of_worker(assignment, visit.who.worker)
+    if work is None or (work.campaign, work.entry) != (visit.who.campaign, visit.who.entry):
         raise SubmissionConflictError("this is not your task")
+    return work
+
+
+def _submit(visit: Visit, assignment: int, body: SubmitRequest) -> Receipt:
+    ctx, worker, work = visit.ctx, visit.welcome_worker(), _own_work(visit, assignment)
     page = task_page(ctx.study(), ctx.campaign(work.campaign), work.task, work.gold)
     return ctx.desk.assignments.submit(assignment, worker.id, body.key, check_answer(page, body.answer))
 
 
-@router.post("/api/assignments/{assignment}/return", tags=["work"])
+@router.post("/api/work/{campaign}/{assignment}/return", tags=["work"])
 async def give_back(assignment: AssignmentId, visit: OwnPage) -> JSONResponse:
-    await visit.ctx.turns.take(lambda: visit.ctx.desk.assignments.give_back(assignment, visit.worker().id))
+    def give() -> None:
+        worker = visit.worker().id
+        _own_work(visit, assignment)
+        visit.ctx.desk.assignments.give_back(assignment, worker)
+
+    await visit.ctx.turns.take(give)
     return JSONResponse({})
 
 
-@router.post("/api/statement-checks", tags=["work"])
+@router.post("/api/work/{campaign}/statements", tags=["work"])
 def check_statements(body: Statements, visit: OwnPage) -> dict[str, Any]:
     """What is wrong with statements, while they are being written."""
     visit.welcome_worker()

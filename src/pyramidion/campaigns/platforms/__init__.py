@@ -25,21 +25,30 @@ _ID = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_ID}}}")
 
 
 class PlatformError(PyramidionError):
-    """A platform refused, or could not be reached. ``status`` is its HTTP status, None where no answer came."""
+    """A platform refused, or could not be reached.
 
-    def __init__(self, what: str, status: int | None = None) -> None:
+    ``status`` is its HTTP status: None where no answer came, 400 also where it would have refused and was not asked.
+    ``unknown`` says that it may have been done all the same: look before you ask again.
+    """
+
+    def __init__(self, what: str, status: int | None = None, *, unknown: bool | None = None) -> None:
         self.status = status
+        self.unknown = (status is None or status >= 500) if unknown is None else unknown
         super().__init__(what)
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """An arriving person: the platform's ids for the person, their session and the study."""
+    """An arriving person: the platform's ids for the person, their session and the study.
+
+    ``verified`` says that nobody made these ids up: the platform signed them or confirmed them, or we signed them.
+    """
 
     platform: str
     external: str
     session: str = ""
     study: str = ""
+    verified: bool = False
 
 
 Outcome = Literal["approve", "reject", "withdraw", "leave"]
@@ -68,7 +77,11 @@ class Submission:
 
 @runtime_checkable
 class Platform(Protocol):
-    """``pays`` says whether the last four methods are supported; otherwise they raise UsageError."""
+    """``pays`` says whether the methods after ``completion_url`` are supported; otherwise they raise UsageError.
+
+    Those raise PlatformError where the platform refuses or cannot be reached. A session is one person's visit to the
+    study, under the platform's own id; everything that is decided or paid is about a session, never about a person.
+    """
 
     name: str
     pays: bool
@@ -77,18 +90,37 @@ class Platform(Protocol):
         """Who came, by the query parameters of the entry URL; raises InputError if these are invalid."""
         ...
 
-    def completion_url(self, session: str, /) -> str | None:
-        """Where the worker goes when nothing is left to do; None: nowhere."""
+    def completion_url(self, session: str, /, *, early: bool = False) -> str | None:
+        """Where the worker goes when nothing is left to do, or who stops ``early``; None: nowhere."""
         ...
 
     def approve(self, sessions: Sequence[str], /) -> None:
         """Pay for these sessions. Doing it twice pays once."""
         ...
 
-    def reject(self, session: str, reason: str, /) -> None: ...
+    def reject(self, session: str, reason: str, category: str = "OTHER", /) -> None:
+        """Do not pay for a session. The person is shown the reason; the platform knows the categories."""
+        ...
 
-    def bonus(self, external: str, amount: Amount, reason: str, /) -> None:
-        """Pay a person more. Doing it twice pays twice."""
+    def request_return(self, session: str, reasons: Sequence[str], /) -> None:
+        """Ask the person to return the session, so that it need not be rejected. They are shown the reasons."""
+        ...
+
+    def prepare_bonus(self, session: str, amount: Amount, /) -> str:
+        """Announce a bonus for one session; returns the platform's reference. Nothing is paid yet."""
+        ...
+
+    def pay_bonus(self, reference: str, /) -> None:
+        """Pay a prepared bonus. Doing it twice pays twice: after an error that is ``unknown``, compare
+        ``bonuses_paid`` before and after. A platform may take minutes to pay."""
+        ...
+
+    def bonuses_paid(self, session: str, /) -> Decimal | None:
+        """What the platform says it has paid on top for a session so far; None: it cannot say."""
+        ...
+
+    def add_places(self, more: int, /) -> int:
+        """Let so many more people take part in the published study; returns how many can in all."""
         ...
 
     def submissions(self) -> list[Submission]:
@@ -105,11 +137,23 @@ class WithoutMoney:
     def approve(self, _sessions: Sequence[str], /) -> None:
         self._cannot("approve work")
 
-    def reject(self, _session: str, _reason: str, /) -> None:
+    def reject(self, _session: str, _reason: str, _category: str = "OTHER", /) -> None:
         self._cannot("reject work")
 
-    def bonus(self, _external: str, _amount: Amount, _reason: str, /) -> None:
+    def request_return(self, _session: str, _reasons: Sequence[str], /) -> None:
+        self._cannot("ask for a session to be returned")
+
+    def prepare_bonus(self, _session: str, _amount: Amount, /) -> str:
+        self._cannot("prepare a bonus")
+
+    def pay_bonus(self, _reference: str, /) -> None:
         self._cannot("pay a bonus")
+
+    def bonuses_paid(self, _session: str, /) -> Decimal | None:
+        self._cannot("tell what was paid")
+
+    def add_places(self, _more: int, /) -> int:
+        self._cannot("add places")
 
     def submissions(self) -> list[Submission]:
         self._cannot("tell the state of a session")
@@ -148,6 +192,13 @@ def read_ids(params: Mapping[str, str], names: Iterable[str]) -> list[str]:
 def check_study(given: str, expected: str) -> None:
     if given != expected:
         raise InputError(Problem("study", "this link belongs to another study"))
+
+
+def check_places(more: int) -> int:
+    """So many more people; platforms do not take places back."""
+    if more < 1:
+        raise UsageError(f"places are added one or more at a time, not {more}")
+    return more
 
 
 def check_web_address(what: str, url: str) -> str:

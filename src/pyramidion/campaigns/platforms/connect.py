@@ -47,5 +47,5 @@ class Connect(WithoutMoney):
         check_study(study, self._study)
         return Arrival(self.name, person, session, study)
 
-    def completion_url(self, _session: str, /) -> str | None:
-        return self._completion
+    def completion_url(self, _session: str, /, *, early: bool = False) -> str | None:
+        return None if early else self._completion

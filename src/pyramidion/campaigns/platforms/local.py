@@ -54,18 +54,26 @@ def open_token(secret: bytes, token: str) -> Invitation:
     return Invitation(campaign, person)
 
 
-def sign_worker(secret: bytes, worker_id: str, issued: float) -> str:
-    """A cookie with the worker's id and the time."""
-    return _seal(secret, "worker", [worker_id, int(issued)])
+class Pass(NamedTuple):
+    """What a worker's cookie says: who they are, and by which entry they came to which campaign."""
+
+    worker: str
+    campaign: str
+    entry: int
 
 
-def read_worker(secret: bytes, cookie: str, max_age: float, *, now: float | None = None) -> str:
-    """The worker behind a cookie; raises InputError where it is forged or older than ``max_age`` seconds."""
-    worker, issued = _open(secret, "worker", cookie)
-    age = (time.time() if now is None else now) - issued
-    if not -CLOCK_SKEW <= age <= max_age:
+def sign_pass(secret: bytes, who: Pass, issued: float) -> str:
+    """A cookie with a pass and the time."""
+    return _seal(secret, "worker", [*who, int(issued)])
+
+
+def read_pass(secret: bytes, cookie: str, max_age: float, *, now: float | None = None) -> Pass:
+    """The pass in a cookie; raises InputError where it is forged or older than ``max_age`` seconds."""
+    content = _open(secret, "worker", cookie)
+    age = (time.time() if now is None else now) - content[-1]
+    if len(content) != 4 or not -CLOCK_SKEW <= age <= max_age:  # releases up to 0.1 gave one cookie for all campaigns
         raise InputError(Problem("cookie", "has expired; open your link again"))
-    return str(worker)
+    return Pass(*content[:3])
 
 
 def _seal(secret: bytes, purpose: Purpose, content: list[Any]) -> str:
@@ -109,7 +117,7 @@ class Local(WithoutMoney):
             raise InputError(Problem("parameter token", "is missing from the link"))
         invited = open_token(self._secret, params["token"])
         check_study(invited.campaign, self._campaign)
-        return Arrival(self.name, invited.person, study=invited.campaign)
+        return Arrival(self.name, invited.person, study=invited.campaign, verified=True)
 
-    def completion_url(self, _session: str, /) -> str | None:
-        return self._completion
+    def completion_url(self, _session: str, /, *, early: bool = False) -> str | None:
+        return None if early else self._completion

@@ -9,7 +9,8 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any, Literal
 from urllib.parse import urlencode, urlsplit
 
@@ -21,6 +22,7 @@ from pyramidion.campaigns.platforms import (
     Submission,
     cents,
     check_id,
+    check_places,
     check_study,
     check_web_address,
     is_id,
@@ -37,6 +39,7 @@ from pyramidion.errors import InputError, Problem, UsageError
 # repeated: if the reply is lost, a person has to check on Prolific before trying again.
 
 BASE_URL = "https://api.prolific.com"
+STUDIES, SUBMISSIONS = "/api/v1/studies/", "/api/v1/submissions/"
 TRIES = 4
 LONGEST_PAUSE = 30.0
 MAX_SHOWN = 500
@@ -116,12 +119,12 @@ class Client:
 
     def create_draft(self, draft: StudyDraft) -> str:
         """Make an unpublished study; returns its id."""
-        made = self._call("create a study", "POST", "/api/v1/studies/", draft.payload())
+        made = self._call("create a study", "POST", STUDIES, draft.payload())
         return _text(made, "id", "create a study")
 
     def submissions(self, study: str) -> list[Submission]:
         """All submissions of a study, page by page."""
-        path = f"/api/v1/studies/{check_id('a study id', study)}/submissions/"
+        path = f"{_study_path(study)}submissions/"
         doing = f"list the submissions of study {study}"
         return [_submission(item, doing) for item in self._items(path, doing)]
 
@@ -162,14 +165,52 @@ class Client:
             if error.status != 400 or self.submission(submission).outcome != action.lower():
                 raise
 
-    def pay_bonuses(self, study: str, amounts: Mapping[str, Amount]) -> None:
-        """Pay bonuses to participants of a study, in its currency. Calling this twice pays twice."""
-        lines = [f"{check_id('a participant id', who)},{cents(amount)}" for who, amount in amounts.items()]
+    def request_return(self, submission: str, reasons: Sequence[str]) -> None:
+        """Ask a participant to return a submission; Prolific writes them a message around the reasons."""
+        if not reasons:
+            raise UsageError("a request to return a submission needs a reason")
+        path = f"{_submission_path(submission)}request-return/"
+        body = {"request_return_reasons": list(reasons)}
+        self._call(f"ask for the return of submission {submission}", "POST", path, body)
+
+    def bulk_approve(self, submissions: Sequence[str]) -> None:
+        """Approve many submissions; Prolific does it in the background."""
+        ids = [check_id("a session id", id) for id in submissions]
+        body = {"submission_ids": ids}
+        self._call(f"approve {len(ids)} submissions", "POST", f"{SUBMISSIONS}bulk-approve/", body, repeatable=True)
+
+    def prepare_bonuses(self, study: str, amounts: Mapping[str, Amount]) -> str:
+        """Announce bonuses for submissions of a study, in its currency; returns the id to pay them by."""
+        lines = [f"{check_id('a session id', who)},{cents(amount)}" for who, amount in amounts.items()]
         body = {"study_id": check_id("a study id", study), "csv_bonuses": "\n".join(lines)}
-        doing = f"pay {len(lines)} bonuses" if len(lines) != 1 else "pay a bonus"
-        made = self._call(f"prepare to {doing}", "POST", "/api/v1/submissions/bonus-payments/", body)
-        prepared = check_id("the id of a bonus payment", _text(made, "id", doing))
-        self._call(doing, "POST", f"/api/v1/bulk-bonus-payments/{prepared}/pay/")
+        doing = f"prepare {len(lines)} bonuses" if len(lines) != 1 else "prepare a bonus"
+        return _text(self._call(doing, "POST", f"{SUBMISSIONS}bonus-payments/", body), "id", doing)
+
+    def pay_bonuses(self, reference: str) -> None:
+        """Pay prepared bonuses; Prolific does it within minutes. Calling this twice pays twice."""
+        path = f"/api/v1/bulk-bonus-payments/{check_id('the id of a bonus payment', reference)}/pay/"
+        self._call(f"pay bonus {reference}", "POST", path)
+
+    def bonuses_paid(self, submission: str) -> Decimal:
+        """What was paid on top for a submission so far, in the study's currency. Prolific counts in cents."""
+        doing = f"look up the bonuses of submission {submission}"
+        paid = self._call(doing, "GET", _submission_path(submission))
+        amounts = (paid.get("bonus_payments") or []) if isinstance(paid, dict) else None
+        if not isinstance(amounts, list) or not all(isinstance(amount, int | float) for amount in amounts):
+            raise PlatformError(f"Prolific was asked to {doing}, but its reply has no amounts")
+        return sum((Decimal(str(amount)) for amount in amounts), Decimal(0)) / 100
+
+    def places(self, study: str) -> int:
+        """How many people can take part in a study, including those who did."""
+        doing = f"look up the places of study {study}"
+        return _number(self._call(doing, "GET", _study_path(study)), "total_available_places", doing)
+
+    def set_places(self, study: str, places: int) -> int:
+        """Change how many people can take part; once it is published, only more."""
+        doing = f"make {places} places in study {study}"
+        body = {"total_available_places": places}
+        made = self._call(doing, "PATCH", _study_path(study), body, repeatable=True)
+        return _number(made, "total_available_places", doing)
 
     # -- calls -------------------------------------------------------------------------------------------
 
@@ -186,7 +227,9 @@ class Client:
         except self._httpx.RequestError as error:
             asked = not may_repeat and not isinstance(error, self._httpx.ConnectError)
             what = f"Prolific could not be asked to {doing}: {self._plain(error) or type(error).__name__}"
-            raise PlatformError(what + (_LOOK_FIRST if asked else "")) from None
+            raise PlatformError(
+                what + (_LOOK_FIRST if asked else ""), unknown=not isinstance(error, self._httpx.ConnectError)
+            ) from None
         if not response.is_success:
             unknown = _LOOK_FIRST if response.status_code >= 500 and not may_repeat else ""
             raise PlatformError(f"Prolific did not {doing}: {self._said(response)}{unknown}", response.status_code)
@@ -221,8 +264,12 @@ def _next_query(page: Mapping[str, Any]) -> str | None:
     return urlsplit(href).query if isinstance(href, str) and href else None
 
 
+def _study_path(id: str) -> str:
+    return f"{STUDIES}{check_id('a study id', id)}/"
+
+
 def _submission_path(id: str) -> str:
-    return f"/api/v1/submissions/{check_id('a session id', id)}/"
+    return f"{SUBMISSIONS}{check_id('a session id', id)}/"
 
 
 def _submission(item: Any, doing: str) -> Submission:
@@ -233,6 +280,13 @@ def _submission(item: Any, doing: str) -> Submission:
 def _text(content: Any, field: str, doing: str) -> str:
     value = content.get(field) if isinstance(content, dict) else None
     if not isinstance(value, str):
+        raise PlatformError(f"Prolific was asked to {doing}, but its reply has no {field}")
+    return value
+
+
+def _number(content: Any, field: str, doing: str) -> int:
+    value = content.get(field) if isinstance(content, dict) else None
+    if not isinstance(value, int):
         raise PlatformError(f"Prolific was asked to {doing}, but its reply has no {field}")
     return value
 
@@ -248,19 +302,23 @@ def _check_private(base_url: str) -> None:
 # Prolific as a platform: who came, the completion code, and decisions through the API.
 
 COMPLETE = "https://app.prolific.com/submissions/complete"
-_ABOUT_ONE = frozenset({400, 404, 409})
-"""Statuses that concern a single submission, so that the others may still succeed."""
+MOST_APPROVED = 1000
+"""Submissions in one request, as Prolific recommends."""
+_ABOUT_SOME = frozenset({400, 404, 409})
+"""Statuses that concern some of the submissions, so that the others may still succeed."""
 
 
 class Prolific:
-    """``client`` is needed for everything beyond letting people in and out; ``code`` is the completion code."""
+    """``client`` is needed for everything beyond letting people in and out; ``code`` is the completion code, and
+    ``early_code`` the one for those who stop early."""
 
     name = "prolific"
     pays = True
 
-    def __init__(self, study: str, code: str = "", client: Client | None = None) -> None:
+    def __init__(self, study: str, code: str = "", client: Client | None = None, *, early_code: str = "") -> None:
         self._study = check_id("the Prolific study id", study)
         self._code = check_id("the completion code", code) if code else ""
+        self._early_code = check_id("the completion code for those who stop early", early_code) if early_code else ""
         self._client = client
 
     def arrival(self, params: Mapping[str, str], /) -> Arrival:
@@ -272,8 +330,8 @@ class Prolific:
     def can_confirm(self) -> bool:
         return self._client is not None
 
-    def confirm(self, arrival: Arrival) -> None:
-        """Ask Prolific whether the session is this person's: ids in a link can be made up."""
+    def confirm(self, arrival: Arrival) -> Arrival:
+        """The arrival, verified by asking Prolific whether the session is this person's: ids can be made up."""
         try:
             known = self._api("confirm who came").submission(arrival.session)
         except PlatformError as error:
@@ -282,30 +340,38 @@ class Prolific:
             known = None
         if known is None or known.person != arrival.external:
             raise InputError(Problem("session", "Prolific does not know it as yours; open the study from Prolific"))
+        return replace(arrival, verified=True)
 
-    def completion_url(self, _session: str, /) -> str | None:
-        return f"{COMPLETE}?{urlencode({'cc': self._code})}" if self._code else None
+    def completion_url(self, _session: str, /, *, early: bool = False) -> str | None:
+        code = self._early_code if early else self._code
+        return f"{COMPLETE}?{urlencode({'cc': code})}" if code else None
 
     def approve(self, sessions: Sequence[str], /) -> None:
-        """Approve each submission; those that Prolific refuses are named at the end."""
+        """Several at once where Prolific takes them; otherwise one by one, naming those it refuses at the end."""
         client = self._api("approve work")
-        refused = []
-        for session in sessions:
-            try:
-                client.approve(session)
-            except PlatformError as error:
-                if error.status not in _ABOUT_ONE:
-                    raise
-                refused.append(error)
-        if refused:
-            raise PlatformError("\n".join(map(str, refused)), refused[0].status)
+        for start in range(0, len(sessions), MOST_APPROVED):
+            some = sessions[start : start + MOST_APPROVED]
+            if len(some) == 1 or not _approved_together(client, some):
+                _approve_each(client, some)
 
     def reject(self, session: str, reason: str, /, category: str = "OTHER") -> None:
         self._api("reject work").reject(session, reason, category)
 
-    def bonus(self, external: str, amount: Amount, _reason: str, /) -> None:
-        """Prolific cannot take the reason; write to the participant if they should know it."""
-        self._api("pay a bonus").pay_bonuses(self._study, {external: amount})
+    def request_return(self, session: str, reasons: Sequence[str], /) -> None:
+        self._api("ask for a session to be returned").request_return(session, reasons)
+
+    def prepare_bonus(self, session: str, amount: Amount, /) -> str:
+        return self._api("prepare a bonus").prepare_bonuses(self._study, {session: amount})
+
+    def pay_bonus(self, reference: str, /) -> None:
+        self._api("pay a bonus").pay_bonuses(reference)
+
+    def bonuses_paid(self, session: str, /) -> Decimal | None:
+        return self._api("look up bonuses").bonuses_paid(session)
+
+    def add_places(self, more: int, /) -> int:
+        client = self._api("add places")
+        return client.set_places(self._study, client.places(self._study) + check_places(more))
 
     def submissions(self) -> list[Submission]:
         return self._api("list submissions").submissions(self._study)
@@ -314,6 +380,30 @@ class Prolific:
         if self._client is None:
             raise UsageError(f"to {purpose} on prolific, an API token is needed")
         return self._client
+
+
+def _approved_together(client: Client, sessions: Sequence[str]) -> bool:
+    """Whether Prolific took them all; where it did not, asking for each says why."""
+    try:
+        client.bulk_approve(sessions)
+    except PlatformError as error:
+        if error.status not in _ABOUT_SOME:
+            raise
+        return False
+    return True
+
+
+def _approve_each(client: Client, sessions: Sequence[str]) -> None:
+    refused = []
+    for session in sessions:
+        try:
+            client.approve(session)
+        except PlatformError as error:
+            if error.status not in _ABOUT_SOME:
+                raise
+            refused.append(error)
+    if refused:
+        raise PlatformError("\n".join(map(str, refused)), refused[0].status)
 
 
 # ----------------------------------------------------------------------

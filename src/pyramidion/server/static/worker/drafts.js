@@ -141,8 +141,8 @@ export class Draft extends EventTarget {
 
   /** @param {CallOptions} options */
   #put(options) {
-    const { assignment, at, answer } = this.#record;
-    return call("PUT", path`/api/assignments/${assignment}/draft`, { draft: { at, answer } }, options);
+    const { campaign, assignment, at, answer } = this.#record;
+    return call("PUT", path`/api/work/${campaign}/${assignment}/draft`, { draft: { at, answer } }, options);
   }
 
   #sendOnTheWayOut() {
@@ -171,7 +171,7 @@ export async function sendUnconfirmed(campaign) {
     const record = device.read(name);
     if (record?.campaign !== campaign || !record.submitting) continue;
     try {
-      await call("POST", path`/api/assignments/${record.assignment}/submit`, {
+      await call("POST", path`/api/work/${campaign}/${record.assignment}/submit`, {
         key: record.key,
         answer: record.answer,
       });

@@ -38,7 +38,7 @@ import { writeView } from "./write.js";
  *   references: string[], candidates: string[], units: { id: string, label: string }[], aspects: Aspect[],
  *   statements: number, notice?: boolean }} Page what the server asks: each kind of task has some of these
  *
- * @typedef {{ page: Page, answer: any, changed: () => void }} Work what a view is made from: the page,
+ * @typedef {{ campaign: string, page: Page, answer: any, changed: () => void }} Work what a view is made from: the page,
  *   the answer so far
  */
 
@@ -50,7 +50,7 @@ export function showTask(shell, state) {
   const { page, assignment, content } = state;
   const title = content?.title || "Your task";
   const draft = new Draft({ campaign: shell.campaign, assignment, task: page.task, saved: state.draft });
-  const view = VIEWS[page.kind]({ page, answer: draft.answer ?? {}, changed });
+  const view = VIEWS[page.kind]({ campaign: shell.campaign, page, answer: draft.answer ?? {}, changed });
   const bar = taskBar(view, () => goToReview());
   const lease = leaseNote(state.expires);
   const review = reviewSection({ view, comment: draft.answer?.comment ?? "", changed, submit });
@@ -200,7 +200,7 @@ export function showTask(shell, state) {
     ]);
     if (chosen !== "yes") return;
     try {
-      await untilAnswered(() => call("POST", path`/api/assignments/${assignment}/return`, {}), {
+      await untilAnswered(() => call("POST", path`/api/work/${shell.campaign}/${assignment}/return`, {}), {
         onwait: () => review.problems("No connection. The task will be given back as soon as there is one."),
         signal: over.signal,
       });
@@ -224,7 +224,7 @@ export function showTask(shell, state) {
     bar.save("sending");
     for (const part of view.work) part.inert = true;
     try {
-      const address = path`/api/assignments/${assignment}/submit`;
+      const address = path`/api/work/${shell.campaign}/${assignment}/submit`;
       const receipt = await untilAnswered(() => call("POST", address, { key: draft.key, answer: given }), {
         onwait(seconds) {
           review.waiting(seconds, draft.kept);

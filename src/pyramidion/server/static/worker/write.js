@@ -1,7 +1,7 @@
 // @ts-check
 // Write down the facts of a reference as short statements.
 
-import { call } from "../shared/api.js";
+import { call, path } from "../shared/api.js";
 import { button, el, focusOn, put, setText, uniqueId } from "../shared/dom.js";
 import { plural } from "../shared/format.js";
 import { announce } from "../shared/messages.js";
@@ -14,8 +14,9 @@ const MAX_PASTED = 50;
 const QUIET = 500;
 
 /** @param {Work} work @returns {View} */
-export function writeView({ page, answer, changed }) {
+export function writeView({ campaign, page, answer, changed }) {
   const over = new AbortController();
+  const address = path`/api/work/${campaign}/statements`;
   /** @type {ReturnType<typeof referenceText>[]} */
   const references = page.references.map(referenceText);
   /** @type {string[]} */
@@ -97,7 +98,7 @@ export function writeView({ page, answer, changed }) {
     const asked = statements();
     if (!asked.some((text) => text.trim())) return show([]);
     try {
-      const { problems } = await call("POST", "/api/statement-checks", { statements: asked }, { signal: over.signal });
+      const { problems } = await call("POST", address, { statements: asked }, { signal: over.signal });
       // An answer about texts that have changed since would be about something else.
       if (statements().every((text, index) => text === asked[index])) show(problems);
     } catch {
