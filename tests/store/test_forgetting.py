@@ -125,8 +125,15 @@ def files_with(database: Database, words: Iterable[str], running: Postgres | Non
         with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.exec_driver_sql("CHECKPOINT")
         files = [path for path in running.data.glob("base/**/*") if path.is_file()]
-    held = {path: path.read_bytes() for path in files}
+    held = {path: content(path) for path in files}
     return {path.name: hits for path, raw in held.items() if (hits := [w for w in words if w.encode() in raw])}
+
+
+def content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:  # PostgreSQL has just removed it
+        return b""
 
 
 @pytest.fixture
