@@ -34,7 +34,9 @@ from tests.cli.option_probes import (
     EVERYWHERE,
     KEPT,
     LONG,
+    OWED,
     PROBES,
+    RECEIPTS,
     REFUSED,
     REJECTED,
     SECOND,
@@ -105,6 +107,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     pyr.write_scores(pyr.ScoreTable.of_summaries(long, pyr.Signature.of("long")), folder / LONG)
     (folder / "people.txt").write_text("Anna Weber\nBen Okri\n")
+    (folder / RECEIPTS).write_text('{"assignment": 4711, "key": "a key"}\n')
     (folder / "corpus.txt").write_text("\n".join(s.text.replace("\n", " ") for s in whole.summaries))
     done("auto train-wtmf corpus.txt -o wtmf.npz --dimensions 5 --rounds 2", folder)
     done(f"auto build {TINY} -o {BUILT}", folder)
@@ -191,7 +194,8 @@ def make_databases(folder: Path, small: pyr.Study, tiny: pyr.Study) -> None:
         done(f"init {name} --password long-password", folder)
         if source:
             done(f"import {name} {source}", folder)
-    done(f"campaign plan {TEXTS} write --yes --set workers=1 --set units_per_topic=4 --set statements=3", folder)
+    writing = f"campaign plan {TEXTS} write --yes --set workers=1 --set units_per_topic=4 --set statements=3"
+    done(f"{writing} --set platform=simulated", folder)
     done(f"campaign rehearse {TEXTS} write --workers 3", folder)
     done(f"campaign plan {DB} judge --yes --set workers=3 --topic reef-nursery", folder)
     done(f"campaign rehearse {DB} judge --workers 6 --abandon 0", folder)
@@ -199,7 +203,8 @@ def make_databases(folder: Path, small: pyr.Study, tiny: pyr.Study) -> None:
     paid = f"--set platform=prolific --set platform_study={PLATFORM_STUDY} --set completion_code=DONE"
     done(f"campaign plan {DB} rate --name paid --yes {paid}", folder)
     workers = json.loads(done(f"campaign status {DB} judge --json", folder))[0]["workers"]
-    names = {WORKER: workers[0]["worker"], REJECTED: workers[1]["worker"]}
+    writers = json.loads(done(f"campaign status {TEXTS} write --json", folder))[0]["workers"]
+    names = {WORKER: workers[0]["worker"], REJECTED: workers[1]["worker"], OWED: writers[0]["worker"]}
     (folder / "names.json").write_text(json.dumps(names))
     done(f"campaign reject {DB} judge --worker {names[REJECTED]} --reason careless", folder)
     database = Database.open(folder / DB)
@@ -241,6 +246,7 @@ MASKED = (
     re.compile(r"pyramidion\|[^\"\n<]*"),
     re.compile(r"(?<=with the password )\S+"),
     re.compile(r"(?<=/join/)[^\s\"]+"),
+    re.compile(r"[0-9a-f]{64}"),  # a checksum over a database with its times
 )
 RANDOM = {"added", "created", "joined", "at", "leased", "expires", "submitted", "password", "key", "session"}
 """Columns of a database with times and random words."""

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pyramidion.cli.options import Place, Printing, grouped, open_desk
-from pyramidion.cli.output import as_json, cell, held
+from pyramidion.cli.output import as_json, cell, counted, held
 from pyramidion.errors import needs_extra
 
 BackupPath = Annotated[Path, typer.Argument(metavar="BACKUP", help="A file written by `pyramidion backup`.")]
@@ -60,7 +60,7 @@ def restore_(
     if done.aside:
         output.show(cell(f"What was there before is kept as {done.aside}."))
     if again:
-        output.show(f"{len(again)} people who were forgotten since the backup was made are forgotten again.")
+        output.show(f"Forgot {counted(len(again), 'workers')} again, who had been forgotten since the backup was made.")
     elif not done.forgotten:
         output.say("If people were forgotten since the backup was made, forget them again: campaign forget-worker.")
 

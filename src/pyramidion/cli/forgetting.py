@@ -10,9 +10,10 @@ import typer
 from pyramidion.cli.campaign import Worker, Yes, ask
 from pyramidion.cli.decisions import campaign
 from pyramidion.cli.options import Place, Printing, grouped, open_desk
-from pyramidion.cli.output import Output, cell, held
+from pyramidion.cli.output import Output, cell, counted, held
 
 if TYPE_CHECKING:
+    from pyramidion.campaigns.forgetting import Forgotten
     from pyramidion.errors import Problem
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Count what would be erased, and erase nothing.")]
@@ -41,16 +42,16 @@ def forget_worker_(
     planned = forget_worker(database, worker, unpaid=unpaid, dry_run=True)
     if dry_run:
         output.result({"worker": worker, "erased": planned.erased, "answers": planned.answers, "dry_run": True})
-        output.show(cell(f"Would forget {worker}: {_listed(planned.erased)}. {planned.answers} answers would stay."))
+        output.show(cell(f"Would forget {worker}: {_effects(planned)}."))
         return
-    output.show(cell(f"To be erased: {_listed(planned.erased)}. {planned.answers} answers stay."))
+    output.show(cell(f"To forget {worker}: {_effects(planned)}."))
     ask(f"Forget {worker} permanently?", yes)
     done = forget_worker(database, worker, unpaid=unpaid)
     output.result(
         {"worker": worker, "erased": done.erased, "answers": done.answers, "replacement": done.replacement}
         | _left(done.leftover)
     )
-    output.show(cell(f"Forgot {worker}: {_listed(done.erased)}. {done.answers} answers stay as {done.replacement}."))
+    output.show(cell(f"Forgot {worker}: {_effects(done, 'erased', 'kept')} as {done.replacement}."))
     _report(done.leftover, database.shown, output)
 
 
@@ -72,6 +73,10 @@ def forget_expired_(place: Place, dry_run: DryRun = False, *, printing: Printing
     for worker, what in done.kept.items():
         output.say(f"kept {worker}: {what}")
     _report(leftover, database.shown, output)
+
+
+def _effects(forgotten: Forgotten, erase: str = "erase", keep: str = "keep") -> str:
+    return f"{erase} {_listed(forgotten.erased)}; {keep} {counted(forgotten.answers, 'answers')}"
 
 
 def _listed(erased: Mapping[str, int]) -> str:

@@ -95,7 +95,8 @@ def back_up(
     """Write everything that is in a study database now into one new file. ``force`` replaces a file of that name."""
     if destination.is_dir():
         raise UsageError(f"{destination} is a folder; give the name of a file")
-    study = [Path(f"{database.shown}{suffix}").resolve() for suffix in ("", "-wal", "-shm")] if database.sqlite else []
+    file = database.engine.url.database
+    study = [Path(f"{file}{suffix}").resolve() for suffix in ("", "-wal", "-shm")] if database.sqlite else []
     if destination.resolve() in study:
         raise UsageError(f"{destination} belongs to the study itself; choose another name for the backup")
     if not destination.parent.is_dir():

@@ -179,10 +179,14 @@ class BrokenBatchError(PyramidionError):
 
 
 class Database:
-    """An open study database. Use ``create`` once, ``open`` afterwards."""
+    """An open study database. Use ``create`` once, ``open`` afterwards.
 
-    def __init__(self, engine: Engine) -> None:
+    ``shown`` is where it is, as people may see it: without a password.
+    """
+
+    def __init__(self, engine: Engine, place: str | Path) -> None:
         self.engine = engine
+        self.shown = _shown(place)
         self.sqlite = engine.dialect.name == "sqlite"
         self._turn = threading.RLock()
         self._together = threading.local()
@@ -233,17 +237,11 @@ class Database:
             if not inspect(connection).has_table("meta"):
                 raise UsageError(f"{_shown(place)} contains no study; create one with: pyramidion init")
             migrate(connection)
-        return cls(engine)
+        return cls(engine, place)
 
     @property
     def secret(self) -> bytes:
         return bytes.fromhex(self.meta["secret"])
-
-    @property
-    def shown(self) -> str:
-        """Where it is, as people may see it: without a password."""
-        url = self.engine.url
-        return str(url.database) if self.sqlite else url.render_as_string()
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
