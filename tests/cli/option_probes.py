@@ -22,9 +22,8 @@ YEARS = ["2008.jsonl", "2009.jsonl", "2010.jsonl"]
 """Three years of the same annotators; features are in wide.csv, scores by a metric in 2008.csv."""
 DB, TEXTS, EMPTY = "study.db", "texts.db", "empty.db"
 """Databases: of a campaign `judge` that is done, `open` and `paid` ones and annotations; of `write`; of nothing."""
-WORKER, REJECTED, OWED = "WORKER", "REJECTED", "OWED"
-"""Stand for the ids of workers of `judge`; the answers of the second are rejected. The third is owed
-something for `write`."""
+WORKER, REJECTED, PAID = "WORKER", "REJECTED", "PAID"
+"""Stand for the ids of workers of `judge`; the answers of the second are rejected."""
 RECEIPTS = "receipts.jsonl"
 """Of answers that no database has."""
 
@@ -83,7 +82,7 @@ BASE: dict[str, Words] = {
     "campaign payments": [DB, "paid"],
     "campaign settle": [DB, "paid", "1", "--paid"],
     "campaign places": [DB, "paid", "5", "--token", TOKEN],
-    "campaign request-return": [DB, "paid", WORKER, "--reason", "the answers are of another text", "--token", TOKEN],
+    "campaign request-return": [DB, "paid", PAID, "--reason", "the answers are of another text", "--token", TOKEN],
     "campaign follow": [DB, "paid", "--token", TOKEN],
     "annotate list": [DB],
     "annotate export": ANNA,
@@ -347,7 +346,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
     },
     "campaign forget-worker": {
         "--yes": ["--yes"],
-        "--unpaid": ([TEXTS, OWED], ["--unpaid"]),
+        "--unpaid": ([DB, PAID, "--yes"], ["--unpaid"]),
         "--dry-run": ["--dry-run"],
     },
     "campaign forget-expired": {"--dry-run": ["--dry-run"]},

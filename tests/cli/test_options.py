@@ -34,7 +34,7 @@ from tests.cli.option_probes import (
     EVERYWHERE,
     KEPT,
     LONG,
-    OWED,
+    PAID,
     PROBES,
     RECEIPTS,
     REFUSED,
@@ -57,7 +57,10 @@ import pyramidion as pyr
 from pyramidion import engines
 from pyramidion.annotation.desk import AnnotationDesk
 from pyramidion.campaigns import sync as platforms
+from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.campaigns.platforms import Arrival
 from pyramidion.campaigns.platforms.prolific import Client
+from pyramidion.campaigns.tasks import RateAnswer
 from pyramidion.cli import demo
 from pyramidion.cli.main import app
 from pyramidion.errors import UsageError
@@ -194,8 +197,7 @@ def make_databases(folder: Path, small: pyr.Study, tiny: pyr.Study) -> None:
         done(f"init {name} --password long-password", folder)
         if source:
             done(f"import {name} {source}", folder)
-    writing = f"campaign plan {TEXTS} write --yes --set workers=1 --set units_per_topic=4 --set statements=3"
-    done(f"{writing} --set platform=simulated", folder)
+    done(f"campaign plan {TEXTS} write --yes --set workers=1 --set units_per_topic=4 --set statements=3", folder)
     done(f"campaign rehearse {TEXTS} write --workers 3", folder)
     done(f"campaign plan {DB} judge --yes --set workers=3 --topic reef-nursery", folder)
     done(f"campaign rehearse {DB} judge --workers 6 --abandon 0", folder)
@@ -203,8 +205,7 @@ def make_databases(folder: Path, small: pyr.Study, tiny: pyr.Study) -> None:
     paid = f"--set platform=prolific --set platform_study={PLATFORM_STUDY} --set completion_code=DONE"
     done(f"campaign plan {DB} rate --name paid --yes {paid}", folder)
     workers = json.loads(done(f"campaign status {DB} judge --json", folder))[0]["workers"]
-    writers = json.loads(done(f"campaign status {TEXTS} write --json", folder))[0]["workers"]
-    names = {WORKER: workers[0]["worker"], REJECTED: workers[1]["worker"], OWED: writers[0]["worker"]}
+    names = {WORKER: workers[0]["worker"], REJECTED: workers[1]["worker"], PAID: rate_one(folder / DB)}
     (folder / "names.json").write_text(json.dumps(names))
     done(f"campaign reject {DB} judge --worker {names[REJECTED]} --reason careless", folder)
     database = Database.open(folder / DB)
@@ -214,6 +215,17 @@ def make_databases(folder: Path, small: pyr.Study, tiny: pyr.Study) -> None:
     desk.begin_peer("reef-nursery", "lead", name="anna", owner="anna", pyramid=pyramid, start="annotator")
     desk.begin_pyramid("reef-nursery", name="ben", owner="ben", start="expert")
     database.close()
+
+
+def rate_one(place: Path) -> str:
+    """One answer of somebody who came from Prolific; the worker's id."""
+    desk = CampaignDesk.open(place)
+    entry = desk.workers.enter("paid", Arrival("prolific", "p-s1", "s1", PLATFORM_STUDY))
+    lease = desk.assignments.lease("paid", entry.worker, entry.id)
+    assert lease is not None
+    desk.assignments.submit(lease.id, entry.worker, "a key of theirs", RateAnswer({}))
+    desk.database.close()
+    return entry.worker
 
 
 @pytest.fixture(scope="module")
@@ -232,6 +244,7 @@ def outside(place: Path) -> Iterator[None]:
         raise UsageError(f"{count} processes")
 
     with pytest.MonkeyPatch.context() as patch, fake_prolific() as prolific:
+        prolific.add("s1")
         patch.setattr(uvicorn, "run", started)
         patch.setattr(engines, "ProcessPoolExecutor", processes)
         patch.setattr(platforms, "Client", partial(Client, base_url=prolific.url))
@@ -247,8 +260,9 @@ MASKED = (
     re.compile(r"(?<=with the password )\S+"),
     re.compile(r"(?<=/join/)[^\s\"]+"),
     re.compile(r"[0-9a-f]{64}"),  # a checksum over a database with its times
+    re.compile(r"(?<=the study has )\d+|(?<=\"places\": )\d+"),
 )
-RANDOM = {"added", "created", "joined", "at", "leased", "expires", "submitted", "password", "key", "session"}
+RANDOM = {"added", "created", "joined", "at", "leased", "expires", "submitted", "password", "key", "session", "arrived"}
 """Columns of a database with times and random words."""
 
 

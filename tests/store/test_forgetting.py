@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sqlalchemy import Text, cast, select
+from sqlalchemy import Text, cast, insert, select
 from tests.databases import Postgres
 
 import pyramidion as pyr
@@ -100,9 +100,18 @@ def site(database: Database, example: pyr.Study) -> Site:
     like_anna = f"as {anna.worker}, who is {ANNA.external} on the platform"
     decide_answers(desk, "approve", "judge", theirs[:1], actor="boss", reason=like_anna)
     decide_worker(desk, "bonus", anna.worker, actor="boss", reason=SAID[3], amount=0.5, campaign="judge")
+    hear(desk, "m1", ANNA.session, time.time())
+    hear(desk, "m2", BEN.session, time.time())
     study = desk.studies.load()
     AnnotationDesk(database, lambda: study).begin_pyramid("museum-theft", name="erin", owner="erin", start="crowd")
     return Site(desk, anna)
+
+
+def hear(desk: CampaignDesk, id: str, session: str, sent: float) -> None:
+    """Receive a platform's message about a session."""
+    with desk.database.write() as connection:
+        row = {"platform": "connect", "id": id, "session": session, "sent": sent}
+        connection.execute(insert(schema.platform_events).values(row))
 
 
 def tables(database: Database) -> dict[str, str]:
@@ -353,6 +362,18 @@ def test_campaigns_are_kept_as_long_as_their_setting_says(site: Site, running: P
     assert list(pyr.score(site.desk.study(), "lite")) == scores
     assert forget_expired(site.database, clock=lambda: later(62)).erased == {}, "nothing is left to erase"
     assert site.desk.workers.enter("judge", ANNA).worker == site.anna.worker, "pseudonyms stay"
+
+
+def test_messages_about_nobody_here_are_not_kept_either(site: Site) -> None:
+    now = time.time()
+    hear(site.desk, "old", "session-of-a-stranger", now - 31 * DAY)
+    hear(site.desk, "new", "session-just-heard-of", now)
+    hear(site.desk, "hers", ANNA.session, now - 31 * DAY)
+    assert forget_expired(site.database).erased == {"platform sessions": 1}
+    left = tables(site.database)["platform_events"]
+    assert "session-of-a-stranger" not in left
+    assert "session-just-heard-of" in left
+    assert ANNA.session in left
 
 
 def test_people_who_are_owed_something_are_kept_and_named(site: Site) -> None:

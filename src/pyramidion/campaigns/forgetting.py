@@ -55,12 +55,15 @@ ERASED = "erased"
 MIN_WORD = 6
 """A platform's id that is shorter is not looked for in what managers wrote: it may be a word."""
 DAY = 24 * 3600.0
-_a, _c, _e, _p, _r, _t = (
+MESSAGE_DAYS = 30
+"""How long the session is kept that a platform's message is about, if nobody came with it."""
+_a, _c, _e, _m, _p, _r, _t = (
     table.c
     for table in (
         schema.assignments,
         schema.campaigns,
         schema.entries,
+        schema.platform_events,
         schema.payments,
         schema.reviews,
         schema.tasks,
@@ -211,14 +214,17 @@ def _erase_sessions(connection: Connection, chosen: ColumnElement[bool]) -> Coun
     for _, group in groupby(connection.execute(query).all(), key=lambda row: (row.campaign_id, row.worker_id)):
         entries = list(group)
         kept, *others = [row.id for row in entries]
-        erased["platform sessions"] += sum(row.session != ERASED for row in entries)
+        sessions = [row.session for row in entries]
+        erased["platform sessions"] += sum(session != ERASED for session in sessions)
         for column in _references_to(_e.id) if others else ():
             connection.execute(update(column.table).where(column.in_(others)).values({column: kept}))
         connection.execute(delete(schema.entries).where(_e.id.in_(others)))
         connection.execute(update(schema.entries).where(_e.id == kept).values(study="", session=ERASED))
-        noted = and_(_p.entry_id == kept, or_(_p.reference != "", _p.detail != ""))
-        cleared = update(schema.payments).where(noted).values(reference="", detail="")
-        erased["payment references"] += connection.execute(cleared).rowcount
+        heard = and_(_m.platform == entries[0].platform, _m.session.in_(sessions))
+        connection.execute(update(schema.platform_events).where(heard).values(session=ERASED))
+    noted = and_(_p.entry_id.in_(select(_e.id).where(chosen)), or_(_p.reference != "", _p.detail != ""))
+    cleared = update(schema.payments).where(noted).values(reference="", detail="")
+    erased["payment references"] += connection.execute(cleared).rowcount
     return erased
 
 
@@ -300,16 +306,16 @@ def forget_expired(database: Database, *, dry_run: bool = False, clock: Callable
 
     The platform's id of a worker goes with the last of their campaigns.
     """
+    now = clock()
     with database.read() as connection:
-        over = _expired_campaigns(connection, clock())
-    if not over:
-        return Expired(())
-    owed = find_unsettled(database)
+        over = _expired_campaigns(connection, now)
+    owed = find_unsettled(database) if over else {}
     with _rolled_back_if(dry_run), database.write() as connection:
         tasks = select(_t.id).where(_t.campaign_id.in_(over))
         erased = _erase_texts(connection, and_(_a.task_id.in_(tasks), _a.worker_id.not_in(owed)))
         erased += _erase_sessions(connection, and_(_e.campaign_id.in_(over), _e.worker_id.not_in(owed)))
-        erased += _erase_identities(connection, over, owed)
+        erased += _erase_identities(connection, over, owed) if over else Counter()
+        erased += _erase_messages(connection, now)
         there = set(connection.execute(_workers_in(list(over))).scalars())
         if dry_run:
             raise _DryRunError
@@ -361,3 +367,10 @@ def _erase_identities(connection: Connection, over: Collection[int], owed: Colle
     if others:
         gone = gone.where(i.worker_id.in_(_workers_in(list(over))))
     return Counter({"platform ids": connection.execute(gone).rowcount})
+
+
+def _erase_messages(connection: Connection, now: float) -> Counter[str]:
+    """Erase sessions that platforms wrote about and nobody has here: of people who never came, or were forgotten."""
+    unknown = and_(_m.session.not_in(("", ERASED)), _m.session.not_in(select(_e.session)))
+    old = update(schema.platform_events).where(unknown, _m.sent < now - MESSAGE_DAYS * DAY).values(session=ERASED)
+    return Counter({"platform sessions": connection.execute(old).rowcount})

@@ -73,8 +73,12 @@ class Settings:
     most_per_worker: int = field(default=0, metadata={"help": "Maximum number of tasks per worker; 0 means no limit."})
     completion_url: str = field(default="", metadata={"help": "Where workers go when nothing is left to do."})
     completion_code: str = field(default="", metadata={"help": "Prolific's completion code."})
+    early_code: str = field(default="", metadata={"help": "Prolific's completion code for those who stop early."})
     platform: str = field(default="local", metadata={"help": "local, prolific, connect or simulated."})
     platform_study: str = field(default="", metadata={"help": "The id of this study on the platform."})
+    signed_entry: bool = field(
+        default=False, metadata={"help": "prolific: only people whose link Prolific has signed come in."}
+    )
     entry_parameters: str = field(
         default="participantId,assignmentId,projectId",
         metadata={"help": "connect: the link's parameter names for the person, the session and the study."},

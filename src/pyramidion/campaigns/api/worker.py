@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
 from pyramidion.campaigns.assignments import Receipt, SubmissionConflictError
-from pyramidion.campaigns.platforms.prolific import SIGNATURE_HEADER, TIMESTAMP_HEADER
+from pyramidion.campaigns.platforms.prolific import EVENT_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER
 from pyramidion.campaigns.statements import live_checks
 from pyramidion.campaigns.sync import follow_message, platform_of
 from pyramidion.campaigns.tables import StoredAnswer
@@ -210,11 +210,8 @@ async def prolific(request: Request, ctx: Ctx) -> dict[str, Any]:
     raw = await request.body()
     stamp, signature = request.headers.get(TIMESTAMP_HEADER, ""), request.headers.get(SIGNATURE_HEADER, "")
     try:
-        event = ctx.webhooks.receive(raw, stamp, signature)
+        event = ctx.webhooks.receive(raw, stamp, signature, request.headers.get(EVENT_HEADER, ""))
     except InputError as error:
         raise HTTPException(401, str(error)) from None
-    submission = event.submission if event else None
-    if event is None or submission is None:
-        return {"freed": 0}
-    report = await run_in_threadpool(follow_message, ctx.desk, "prolific", submission, event.study)
+    report = await run_in_threadpool(follow_message, ctx.desk, "prolific", event)
     return {"freed": report.freed}

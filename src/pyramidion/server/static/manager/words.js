@@ -73,6 +73,8 @@ const LABELS = {
   deviation_notice: "Comparison notice",
   most_per_worker: "Maximum tasks per worker",
   completion_url: "Address when done",
+  early_code: "Completion code for stopping early",
+  signed_entry: "Only signed links",
   platform_study: "Platform’s study id",
   keep_days: "Erase people’s data after (days)",
   seed: "Random seed",
@@ -95,7 +97,10 @@ const MAIN = ["workers", "statements", "units_per_topic", "units_per_task", "pay
 const GROUPS = [
   ["Quality", ["check", "gold_rate", "min_seconds", "min_agreement", "separate_writers"]],
   ["Workers", ["lease_minutes", "most_per_worker", "show_progress", "deviation_notice", "keep_days"]],
-  ["Platform and money", ["platform", "platform_study", "completion_url", "completion_code", "currency"]],
+  [
+    "Platform and money",
+    ["platform", "platform_study", "completion_url", "completion_code", "early_code", "signed_entry", "currency"],
+  ],
 ];
 
 /** @param {string} name */
@@ -275,6 +280,7 @@ const DONE = {
   reopen: "re-opened",
   restore: "restored",
   withdraw: "withdrawn",
+  "request-return": "asked to return",
   "block-remove": "blocked, answers removed",
   "tell-approve": "platform told: approved",
   "tell-reject": "platform told: rejected",
