@@ -133,7 +133,9 @@ def files_with(database: Database, words: Iterable[str], running: Postgres | Non
         assert running is not None
         with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.exec_driver_sql("CHECKPOINT")
-        files = [path for path in running.data.glob("base/**/*") if path.is_file()]
+            mine = connection.exec_driver_sql("SELECT oid FROM pg_database WHERE datname = current_database()").scalar()
+        files = [path for path in running.data.glob(f"base/{mine}/*") if path.is_file()]
+        assert len(files) > 100
     held = {path: content(path) for path in files}
     return {path.name: hits for path, raw in held.items() if (hits := [w for w in words if w.encode() in raw])}
 
