@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import JSON, Column, ColumnElement, Text, cast, insert, select, text
+from sqlalchemy import JSON, Column, ColumnElement, Text, cast, insert, select, text, update
 from tests.databases import Postgres
 from tests.store.test_store import campaign
 
@@ -188,6 +188,21 @@ def test_damaged_and_other_files_are_refused(study: Database, another: Callable[
         assert not Path(place).exists()
         with pytest.raises(pyr.UsageError, match="is the backup itself"):
             restore(file, str(file), force=True)
+
+
+def test_what_postgresql_cannot_hold_is_named_and_nothing_is_restored(
+    server: Postgres, tmp_path: Path, example: pyr.Study
+) -> None:
+    database = Database.create(tmp_path / "study.db")
+    campaign(database)
+    with database.write() as connection:
+        connection.execute(update(schema.tasks).values(topic="zero \0 byte"))
+    back_up(database, tmp_path / "backup.db")
+    database.close()
+    place = server.new_database()
+    with pytest.raises(pyr.UsageError, match="table tasks cannot be restored"):
+        restore(tmp_path / "backup.db", place)
+    Database.create(place).close()  # it is still empty
 
 
 def test_a_damaged_study_is_kept_aside_too(study: Database, tmp_path: Path) -> None:

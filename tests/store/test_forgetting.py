@@ -389,3 +389,11 @@ def test_people_who_are_owed_something_are_kept_and_named(site: Site) -> None:
     assert "told nothing about 1 answers to paid" in done.kept[owed.worker]
     sessions = {entry.worker: entry.session for entry in desk.workers.entries("paid")}
     assert sessions == {owed.worker: "session-owed", free.worker: ERASED}
+
+
+def test_every_table_about_people_is_on_the_page_about_privacy() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "explanation" / "privacy.md").read_text("utf-8")
+    people = {schema.workers, schema.entries}
+    about = {t.name for t in schema.metadata.sorted_tables if any(key.column.table in people for key in t.foreign_keys)}
+    assert {"assignments", "entries", "identities", "payments", "reviews"} <= about
+    assert not [name for name in about | {"workers", "records", "platform_events"} if f"`{name}`" not in page]
