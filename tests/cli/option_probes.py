@@ -26,6 +26,8 @@ DB, TEXTS, EMPTY = "study.db", "texts.db", "empty.db"
 """Databases: of a campaign `judge` that is done, `open` and `paid` ones and annotations; of `write`; of nothing."""
 WORKER, REJECTED, PAID = "WORKER", "REJECTED", "PAID"
 """Stand for the ids of workers of `judge`; the answers of the second are rejected."""
+RECEIPTS = "receipts.jsonl"
+"""Of answers that no database has."""
 
 SIZES = ["--campaigns", "20", "--topics", "10", "--units", "10", "--workers", "3", "--json"]
 PILOT = [SMALL, *SIZES]
@@ -58,6 +60,9 @@ BASE: dict[str, Words] = {
     "import": [EMPTY, TINY],
     "account": [DB, "zoe"],
     "serve": [DB],
+    "backup": [DB, "copy.db"],
+    "restore": [DB, "copy.db"],
+    "verify": [DB],
     "campaign plan": [DB, "judge", "--name", "new", "--yes"],
     "campaign status": [DB],
     "campaign close": [DB, "judge"],
@@ -66,6 +71,7 @@ BASE: dict[str, Words] = {
     "campaign export": [DB, "out.jsonl"],
     "campaign rehearse": [DB, "open", "--workers", "5"],
     "campaign forget-worker": [DB, WORKER],
+    "campaign forget-expired": [DB],
     "campaign approve": [DB, "judge", "--worker", WORKER],
     "campaign reject": DECIDED,
     "campaign reopen": DECIDED,
@@ -331,6 +337,9 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--base-url": ["--base-url", "https://example.org"],
         "--webhook-secret": ["--webhook-secret", "s3cret"],
     },
+    "backup": {"--force": ([DB, EMPTY], ["--force"])},
+    "restore": {"--force": ([DB, EMPTY], ["--force"])},
+    "verify": {"--against": ["--against", EMPTY], "--receipts": ["--receipts", RECEIPTS]},
     "campaign plan": {
         "--name": ["--name", "another"],
         "--set": ["--set", "workers=3"],
@@ -354,7 +363,12 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--abandon": ["--abandon", "0.6"],
         "--seed": ["--seed", "1"],
     },
-    "campaign forget-worker": {"--yes": ["--yes"]},
+    "campaign forget-worker": {
+        "--yes": ["--yes"],
+        "--unpaid": ([DB, PAID, "--yes"], ["--unpaid"]),
+        "--dry-run": ["--dry-run"],
+    },
+    "campaign forget-expired": {"--dry-run": ["--dry-run"]},
     "campaign approve": {
         "--worker": ([DB, "judge"], ["--worker", WORKER]),
         "--unflagged": ([DB, "judge"], ["--unflagged"]),

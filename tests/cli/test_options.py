@@ -36,6 +36,7 @@ from tests.cli.option_probes import (
     ORDERED,
     PAID,
     PROBES,
+    RECEIPTS,
     REFUSED,
     REJECTED,
     SECOND,
@@ -111,6 +112,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     pyr.write_scores(pyr.ScoreTable.of_summaries(long, pyr.Signature.of("long")), folder / LONG)
     (folder / "people.txt").write_text("Anna Weber\nBen Okri\n")
+    (folder / RECEIPTS).write_text('{"assignment": 4711, "key": "a key"}\n')
     (folder / "corpus.txt").write_text("\n".join(s.text.replace("\n", " ") for s in whole.summaries))
     done("auto train-wtmf corpus.txt -o wtmf.npz --dimensions 5 --rounds 2", folder)
     done(f"auto build {TINY} -o {BUILT}", folder)
@@ -279,6 +281,7 @@ MASKED = (
     re.compile(r"(?<=with the password )\S+"),
     re.compile(r'(?<="password": )"[^"]+"'),
     re.compile(r"(?<=/join/)[^\s\"]+"),
+    re.compile(r"[0-9a-f]{64}"),  # a checksum over a database with its times
     re.compile(r"(?<=the study has )\d+|(?<=\"places\": )\d+"),
 )
 RANDOM = {"added", "created", "joined", "at", "leased", "expires", "submitted", "password", "key", "session", "arrived"}

@@ -368,24 +368,6 @@ def test_an_open_task_stays_with_the_session_it_was_leased_to(database: Database
     assert (back.id, back.draft) == (lease.id, {"mine": True})
 
 
-def test_forgetting_a_worker_keeps_the_answers_and_nothing_of_the_person(database: Database) -> None:
-    campaign(database)
-    workers, assignments = Workers(database), Assignments(database)
-    entry = workers.enter("judge", Arrival("local", "a"))
-    a = entry.worker
-    lease = assignments.lease("judge", a, entry.id)
-    assert lease is not None
-    assignments.submit(lease.id, a, "k", JudgeAnswer({"u1": 1}))
-    WorkerDecisions(database).add("bonus", actor="m", reason="good", worker=a, amount=1.0, campaign="judge")
-    workers.forget(a)
-    assert workers.get(a) is None
-    left = Campaigns(database).answers()[0]
-    assert left.answer == JudgeAnswer({"u1": 1})
-    assert left.worker.startswith("forgotten-")
-    with pytest.raises(pyr.UsageError, match="unknown worker"):
-        workers.forget(a)
-
-
 def test_the_comprehension_check_has_two_tries(database: Database) -> None:
     campaign(database)
     workers = Workers(database)

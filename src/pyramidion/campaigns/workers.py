@@ -8,11 +8,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import re
 import time
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from pyramidion.campaigns import tables
 from pyramidion.campaigns.payments import last_entry
@@ -24,6 +25,7 @@ from pyramidion.store import schema
 from pyramidion.store.database import Database, insert_if_new
 
 CHECK_TRIES = 2
+PSEUDONYM = re.compile(r"w[a-z2-7]{16}|forgotten-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +58,11 @@ class Workers:
         return "w" + base64.b32encode(digest[:10]).decode().lower()
 
     def join(self, platform: str, external: str) -> Worker:
-        """The worker for a platform's id, created on first arrival."""
-        id = self.pseudonym(platform, external)
+        """The worker for a platform's id, created on first arrival; for somebody who was forgotten, who they are
+        since."""
+        pseudonym = self.pseudonym(platform, external)
         with self._database.write() as connection:
+            id = remembered(connection, self._database.secret, pseudonym) or pseudonym
             insert_if_new(connection, schema.workers, id=id, platform=platform, joined=time.time())
             insert_if_new(connection, schema.identities, worker_id=id, external=external)
             return Worker(**connection.execute(tables.WORKER, {"worker": id}).one()._mapping)
@@ -117,6 +121,15 @@ class Workers:
                 Worker(*row) for row in connection.execute(select(schema.workers).order_by(schema.workers.c.joined))
             ]
 
+    def id_of(self, platform: str, external: str) -> str:
+        """The id that a person has here, or would have: their pseudonym, unless they were forgotten."""
+        return self.current_id(self.pseudonym(platform, external))
+
+    def current_id(self, id: str) -> str:
+        """The id that a pseudonym was replaced by when its person was forgotten, or the same one."""
+        with self._database.read() as connection:
+            return remembered(connection, self._database.secret, id) or id
+
     def receive(self, platform: str, event: WebhookEvent) -> bool:
         """Mark a platform's message as received; False where it was before, by this process or another, or where a
         newer one about the same session was."""
@@ -132,18 +145,6 @@ class Workers:
         with self._database.write() as connection:
             _must_exist(connection, id)
             connection.execute(update(schema.workers).filter_by(id=id).values(blocked=reason))
-
-    def forget(self, id: str) -> None:
-        """Delete a person's identity and the link to their answers. The answers stay, under a new pseudonym."""
-        replacement = "forgotten-" + hashlib.sha256(f"{id}{time.time_ns()}".encode()).hexdigest()[:12]
-        with self._database.write() as connection:
-            _must_exist(connection, id)
-            row = {"id": replacement, "platform": "forgotten", "joined": 0.0, "blocked": "forgotten"}
-            connection.execute(insert(schema.workers).values(row))
-            for table in (schema.assignments, schema.reviews, schema.qualifications, schema.entries):
-                connection.execute(update(table).filter_by(worker_id=id).values(worker_id=replacement))
-            connection.execute(delete(schema.identities).filter_by(worker_id=id))
-            connection.execute(delete(schema.workers).filter_by(id=id))
 
     # -- the comprehension check -------------------------------------------------------------------------
 
@@ -164,6 +165,17 @@ class Workers:
                 update(schema.qualifications).filter_by(**key).values(tries=row.tries + 1, passed=passed)
             )
             return row.tries + 1, passed
+
+
+def tombstone(secret: bytes, id: str) -> str:
+    """What is kept of a forgotten worker's id: it cannot be turned back, and is in no other place."""
+    return hmac.new(secret, f"forgotten\0{id}".encode(), hashlib.sha256).hexdigest()
+
+
+def remembered(connection: Connection, secret: bytes, pseudonym: str) -> str | None:
+    """The worker that a forgotten person is since; None for everybody else."""
+    query = select(schema.forgotten.c.worker_id).filter_by(mark=tombstone(secret, pseudonym))
+    return connection.execute(query).scalar()
 
 
 def _must_exist(connection: Connection, id: str) -> None:

@@ -309,11 +309,3 @@ def rehearse(
     output.result({"submitted": done.submitted.total(), "workers": len(done.submitted), "abandoned": done.abandoned})
     output.show(f"{done.submitted.total()} tasks by {len(done.submitted)} simulated workers, {done.abandoned} left.")
     output.show(f"Next: pyramidion campaign status {shown(place)} {plain(name)}")
-
-
-@campaign.command("forget-worker")
-def forget_worker(place: Place, worker: Worker, yes: Yes = False) -> None:
-    """Delete a person's ids and the link to their answers."""
-    ask(f"Forget {worker} permanently?", yes)
-    open_desk(place).workers.forget(worker)
-    Output().show(f"Forgot {plain(worker)}.")

@@ -19,8 +19,18 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from pyramidion.cli import analyze, annotate, auto, convert, decisions, doctor, judge, report, score, study
-from pyramidion.cli.options import Annotators, Compat, Printing, PyramidName, Reading, StudyPath, Weights, grouped
+from pyramidion.cli import analyze, annotate, auto, backup, convert, doctor, forgetting, judge, report, score, study
+from pyramidion.cli.options import (
+    AT_THE_END,
+    Annotators,
+    Compat,
+    Printing,
+    PyramidName,
+    Reading,
+    StudyPath,
+    Weights,
+    grouped,
+)
 from pyramidion.cli.output import Output, as_json, plain, without_passwords
 from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError, ServerFailedError
 
@@ -110,7 +120,10 @@ app.command("init")(study.init)
 app.command("import")(study.import_)
 app.command("account")(study.account)
 app.command("serve")(study.serve)
-app.add_typer(decisions.campaign, name="campaign")
+app.command("backup")(backup.backup)
+app.command("restore")(backup.restore_)
+app.command("verify")(backup.verify_)
+app.add_typer(forgetting.campaign, name="campaign")
 app.add_typer(annotate.annotate, name="annotate")
 app.add_typer(analyze.analyze, name="analyze")
 app.add_typer(auto.auto, name="auto")
@@ -163,7 +176,8 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        code = app(standalone_mode=False) or 0
+        with AT_THE_END:
+            code = app(standalone_mode=False) or 0
     except InputError as error:
         code = _fail(error.problems, str(error), 1, json)
     except MissingExtraError as error:

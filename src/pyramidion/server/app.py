@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -14,6 +16,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from sqlalchemy.exc import DataError, DBAPIError
 from sqlalchemy.exc import TimeoutError as NoConnectionError
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
@@ -23,6 +26,7 @@ from pyramidion.campaigns import BASE_URL, PLACE, TOKEN, WEBHOOK
 from pyramidion.campaigns.api import manager as manager_api
 from pyramidion.campaigns.api import worker as worker_api
 from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.campaigns.forgetting import DAY, forget_expired
 from pyramidion.errors import InputError, Problem, PyramidionError, UnknownError
 from pyramidion.server import health, log_in, pages
 from pyramidion.server.context import PAGES, Context, render
@@ -37,6 +41,8 @@ NOTHING_IS_LOST = (
     "Nothing that you have sent is lost, and what you have not sent yet is kept in this browser. Please reload this "
     "page in a few minutes."
 )
+
+_log = logging.getLogger("uvicorn.error")
 
 
 def create_app(place: str | Path, *, base_url: str = "", webhook_secret: str = "", api_token: str = "") -> FastAPI:
@@ -66,8 +72,20 @@ async def _warmed_up(app: FastAPI) -> AsyncIterator[None]:
     ctx: Context = app.state.context
     if any(campaign.kind == "write" for campaign in ctx.desk.campaigns.all()):
         ctx.warm_up()
+    forgetting = asyncio.create_task(_forget_daily(ctx))
     yield
-    ctx.close()
+    forgetting.cancel()
+    await run_in_threadpool(ctx.close)
+
+
+async def _forget_daily(ctx: Context) -> None:
+    """Erase what campaigns keep only for some days; whatever goes wrong must not end the server."""
+    while True:
+        try:
+            await run_in_threadpool(forget_expired, ctx.desk.database)
+        except Exception:
+            _log.exception("what is kept only for some days could not be erased; it is tried again tomorrow")
+        await asyncio.sleep(DAY)
 
 
 def from_environment() -> FastAPI:

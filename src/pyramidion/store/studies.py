@@ -59,9 +59,11 @@ class Studies:
         return collector.study()
 
     def newest(self) -> int:
-        """The id of the record added last, or 0: it tells whether anything was added since."""
-        row = self._database.first(select(func.max(schema.records.c.id)), {})
-        return (row[0] if row else None) or 0
+        """A number that grows whenever records are added, and when forgetting somebody changes them; 0 at first."""
+        added = select(func.coalesce(func.max(schema.records.c.id), 0)).scalar_subquery()
+        forgotten = select(func.count()).select_from(schema.forgotten).scalar_subquery()
+        row = self._database.first(select(added + forgotten), {})
+        return int(row[0]) if row else 0
 
     def add(self, study: Study) -> int:
         """Append everything in a study; the caller has checked that it fits what is there. One transaction."""

@@ -83,6 +83,13 @@ class Settings:
         default="participantId,assignmentId,projectId",
         metadata={"help": "connect: the link's parameter names for the person, the session and the study."},
     )
+    keep_days: int = field(
+        default=0,
+        metadata={
+            "help": "Days after the last activity until workers' platform ids, sessions, drafts and comments are "
+            "erased; 0 keeps them."
+        },
+    )
     seed: int = field(default=0, metadata={"help": "Seed for sampling and shuffling."})
 
     @classmethod

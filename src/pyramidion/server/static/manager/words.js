@@ -76,6 +76,7 @@ const LABELS = {
   early_code: "Completion code for stopping early",
   signed_entry: "Only signed links",
   platform_study: "Platform’s study id",
+  keep_days: "Erase people’s data after (days)",
   seed: "Random seed",
 };
 
@@ -95,7 +96,7 @@ const MAIN = ["workers", "statements", "units_per_topic", "units_per_task", "pay
 /** @type {[title: string, names: string[]][]} */
 const GROUPS = [
   ["Quality", ["check", "gold_rate", "min_seconds", "min_agreement", "separate_writers"]],
-  ["Workers", ["lease_minutes", "most_per_worker", "show_progress", "deviation_notice"]],
+  ["Workers", ["lease_minutes", "most_per_worker", "show_progress", "deviation_notice", "keep_days"]],
   [
     "Platform and money",
     ["platform", "platform_study", "completion_url", "completion_code", "early_code", "signed_entry", "currency"],
