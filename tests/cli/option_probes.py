@@ -90,6 +90,7 @@ BASE: dict[str, Words] = {
     "annotate list": [DB],
     "annotate export": ANNA,
     "annotate store": [DB, "--name", "anna"],
+    "annotate blind": [DB],
     "analyze significance": [TABLE],
     "analyze correlate": [TABLE, "--gold", "modified"],
     "analyze metric-accuracy": [LONG, "--gold", "modified"],
@@ -320,7 +321,15 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--password": ["--password", "a long password"],
     },
     "import": {"--judge": ["--judge", "anna"]},
-    "account": {"--role": ["--role", "expert"], "--password": ["--password", "a long password"]},
+    "account": {
+        "--role": ["--role", "expert"],
+        "--password": ["--password", "a long password"],
+        "--remove": ["--remove"],
+        "--force": ([DB, "manager", "--remove"], ["--force"]),
+        "--sessions": ([DB], ["--sessions"]),
+        "--end": ([DB, "manager"], ["--end", "all"]),
+        "--quiet": ([DB], ["--quiet"]),
+    },
     "serve": {
         "--host": ["--host", "0.0.0.0"],
         "--port": ["--port", "9"],
@@ -396,6 +405,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--force": ([DB, SECOND, "--name", "anna"], ["--force"]),
     },
     "annotate store": {"--id": ["--id", "1"], "--name": ["--name", "ben"], "--topic": ["--topic", "museum-theft"]},
+    "annotate blind": {"--on": ["--on"]},
     "analyze plan": {
         "--topics": ["--topics", "12"],
         "--units": ["--units", "5"],

@@ -32,6 +32,7 @@ from pyramidion.campaigns.plan import plan
 from pyramidion.campaigns.platforms.local import invite
 from pyramidion.server.app import create_app
 from pyramidion.server.context import SESSION_COOKIE
+from pyramidion.server.serving import configure
 from pyramidion.store.accounts import Accounts
 from pyramidion.store.database import Database
 from pyramidion.study import Settings
@@ -175,10 +176,7 @@ class ServerThread(logging.Handler):
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
         self._app = create_app(place, base_url=self.url, webhook_secret=webhook_secret)
-        config = uvicorn.Config(
-            self._app, log_config=None, access_log=False, timeout_graceful_shutdown=5, timeout_keep_alive=75
-        )
-        self._server = uvicorn.Server(config)
+        self._server = uvicorn.Server(configure(self._app, log_config=None))
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
         self._lines: list[str] = []
 

@@ -28,7 +28,7 @@ from pyramidion.campaigns.workers import PSEUDONYM, WorkerDecisions, Workers
 from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.formats.judgment_tables import write_judgments
 from pyramidion.store.database import Database
-from pyramidion.store.studies import Studies
+from pyramidion.store.studies import Studies, long_ids
 from pyramidion.study import Aspect, Assignment, Judge, Judgments, Pyramid, Study
 
 # ----------------------------------------------------------------------
@@ -90,7 +90,7 @@ class CampaignDesk:
         renamed = rename_judges(named, cache(self.workers.current_id))
         new = without_known(renamed, held)
         problems = [p for p in join_studies(held, new).problems() if p.severity == "error"]
-        if problems:
+        if problems := [*long_ids(new), *problems]:
             raise InputError(problems)
         return self.studies.add(new)
 

@@ -18,6 +18,7 @@ from pyramidion.errors import InputError, Problem
 from pyramidion.scoring.screening import screen
 from pyramidion.stats.rounding import rounded_beside
 from pyramidion.study import Campaign, Judgments, Study
+from pyramidion.study.judgments import group
 
 # ----------------------------------------------------------------------
 # Signs of careless work, to be checked before anybody is paid, blocked or left out.
@@ -240,11 +241,11 @@ def _cost(campaign: Campaign, submitted: int) -> Cost:
     return campaign_cost(submitted, pay=str(settings.pay), fee=str(settings.fee), currency=settings.currency)
 
 
-def overview(desk: CampaignDesk, name: str) -> Overview:
-    """Everything a manager wants to see about one campaign, now."""
+def overview(desk: CampaignDesk, name: str, study: Study | None = None) -> Overview:
+    """Everything a manager wants to see about one campaign, now; ``study`` saves loading it."""
     campaign = desk.campaigns.get(name)
     answers = desk.campaigns.answers(name)
-    study = desk.studies.load()
+    study = study or desk.studies.load()
     tasks = desk.campaigns.tasks(name)
     submitted = [answer for answer in answers if answer.state == "submitted"]
     kept = [answer for answer in submitted if answer.removed is None]
@@ -283,10 +284,10 @@ def _tally(wanted: list[tuple[str, int]], done: list[str]) -> dict[str, dict[str
 def _alpha(judgments: Judgments) -> float | None:
     from pyramidion.stats.alpha import Distance, alpha
 
-    items = [(j.topic, j.system, j.unit, j.aspect) for j in judgments]
-    numbers = {item: number for number, item in enumerate(dict.fromkeys(items))}
+    about = (judgments.topic, judgments.system, judgments.unit, judgments.aspect)
+    items = group(*(column.ranks() for column in about)).of_row
     distance: Distance = "nominal" if any(judgments.unit) else "interval"
-    return alpha([numbers[item] for item in items], judgments.value, distance=distance).value
+    return alpha(items, judgments.value, distance=distance).value
 
 
 def _record(study: Study, work: StoredAnswer) -> WorkRecord:

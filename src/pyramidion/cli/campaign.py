@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pyramidion.cli.options import Json, Place, Printing, Quiet, grouped, open_desk, refuse_unused
-from pyramidion.cli.output import Output, as_json, cell, plain
+from pyramidion.cli.output import Output, as_json, cell, plain, shown
 from pyramidion.errors import UsageError
 from pyramidion.terminal import TerminalTable
 
@@ -94,9 +94,9 @@ def plan_(
     ask("Start it?", yes)
     desk.start(made)
     output.result({"campaign": made.campaign.name, "tasks": len(made.tasks), "cost": str(made.cost)})
-    output.show(f"Started. Serve it: pyramidion serve {plain(place)}")
+    output.show(f"Started. Serve it: pyramidion serve {shown(place)}")
     if settings.platform == "local":
-        output.show(f"Invite people: pyramidion campaign invite {plain(place)} {plain(made.campaign.name)} --count 20")
+        output.show(f"Invite people: pyramidion campaign invite {shown(place)} {plain(made.campaign.name)} --count 20")
 
 
 def _settings(chosen: list[str]) -> dict[str, Any]:
@@ -265,7 +265,7 @@ def units(
     output.show(f"{made.kept} units kept in {len(made.pyramids)} topics, {sampled} sampled for judging.")
     ask("Store them as the crowd pyramid?", yes)
     desk.store_units(made)
-    output.show(f"Stored. Next: pyramidion campaign plan {plain(place)} judge")
+    output.show(f"Stored. Next: pyramidion campaign plan {shown(place)} judge")
 
 
 @campaign.command("export")
@@ -308,4 +308,4 @@ def rehearse(
         )
     output.result({"submitted": done.submitted.total(), "workers": len(done.submitted), "abandoned": done.abandoned})
     output.show(f"{done.submitted.total()} tasks by {len(done.submitted)} simulated workers, {done.abandoned} left.")
-    output.show(f"Next: pyramidion campaign status {plain(place)} {plain(name)}")
+    output.show(f"Next: pyramidion campaign status {shown(place)} {plain(name)}")

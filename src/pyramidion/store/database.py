@@ -28,15 +28,16 @@ from sqlalchemy import (
     event,
     insert,
     inspect,
-    make_url,
     select,
     text,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError
+from sqlalchemy.exc import DatabaseError, OperationalError
 
-from pyramidion.errors import Problem, PyramidionError, UsageError
+from pyramidion.errors import Problem, PyramidionError, UsageError, needs_extra
 from pyramidion.store import schema
+from pyramidion.store.places import is_read_only, read_place, shown_place, without_secrets
+from pyramidion.store.trouble import LostDatabaseError
 
 # ----------------------------------------------------------------------
 # Named steps that bring a database up to date, each recorded in the same transaction that takes it.
@@ -186,10 +187,11 @@ class Database:
 
     def __init__(self, engine: Engine, place: str | Path) -> None:
         self.engine = engine
-        self.shown = _shown(place)
+        self.shown = shown_place(place)
         self.sqlite = engine.dialect.name == "sqlite"
         self._turn = threading.RLock()
         self._together = threading.local()
+        self._file = _identity(self.path)
         with self.read() as connection:
             rows = connection.execute(select(schema.meta.c.key, schema.meta.c.value)).all()
         self.meta: dict[str, str] = {row.key: row.value for row in rows}
@@ -220,24 +222,29 @@ class Database:
                 if first is not None:
                     first(connection)
                 if inspect(connection).has_table("meta"):
-                    raise UsageError(f"{_shown(place)} already contains a study")
+                    raise UsageError(f"{shown_place(place)} already contains a study")
                 migrate(connection)
                 yield connection
         finally:
             engine.dispose()
 
     @classmethod
-    def open(cls, place: str | Path) -> Database:
-        """Open a study database and bring its tables up to date."""
+    def open(cls, place: str | Path, *, busy_seconds: float | None = None) -> Database:
+        """Open a study database and bring its tables up to date. A lock of SQLite is waited for so long."""
         path = Path(place)
         if "://" not in str(place) and not (path.is_file() and path.stat().st_size):  # SQLite would make one there
             raise UsageError(f"{place} is not a study database; create one with: pyramidion init {place}")
-        engine = _engine(place)
+        engine = _engine(place, busy_seconds)
         with _transaction(engine, write=True) as connection:
             if not inspect(connection).has_table("meta"):
-                raise UsageError(f"{_shown(place)} contains no study; create one with: pyramidion init")
+                raise UsageError(f"{shown_place(place)} contains no study; create one with: pyramidion init")
             migrate(connection)
         return cls(engine, place)
+
+    @property
+    def path(self) -> Path | None:
+        """The file of a SQLite database."""
+        return Path(self.engine.url.database) if self.sqlite and self.engine.url.database else None
 
     @property
     def secret(self) -> bytes:
@@ -287,6 +294,8 @@ class Database:
             return
         with self._turn if self.sqlite else nullcontext(), _transaction(self.engine, write=True) as connection:
             yield connection
+            if self._file is not None and _identity(self.path) != self._file:
+                raise LostDatabaseError
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -362,31 +371,33 @@ def insert_if_new(connection: Connection, table: Table, **row: Any) -> bool:
     return connection.execute(dialect.insert(table).values(**row).on_conflict_do_nothing()).rowcount > 0
 
 
-def _shown(place: str | Path) -> str:
-    return make_url(str(place)).render_as_string() if "://" in str(place) else str(place)
-
-
-def _engine(place: str | Path) -> Engine:
-    text = str(place)
-    if "://" not in text:
-        text = f"sqlite:///{Path(text).absolute()}"
-    text = text.replace("postgres://", "postgresql://", 1)
+def _identity(path: Path | None) -> tuple[int, int] | None:
+    """What tells a file from another one that takes its name later."""
     try:
-        url = make_url(text)
-    except ArgumentError:
-        raise UsageError(f"{text} is not a database URL") from None
-    if url.drivername == "postgresql":
-        url = url.set(drivername="postgresql+psycopg")
+        about = path.stat() if path else None
+    except OSError:
+        return 0, 0
+    return None if about is None else (about.st_dev, about.st_ino)
+
+
+def _engine(place: str | Path, busy_seconds: float | None = None) -> Engine:
+    url = read_place(place)
     if url.get_backend_name() == "sqlite":
-        arguments = {"timeout": BUSY_SECONDS, "check_same_thread": False}
-        engine = create_engine(url, pool_size=THREADS, max_overflow=THREADS, connect_args=arguments)
+        arguments = {"timeout": BUSY_SECONDS if busy_seconds is None else busy_seconds, "check_same_thread": False}
+        engine = create_engine(
+            url, pool_size=THREADS, max_overflow=THREADS, connect_args=arguments, hide_parameters=True
+        )
         event.listen(engine, "connect", _prepare_sqlite)
     else:
-        engine = create_engine(url, pool_size=POSTGRES_CONNECTIONS, max_overflow=0, pool_pre_ping=True)
+        with needs_extra("A study database on PostgreSQL", "postgres"):
+            engine = create_engine(
+                url, pool_size=POSTGRES_CONNECTIONS, max_overflow=0, pool_pre_ping=True, hide_parameters=True
+            )
     try:
         engine.connect().close()
     except DatabaseError as error:
-        raise UsageError(f"{_shown(place)} cannot be opened: {str(error.orig).splitlines()[0]}") from None
+        why = "it is read-only" if is_read_only(url) else without_secrets(str(error.orig).splitlines()[0], url)
+        raise UsageError(f"{shown_place(place)} cannot be opened: {why}") from None
     return engine
 
 

@@ -11,7 +11,7 @@ import { capital } from "../shared/format.js";
  * @typedef {{ name: string, type: string, help?: string, choices?: string[], default_by_kind: unknown }} Setting
  * @typedef {Record<string, number>} Counts
  * @typedef {{ counts: Counts, campaigns: Campaign[], settings: Setting[], topics: { id: string, title: string }[],
- *   systems: string[], methods?: string[] }} Study what /api/manage says
+ *   systems: string[], methods?: string[], blind?: boolean }} Study what /api/manage says
  */
 
 /** @type {Record<string, { title: string, line: string, paper: string }>} */

@@ -6,7 +6,7 @@ import { button, byId, el, put, setText } from "../shared/dom.js";
 import { announce } from "../shared/messages.js";
 import { sendUnconfirmed, tidy } from "./drafts.js";
 import { showInstructions } from "./instructions.js";
-import { showTask } from "./task.js";
+import { showTask, waitingFor } from "./task.js";
 
 /** @import { Child } from "../shared/dom.js" */
 /** @typedef {{ page?: string, focus?: HTMLElement | null, leave?: (() => void) | null }} ShowOptions */
@@ -48,7 +48,7 @@ const shell = {
     try {
       const [sent, state] = await untilAnswered(
         async () => [await sendUnconfirmed(shell.campaign), await call("GET", path`/api/work/${shell.campaign}`)],
-        { onwait: () => showLoading("No connection. Trying again ...") },
+        { onwait: (_, error) => showLoading(`${waitingFor(error)}. Trying again ...`) },
       );
       arrived.abort();
       route(state);
@@ -66,9 +66,10 @@ const shell = {
    * @param {HTMLElement} button
    */
   patiently(action, button) {
-    const onwait = () => {
-      setText(button, "No connection - trying again ...");
-      announce("No connection. Trying again.");
+    /** @param {number} _ @param {ApiError} error */
+    const onwait = (_, error) => {
+      setText(button, `${waitingFor(error)} - trying again ...`);
+      announce(`${waitingFor(error)}. Trying again.`);
     };
     return untilAnswered(action, { onwait });
   },
