@@ -75,7 +75,7 @@ async def _warmed_up(app: FastAPI) -> AsyncIterator[None]:
     forgetting = asyncio.create_task(_forget_daily(ctx))
     yield
     forgetting.cancel()
-    await run_in_threadpool(ctx.close)  # so that the file alone has everything
+    await run_in_threadpool(ctx.close)
 
 
 async def _forget_daily(ctx: Context) -> None:

@@ -36,7 +36,7 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 
 from pyramidion.errors import Problem, PyramidionError, UsageError, needs_extra
 from pyramidion.store import schema
-from pyramidion.store.places import is_read_only, read_place, shown_place, without_secrets
+from pyramidion.store.places import SqliteFile, is_read_only, read_place, shown_place, without_secrets
 from pyramidion.store.trouble import LostDatabaseError
 
 # ----------------------------------------------------------------------
@@ -191,7 +191,7 @@ class Database:
         self.sqlite = engine.dialect.name == "sqlite"
         self._turn = threading.RLock()
         self._together = threading.local()
-        self._file = _identity(self.path)
+        self._file = SqliteFile(self.path) if self.path else None
         with self.read() as connection:
             rows = connection.execute(select(schema.meta.c.key, schema.meta.c.value)).all()
         self.meta: dict[str, str] = {row.key: row.value for row in rows}
@@ -216,7 +216,7 @@ class Database:
             if path.exists():
                 raise UsageError(f"{path} already exists")
             path.parent.mkdir(parents=True, exist_ok=True)
-        engine = _engine(place)
+        engine = _engine(place, new=True)
         try:
             with _transaction(engine, write=True) as connection:
                 if first is not None:
@@ -294,8 +294,8 @@ class Database:
             return
         with self._turn if self.sqlite else nullcontext(), _transaction(self.engine, write=True) as connection:
             yield connection
-            if self._file is not None and _identity(self.path) != self._file:
-                raise LostDatabaseError
+            if self._file is not None:
+                self._file.check()
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -336,7 +336,7 @@ class Database:
             if not self.sqlite or not beside.exists() or not beside.stat().st_size:
                 return True
             time.sleep(pause)
-            with suppress(OperationalError), self._turn, self.engine.connect() as connection:
+            with suppress(OperationalError, LostDatabaseError), self._turn, self.engine.connect() as connection:
                 connection.detach()  # closed afterwards, since it waits less than others do:
                 connection.exec_driver_sql("PRAGMA busy_timeout = 50")  # nobody can write while it waits for readers
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").all()
@@ -371,22 +371,11 @@ def insert_if_new(connection: Connection, table: Table, **row: Any) -> bool:
     return connection.execute(dialect.insert(table).values(**row).on_conflict_do_nothing()).rowcount > 0
 
 
-def _identity(path: Path | None) -> tuple[int, int] | None:
-    """What tells a file from another one that takes its name later."""
-    try:
-        about = path.stat() if path else None
-    except OSError:
-        return 0, 0
-    return None if about is None else (about.st_dev, about.st_ino)
-
-
-def _engine(place: str | Path, busy_seconds: float | None = None) -> Engine:
+def _engine(place: str | Path, busy_seconds: float | None = None, *, new: bool = False) -> Engine:
     url = read_place(place)
     if url.get_backend_name() == "sqlite":
-        arguments = {"timeout": BUSY_SECONDS if busy_seconds is None else busy_seconds, "check_same_thread": False}
-        engine = create_engine(
-            url, pool_size=THREADS, max_overflow=THREADS, connect_args=arguments, hide_parameters=True
-        )
+        file = SqliteFile(Path(url.database or ""), BUSY_SECONDS if busy_seconds is None else busy_seconds, new=new)
+        engine = create_engine(url, pool_size=THREADS, max_overflow=THREADS, creator=file.connect, hide_parameters=True)
         event.listen(engine, "connect", _prepare_sqlite)
     else:
         with needs_extra("A study database on PostgreSQL", "postgres"):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from pathlib import Path
 
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from pyramidion.errors import UsageError
+from pyramidion.store.trouble import LostDatabaseError
 
 HIDDEN = "***"
 
@@ -61,6 +63,35 @@ def is_read_only(url: URL) -> bool:
         return False
     path = Path(url.database)
     return not all(os.access(each, os.W_OK) for each in (path, path.parent) if each.exists())
+
+
+class SqliteFile:
+    """The file of a SQLite database, as it was at first. SQLite itself would make a new one where it is missing, and go
+    on writing into one that was moved away."""
+
+    def __init__(self, path: Path, busy_seconds: float = 0.0, *, new: bool = False) -> None:
+        self._path, self._busy_seconds = path, busy_seconds
+        if new:
+            path.touch()
+        self._identity = self._look()
+
+    def _look(self) -> tuple[int, int] | None:
+        """What tells a file from another one that takes its name later."""
+        try:
+            about = self._path.stat()
+        except OSError:
+            return None
+        return about.st_dev, about.st_ino
+
+    def check(self) -> None:
+        """LostDatabaseError if it is no longer there, or another one is."""
+        if self._look() != self._identity:
+            raise LostDatabaseError
+
+    def connect(self) -> sqlite3.Connection:
+        self.check()
+        address = f"{self._path.absolute().as_uri()}?mode=rw"
+        return sqlite3.connect(address, self._busy_seconds, check_same_thread=False, uri=True)
 
 
 def _is_secret(name: str) -> bool:
