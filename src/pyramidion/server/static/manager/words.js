@@ -73,6 +73,7 @@ const LABELS = {
   deviation_notice: "Comparison notice",
   most_per_worker: "Maximum tasks per worker",
   completion_url: "Address when done",
+  code_after: "Answers needed for the code",
   platform_study: "Platform’s study id",
   seed: "Random seed",
 };
@@ -94,7 +95,7 @@ const MAIN = ["workers", "statements", "units_per_topic", "units_per_task", "pay
 const GROUPS = [
   ["Quality", ["check", "gold_rate", "min_seconds", "min_agreement", "separate_writers"]],
   ["Workers", ["lease_minutes", "most_per_worker", "show_progress", "deviation_notice"]],
-  ["Platform and money", ["platform", "platform_study", "completion_url", "completion_code", "currency"]],
+  ["Platform and money", ["platform", "platform_study", "completion_url", "completion_code", "code_after", "currency"]],
 ];
 
 /** @param {string} name */
