@@ -87,7 +87,7 @@ def draw_check(secret: bytes, campaign: Campaign, worker: str, tries: int) -> Ch
     drawn = pool[tries * QUESTIONS_PER_TRY : (tries + 1) * QUESTIONS_PER_TRY]
     questions = []
     for question in drawn:
-        options = sorted([question["right"], *question["wrong"]], key=lambda text: lot(question["id"], text))  # noqa: B023
+        options = sorted([question["right"], *question["wrong"]], key=lambda text: lot(question["id"], text))
         right = options.index(question["right"]) + 1
         questions.append(CheckQuestion(question["id"], question["text"], tuple(options), right))
     return Check(tuple(questions))

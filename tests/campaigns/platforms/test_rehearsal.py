@@ -14,7 +14,7 @@ import pytest
 import pyramidion as pyr
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.plan import plan
-from pyramidion.campaigns.platforms.simulated import SimulatedWorker, crowd
+from pyramidion.campaigns.simulated_workers import SimulatedWorker, crowd
 from pyramidion.campaigns.rehearsal import InProcess, rehearse
 from pyramidion.campaigns.tables import Campaigns
 from pyramidion.campaigns.tasks import Answer, check_answer
