@@ -24,7 +24,9 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import combinations
+from typing import Literal
 
 from pyramidion.encoder.sentences import sentence_spans
 
@@ -53,9 +55,13 @@ def _bare(text: str) -> str:
 
 def count_copied(statements: Iterable[str], source: str) -> int:
     """How many statements are whole sentences of the source, or what is between its semicolons."""
+    return sum(_bare(statement) in _pieces(source) for statement in statements)
+
+
+@lru_cache(maxsize=1000)
+def _pieces(source: str) -> frozenset[str]:
     sentences = [span.of(source) for span in sentence_spans(source)]
-    pieces = {_bare(piece) for sentence in sentences for piece in (sentence, *sentence.split(";"))}
-    return sum(_bare(statement) in pieces for statement in statements)
+    return frozenset(_bare(piece) for sentence in sentences for piece in (sentence, *sentence.split(";")))
 
 
 # -- from one's own other tasks ------------------------------------------------------------------------------
@@ -103,7 +109,7 @@ class _Pair:
     """Disagreements of two judges on the tasks they share: with each other, of either with the others, of the others
     among themselves, and of answers to different questions; each with the number of comparisons."""
 
-    tasks: list[str] = field(default_factory=list)
+    tasks: set[str] = field(default_factory=set)
     different: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     compared: Counter[str] = field(default_factory=Counter)
 
@@ -116,15 +122,22 @@ class _Pair:
 
     @property
     def expected(self) -> float:
-        """The share of questions on which the two should disagree, one standard error below the estimate."""
+        """The share of questions on which the two should disagree, at least: each part of the estimate is one standard
+        error off, in the direction in which the two may rightly be more alike."""
         chance = self.rate("chance")
         if not chance:
             return 0.0
         first, second, others = (1 - self.rate(who) / chance for who in ("first", "second", "others"))
+        others -= self._error("others") / chance
+        sign = 1 if first + second > 0 else -1  # people who say the opposite are alike, too
+        first, second = (sign * k + self._error(who) / chance for k, who in ((first, "first"), (second, "second")))
         alike = first * second / others if others > 0 else 1.0
-        share = chance * (1 - min(max(alike, 0.0), 1.0))
-        fewest = min(self.compared["first"], self.compared["second"], self.compared["others"])
-        return max(0.0, share - math.sqrt(share * (1 - share) / fewest))
+        return chance * (1 - min(max(alike, 0.0), 1.0))
+
+    def _error(self, who: str) -> float:
+        """Of one comparison per question: those of several people on one question hang together."""
+        rate = self.rate(who)
+        return math.sqrt(rate * (1 - rate) / self.compared["pair"])
 
     @property
     def by_chance(self) -> float:
@@ -142,28 +155,49 @@ def _tail(number: int, seen: float, expected: float) -> float:
     return math.exp(-number * distance)
 
 
+_Pairs = dict[tuple[str, str], _Pair]
+
+
 def find_twins(work: Answers) -> dict[str, Twin]:
-    """Judges who agree with another one more than people do by chance, each with the judge that is most alike."""
-    pairs: dict[tuple[str, str], _Pair] = defaultdict(_Pair)
-    for task, answers in sorted(work.items()):
-        if len(answers) >= 2 + MIN_OTHERS:
-            _add_task(pairs, task, answers)
-    likely = {pair: one.by_chance for pair, one in pairs.items()}
+    """Judges who agree with another one more than people do by chance, each with the judge that is most alike.
+
+    Once a pair is found, one of the two is left out: answers that were given twice are no measure of what is usual.
+    """
+    left = {task: dict(work[task]) for task in sorted(work)}
+    pairs: _Pairs = defaultdict(_Pair)
+    for task, answers in left.items():
+        _count(pairs, task, answers)
+    limit = SAME_BY_CHANCE / max(1, len(pairs))
     found: dict[str, Twin] = {}
-    for names in sorted(likely, key=lambda pair: (likely[pair], pair)):
-        if likely[names] > SAME_BY_CHANCE / len(pairs):
+    while pairs:
+        names, pair = min(pairs.items(), key=lambda item: (item[1].by_chance, item[0]))
+        if pair.by_chance > limit:
             break
-        pair = pairs[names]
         number = pair.compared["pair"]
         same, usual = number - round(pair.different["pair"]), number * (1 - pair.expected)
         for judge, other in (names, names[::-1]):
             detail = f"the same answer as {other} to {same} of {number} questions, where {usual:.0f} would be usual"
-            found.setdefault(judge, Twin(other, detail, tuple(pair.tasks)))
+            found.setdefault(judge, Twin(other, detail, tuple(sorted(pair.tasks))))
+        _leave_out(pairs, left, names[1])
     return found
 
 
-def _add_task(pairs: dict[tuple[str, str], _Pair], task: str, answers: Mapping[str, Sequence[Hashable]]) -> None:
+def _leave_out(pairs: _Pairs, work: dict[str, dict[str, Sequence[Hashable]]], judge: str) -> None:
+    for task, answers in work.items():
+        if judge in answers:
+            _count(pairs, task, answers, -1)
+            del answers[judge]
+            _count(pairs, task, answers)
+    for names in [names for names in pairs if judge in names]:
+        del pairs[names]
+
+
+def _count(pairs: _Pairs, task: str, answers: Mapping[str, Sequence[Hashable]], sign: Literal[1, -1] = 1) -> None:
+    """Count a task in, or out again. At least two others must have done it."""
     judges = sorted(answers)
+    others = len(judges) - 2
+    if others < MIN_OTHERS:
+        return
     questions = min(len(answers[judge]) for judge in judges)
     differ = {
         (a, b): sum(x != y for x, y in zip(answers[a], answers[b], strict=False)) for a, b in combinations(judges, 2)
@@ -174,16 +208,16 @@ def _add_task(pairs: dict[tuple[str, str], _Pair], task: str, answers: Mapping[s
         with_anybody[b] += number
     given = Counter(answer for judge in judges for answer in answers[judge])
     chance = 1 - sum((count / given.total()) ** 2 for count in given.values()) if given else 0.0
-    everything, others = sum(differ.values()), len(judges) - 2
+    everything = sum(differ.values())
     for (a, b), number in differ.items():
         pair = pairs[a, b]
-        pair.tasks.append(task)
-        pair.add("pair", number, questions)
-        pair.add("first", with_anybody[a] - number, questions * others)
-        pair.add("second", with_anybody[b] - number, questions * others)
+        pair.tasks ^= {task}
         rest = everything - with_anybody[a] - with_anybody[b] + number
-        pair.add("others", rest, questions * math.comb(others, 2))
-        pair.add("chance", chance * questions, questions)
+        pair.add("pair", sign * number, sign * questions)
+        pair.add("first", sign * (with_anybody[a] - number), sign * questions * others)
+        pair.add("second", sign * (with_anybody[b] - number), sign * questions * others)
+        pair.add("others", sign * rest, sign * questions * math.comb(others, 2))
+        pair.add("chance", sign * chance * questions, sign * questions)
 
 
 def find_twin_writers(work: Answers) -> dict[str, Twin]:
@@ -204,8 +238,6 @@ def find_twin_writers(work: Answers) -> dict[str, Twin]:
         if same < MIN_SAME_SHARE * number or _tail(number, same / number, usual) > SAME_BY_CHANCE / len(shared):
             continue
         for judge, other in (names, names[::-1]):
-            detail = (
-                f"{same} of {number} statements are the same as {other}'s, where {usual * number:.0f} would be usual"
-            )
+            detail = f"{same} of {number} statements as {other} wrote them, where {usual * number:.0f} would be usual"
             found.setdefault(judge, Twin(other, detail, tuple(sorted(+tasks))))
     return found

@@ -40,9 +40,9 @@ from pyramidion.study import Campaign, Judgments, Study
 #     copied, repeated answers, same as another: see pyramidion.campaigns.copying
 #
 # All from gold on are ours, and so are the limits on uniform answers: one summary may rightly get the same answer to
-# every question, so it takes half of a worker's tasks, and two of them. Whoever always prefers the summary on the same
-# side is flagged from ten tasks on: sides are drawn at random, so one careful worker in 500 does. Gillick and Liu
-# rejected such work at once; we only flag it, since rejecting somebody's work is for a person to decide.
+# every question, so it takes half of a worker's tasks, and two of them. Ratings or preferences that never change are
+# flagged from ten tasks on: summaries change sides at random, so one careful worker in 500 always prefers the same one.
+# Gillick and Liu rejected such work at once; we only flag it: rejecting somebody's work is for a person to decide.
 
 Reason = Literal[
     "agreement", "too fast", "uniform answers", "gold", "pasted", "copied", "repeated answers", "same as another"
@@ -52,7 +52,7 @@ MIN_ANSWERS = 4
 """Fewer equal answers than this mean nothing."""
 MIN_UNIFORM_TASKS, MIN_UNIFORM_SHARE = 2, 0.5
 MIN_SAME_ANSWERS = 10
-"""Fewer tasks with one answer each that is always the same may be chance."""
+"""In fewer tasks, the same ratings or the same side may be chance."""
 MIN_GOLD_MISSED = 2
 """One task with wrong answers may be a slip, however many known answers it has."""
 MIN_PASTED = 20
@@ -158,8 +158,8 @@ def _signs(
         yield _Sign(
             "uniform answers", f"the same answer throughout in {len(uniform)} of {_count('task', done)}", uniform
         )
-    sides = {record.values for record in done if not record.units and len(record.values) == 1}
-    if len(done) >= MIN_SAME_ANSWERS and len(sides) == 1:
+    same = len({record.values for record in done if record.values and not record.units}) == 1
+    if same and len(done) >= MIN_SAME_ANSWERS:
         yield _Sign("uniform answers", f"the same answer in all of {_count('task', done)}", done)
     right, asked = sum(record.gold_right for record in done), sum(record.gold_asked for record in done)
     missed = [record for record in done if record.gold_right < record.gold_asked]

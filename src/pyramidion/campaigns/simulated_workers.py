@@ -256,7 +256,7 @@ def answer(worker: SimulatedWorker, page: Page, truth: Truth | None, rng: np.ran
         return _random_answer(page, rng)
     if worker.kind == "copier":
         return _copy(page) if page["kind"] == "write" else _random_answer(page, _own_generator(worker.name))
-    shared = _own_generator(worker.pair, page["task"]) if worker.kind == "colluder" else rng
+    shared = _own_generator(worker.pair, page.get("task", "")) if worker.kind == "colluder" else rng
     return _ANSWERS[page["kind"]](worker, page, truth or NOT_KNOWN, shared)
 
 

@@ -188,7 +188,8 @@ def _units(study: Study, task: Task, gold: Gold | None) -> list[dict[str, str]]:
     labels = {u.id: u.label for p in study.pyramids if p.topic == task.topic for u in p.units}
     if isinstance(gold, AttentionCheck):
         labels[ATTENTION] = gold.label
-    return [{"id": f"s{n}", "label": labels.get(unit, "")} for n, unit in enumerate(_asked_units(task, gold), 1)]
+    asked = enumerate(_asked_units(task, gold), 1)
+    return [{"id": f"statement-{number}", "label": labels.get(unit, "")} for number, unit in asked]
 
 
 def _asked_units(task: Task, gold: Gold | None) -> list[str]:

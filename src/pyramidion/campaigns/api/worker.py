@@ -17,7 +17,7 @@ from pyramidion.campaigns.statements import live_checks
 from pyramidion.campaigns.sync import follow_message, platform_of
 from pyramidion.campaigns.tables import StoredAnswer
 from pyramidion.campaigns.tasks import read_submission, task_page
-from pyramidion.campaigns.workers import Worker
+from pyramidion.campaigns.workers import CHECK_TRIES, Worker
 from pyramidion.errors import InputError
 from pyramidion.server.context import Context, Ctx, OwnPage, Visit, Visitor
 from pyramidion.study import Campaign
@@ -98,6 +98,7 @@ def _check_page(visit: Visit, campaign: Campaign, now: CheckState) -> dict[str, 
         "kind": campaign.kind,
         "content": {**instructions(campaign.kind), "questions": now.check.shown()},
         "tries_left": now.tries_left,
+        "again": now.tries_left < CHECK_TRIES,
         "check": True,
     }
 
@@ -105,10 +106,10 @@ def _check_page(visit: Visit, campaign: Campaign, now: CheckState) -> dict[str, 
 def _nothing_left(visit: Visit, campaign: Campaign) -> dict[str, Any]:
     """The completion code is for work: those who gave tasks back instead are told what is missing."""
     done = visit.ctx.desk.assignments.done_by_entry(visit.who.worker, visit.who.entry)
-    needed = campaign.settings.code_after
-    if campaign.state == "paused" or (campaign.state == "closed" and not done):
+    needed, way_out = campaign.settings.code_after, _way_out(visit, campaign)
+    waits_for_code = done > 0 and any(way_out.values())  # also where the campaign is closed meanwhile
+    if campaign.state == "paused" or (campaign.state == "closed" and not waits_for_code):
         return {"state": campaign.state}
-    way_out = _way_out(visit, campaign)
     if done >= needed or not any(way_out.values()):
         return {"state": "done", **way_out}
     return {"state": "too-few-answers", "done": done, "needed": needed, **_way_out(visit, campaign, early=True)}
