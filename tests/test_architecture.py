@@ -39,6 +39,8 @@ def test_the_public_names_are_these() -> None:
         "Judge",
         "Judgment",
         "Judgments",
+        "Metric",
+        "PairScores",
         "Problem",
         "Pyramid",
         "PyramidionError",
@@ -59,6 +61,7 @@ def test_the_public_names_are_these() -> None:
         "read_scores",
         "save",
         "score",
+        "score_pairs",
         "write_scores",
     }
     for name in pyr.__all__:

@@ -16,10 +16,10 @@ from pyramidion.errors import InputError, Problem, PyramidionError, UsageError
 
 if TYPE_CHECKING:
     from pyramidion.analysis.systems import compare_systems
-    from pyramidion.evaluation import evaluate
     from pyramidion.formats import example, load, save
     from pyramidion.formats.score_tables import read_scores, write_scores
     from pyramidion.judges import judge
+    from pyramidion.plain import Metric, PairScores, evaluate, score_pairs
     from pyramidion.scoring.methods import score
     from pyramidion.scoring.unit_vectors import compare_units
     from pyramidion.study import (
@@ -48,7 +48,10 @@ except PackageNotFoundError:  # a source tree that was never installed
 _LAZY = {
     "compare_systems": "pyramidion.analysis.systems",
     "compare_units": "pyramidion.scoring.unit_vectors",
-    "evaluate": "pyramidion.evaluation",
+    "Metric": "pyramidion.plain",
+    "PairScores": "pyramidion.plain",
+    "evaluate": "pyramidion.plain",
+    "score_pairs": "pyramidion.plain",
     "example": "pyramidion.formats",
     "judge": "pyramidion.judges",
     "load": "pyramidion.formats",
@@ -65,6 +68,8 @@ __all__ = [
     "Judge",
     "Judgment",
     "Judgments",
+    "Metric",
+    "PairScores",
     "Problem",
     "Pyramid",
     "PyramidionError",
@@ -85,6 +90,7 @@ __all__ = [
     "read_scores",
     "save",
     "score",
+    "score_pairs",
     "write_scores",
 ]
 

@@ -9,28 +9,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from hashlib import sha256
 from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pyramidion.engines import Advance, Work, engine, ignore
-from pyramidion.errors import InputError, Problem, UsageError
+from pyramidion.errors import Problem, UsageError
 from pyramidion.formats import auto_run
 from pyramidion.formats.auto_run import JUDGE, TopicResult
 from pyramidion.formats.files import to_file_name
-from pyramidion.formats.resumable import Parts, fingerprint
+from pyramidion.formats.resumable import Parts
+from pyramidion.jobs import TopicBatch, TopicJob, check_pyramid, human_peers, job_key, topic_batches, topic_jobs
 from pyramidion.judges import (
     DEFAULT,
     LabelJudge,
     PresenceJudge,
     judged_topics,
     make_judge,
-    texts_by_topic,
     with_judgments,
 )
 from pyramidion.judges.contributors import PEERS_AT_ONCE, ContributorJudge
-from pyramidion.pyramids.build import NAME, Builder, BuiltPyramid, foreign_texts, is_built, set_aside
+from pyramidion.pyramids.build import NAME, Builder, BuiltPyramid, foreign_texts, set_aside
 from pyramidion.pyramids.choices import Choices
 from pyramidion.scoring import auto, lite
 from pyramidion.scoring.choice import (
@@ -38,86 +39,11 @@ from pyramidion.scoring.choice import (
     TO_BE_JUDGED,
     auto_pyramid,
     named_pyramid,
-    own_references,
-    scored_by_others,
     unscored,
     without_references,
 )
 from pyramidion.scoring.pyramid import PeerScore
-from pyramidion.study import Judgment, Judgments, Pyramid, Score, ScoreTable, Signature, Study, Summary, Topic
-
-
-@dataclass(frozen=True)
-class TopicJob:
-    """What is to be done for one topic; without a pyramid, one is built from the references. ``own`` names the
-    reference that a human peer is, by system: it is scored against the others."""
-
-    topic: str
-    references: Mapping[str, str]
-    peers: Mapping[str, str]
-    pyramid: Pyramid | None = None
-    name: str = NAME
-    explain: bool = False
-    own: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def size(self) -> int:
-        """How much work it is, in peers; building a pyramid counts as one."""
-        return len(self.peers) + 1
-
-    @property
-    def contributing(self) -> tuple[str, ...]:
-        """The references that the pyramid has, or will have."""
-        if self.pyramid is not None:
-            return self.pyramid.references
-        return tuple(name for name, text in self.references.items() if any(map(str.isalnum, text)))
-
-    def peers_by_own_reference(self) -> dict[str, dict[str, str]]:
-        """Texts by system, grouped by the reference they are; those that are none come under an empty name."""
-        groups: dict[str, dict[str, str]] = {}
-        for system, text in self.peers.items():
-            groups.setdefault(self.own.get(system, ""), {})[system] = text
-        return groups
-
-
-def topic_jobs(
-    study: Study, *, pyramid: str | None = None, peers: bool = True, rebuild: bool = False, explain: bool = False
-) -> list[TopicJob]:
-    """A job for each topic that has a pyramid or references; refuses a study without any such topic. ``pyramid`` names
-    the one to use, whoever made it; by default it is the one that was built here. A topic without it gets one from its
-    references; with ``rebuild``, all topics do."""
-    references, candidates = texts_by_topic(study.references), texts_by_topic(study.peers if peers else ())
-    own = own_references(study) if peers else {}
-    name = pyramid or NAME
-    jobs = []
-    for topic in study.topics:
-        mine, theirs = references.get(topic.id, {}), candidates.get(topic.id, {})
-        held = None if rebuild else study.pyramid(topic.id, name)
-        if held is not None and pyramid is None and not is_built(held):
-            held = None
-        job = TopicJob(topic.id, mine, theirs, held, name, explain)
-        if job.contributing or held is not None:
-            same = {system: ref for system in theirs if (ref := own.get((topic.id, system))) in job.contributing}
-            jobs.append(replace(job, own=same))
-    if not jobs:
-        problems = [replace(problem, severity="error") for problem in without_references(study, (), peers=peers)]
-        raise InputError(problems or Problem("study", "there are no topics with references"))
-    return jobs
-
-
-def check_pyramid(study: Study, name: str | None) -> None:
-    """Refuse an unknown pyramid name: only pyramids called `auto` are built."""
-    if name not in {None, NAME, *study.pyramid_names}:
-        known = ", ".join(study.pyramid_names) or "none"
-        raise UsageError(
-            f"the study has no pyramid called {name!r} (it has: {known}); only {NAME!r} is built if it is missing"
-        )
-
-
-def human_peers(jobs: Sequence[TopicJob]) -> Iterator[Problem]:
-    """Peers that are references: they are scored against the others, if there are any."""
-    own = {(job.topic, system): reference for job in jobs for system, reference in job.own.items()}
-    return scored_by_others(own, {job.topic for job in jobs if len(job.contributing) == 1})
+from pyramidion.study import Judgment, Judgments, Pyramid, Score, ScoreTable, Signature, Study
 
 
 class Evaluator:
@@ -138,6 +64,13 @@ class Evaluator:
         while some := dict(islice(source, PEERS_AT_ONCE)):
             scores = auto.peer_scores(pyramid, self.judge.judge(pyramid, some, references), {})
             yield from _rows(pyramid.topic, some, scores)
+
+    def run_all(self, batch: TopicBatch, advance: Advance = ignore) -> list[TopicResult]:
+        """The results of some topics; sentences of small topics are encoded together, which is much faster."""
+        if len(batch.jobs) > 1:
+            texts = [text for job in batch.jobs for texts in (job.references, job.peers) for text in texts.values()]
+            self.builder.segmenter.segment(texts)
+        return [self.run(job, advance) for job in batch.jobs]
 
     def run(self, job: TopicJob, advance: Advance = ignore) -> TopicResult:
         """Build the pyramid, where there is none, judge the peers and score them by what was judged."""
@@ -197,24 +130,17 @@ def run_topics(
     done = {job.topic: _scored(job, held) for job, held in kept if held}
     known = len(done)
     advance(sum(job.size for job in jobs if job.topic in done))
-    todo = [job for job in jobs if job.topic not in done]
-    for result in engine(processes, len(todo)).map(partial(_make_run, choices), todo, advance):
-        if folder:
-            parts.write(*names[result.topic], auto_run.to_part(result))
-        done[result.topic] = result
+    todo = list(topic_batches(job for job in jobs if job.topic not in done))
+    for results in engine(processes, len(todo)).map(partial(_make_run, choices), todo, advance):
+        for result in results:
+            if folder:
+                parts.write(*names[result.topic], auto_run.to_part(result))
+            done[result.topic] = result
     return [done[job.topic] for job in jobs], known
 
 
-def _make_run(choices: Choices, threads: int | None) -> Work[TopicJob, TopicResult]:
-    return Evaluator(choices, threads=threads).run
-
-
-def job_key(job: TopicJob, choices: Choices) -> str:
-    """The same for the same texts, choices and version, and for nothing else."""
-    model = Path(choices.embedder.partition(":")[2])
-    trained = sha256(model.read_bytes()).hexdigest() if model.is_file() else ""
-    signature = str(choices.signature(pyramid=job.name))
-    return fingerprint(signature, trained, dict(job.references), dict(job.peers), repr(job.pyramid))
+def _make_run(choices: Choices, threads: int | None) -> Work[TopicBatch, list[TopicResult]]:
+    return Evaluator(choices, threads=threads).run_all
 
 
 @dataclass(frozen=True)
@@ -322,13 +248,13 @@ def with_results(study: Study, results: Sequence[TopicResult]) -> Study:
     if not len(new) and not gone:
         return replace(study, pyramids=pyramids)
     again = set(zip(new.topic, new.system, strict=True))
-    kept = (
-        j
-        for j in study.judgments
-        if (j.topic, j.unit) not in gone and not (j.judge == AUTO and (j.topic, j.system) in again)
-    )
+    known = study.judgments
+    kept = [
+        (topic, unit) not in gone and not (judge == AUTO and (topic, system) in again)
+        for topic, system, unit, judge in zip(known.topic, known.system, known.unit, known.judge, strict=True)
+    ]
     judges = study.judges if not len(new) or JUDGE in study.judges else (*study.judges, JUDGE)
-    return replace(study, pyramids=pyramids, judges=judges, judgments=Judgments(chain(kept, new)))
+    return replace(study, pyramids=pyramids, judges=judges, judgments=known.take(np.array(kept, dtype=bool)) + new)
 
 
 def judge_study(
@@ -358,6 +284,13 @@ def judge_study(
     return Evaluation(replace(table, signature=signature, notes=(*study.notes, *empty, *table.notes)), judged)
 
 
+def choices_of(given: Mapping[str, Any]) -> Choices:
+    known = [part.name for part in fields(Choices)]
+    for name in given.keys() - known:
+        raise UsageError(f"method auto has no option {name!r}; its options are: {', '.join(known)}")
+    return Choices(**given)
+
+
 def score(
     study: Study,
     *,
@@ -375,46 +308,8 @@ def score(
     judged = auto_pyramid(study)
     if not choices and (judges or (judged and pyramid in {None, judged})):
         return auto.score(study, measures=measures, pyramid=pyramid or judged, judges=judges or AUTO)
-    known = [part.name for part in fields(Choices)]
-    for name in choices.keys() - known:
-        raise UsageError(
-            f"method auto has no option {name!r}; its options are: {', '.join(['pyramid', 'judges', *known])}"
-        )
-    table = evaluate_study(study, Choices(**choices), pyramid=pyramid, explain=False).table
+    table = evaluate_study(study, choices_of(choices), pyramid=pyramid, explain=False).table
     if measures is None:
         return table
     scores = tuple(score for name in measures for score in table.scores if score.measure == name)
     return replace(table, scores=scores, order=tuple(measures))
-
-
-def evaluate(
-    references: str | Sequence[str] | Mapping[str, str | Sequence[str]],
-    peers: Mapping[str, str] | Mapping[str, Mapping[str, str]],
-    **choices: Any,
-) -> ScoreTable:
-    """Score summaries by what the references say, without any judgments.
-
-    ``references``: the texts of one topic, or texts by topic. ``peers``: a text by system, or by topic and system.
-    Choices are e.g. ``partitioner="edua-g"``, ``matcher="wmin"``; the table's signature names them all.
-    """
-    return score(_study(references, peers), **choices)
-
-
-def _study(references: Any, peers: Any) -> Study:
-    if not isinstance(peers, Mapping):
-        raise UsageError("peers must be texts by system, or by topic and system")
-    nested = any(isinstance(value, Mapping) for value in peers.values())
-    if isinstance(references, Mapping) != nested:
-        raise UsageError("give references and peers both by topic, or both of one topic")
-    by_topic, candidates = (references, peers) if nested else ({"topic": references}, {"topic": peers})
-    summaries = []
-    for topic, given in by_topic.items():
-        texts = [given] if isinstance(given, str) else list(given)
-        if not all(isinstance(text, str) for text in texts):
-            raise UsageError(f"topic {topic}: references must be texts")
-        summaries += [Summary(topic, str(number), text, "reference") for number, text in enumerate(texts, 1)]
-    summaries += [Summary(topic, system, text) for topic, texts in candidates.items() for system, text in texts.items()]
-    study = Study(tuple(Topic(topic) for topic in dict.fromkeys([*by_topic, *candidates])), tuple(summaries))
-    if problems := [problem for problem in study.problems() if problem.severity == "error"]:
-        raise InputError(problems)
-    return study

@@ -9,7 +9,8 @@ import pytest
 import pyramidion as pyr
 from pyramidion.analysis.grid_explorer import GridExplorer
 from pyramidion.encoder.minilm import Encoder
-from pyramidion.evaluation import Evaluator, TopicJob
+from pyramidion.evaluation import Evaluator
+from pyramidion.jobs import TopicJob
 from pyramidion.pyramids.choices import Choices
 from pyramidion.pyramids.graph import SimilarityGraph
 from pyramidion.scoring.auto import MEASURES

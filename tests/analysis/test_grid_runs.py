@@ -14,7 +14,8 @@ from tests.test_evaluation import small_study
 import pyramidion as pyr
 from pyramidion.analysis.grid_explorer import GridExplorer
 from pyramidion.analysis.grid_runs import grid_jobs, grid_settings, human_gold, paper_levels, score_grid
-from pyramidion.evaluation import TopicJob, evaluate_study
+from pyramidion.evaluation import evaluate_study
+from pyramidion.jobs import TopicJob
 from pyramidion.pyramids.choices import Choices
 from pyramidion.pyramids.wtmf import train
 

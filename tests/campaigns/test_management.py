@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,8 @@ from pyramidion.campaigns.management import approve_unflagged, block_and_remove,
 from pyramidion.campaigns.monitor import overview, spent
 from pyramidion.campaigns.payments import PaymentConflictError
 from pyramidion.campaigns.plan import plan
-from pyramidion.campaigns.platforms import Arrival, Submission
-from pyramidion.campaigns.platforms.prolific import Client, Prolific
+from pyramidion.campaigns.platforms import Arrival
+from pyramidion.campaigns.platforms.prolific import STATUS_CHANGE, Client, Prolific, WebhookEvent
 from pyramidion.campaigns.rehearsal import rehearse_campaign
 from pyramidion.campaigns.sync import follow, follow_message, list_intents, pay_decisions
 from pyramidion.campaigns.tables import StoredAnswer
@@ -454,14 +455,20 @@ def test_somebody_who_left_withdraws_only_there(desk: CampaignDesk, work: Work) 
     lease = desk.assignments.lease("second", worker, entry.id)
     assert lease is not None
     desk.assignments.submit(lease.id, worker, "k", RateAnswer({}))
-    left = Submission("s1", "p-s1", "RETURNED")
-    follow_message(desk, "prolific", left, "study3")
+    left = WebhookEvent(STATUS_CHANGE, "s1", "RETURNED", "p-s1", "study3", "event 1", 100.0, "digest 1")
+    follow_message(desk, "prolific", left)
     assert here in counts(desk), "a study that is not ours"
-    assert follow_message(desk, "prolific", left, "", "event 1").freed == 1, "the session says which of two"
+    left = replace(left, study="", id="event 2", digest="digest 2")
+    assert follow_message(desk, "prolific", left).freed == 1, "the session says which of two"
     assert here not in counts(desk)
     desk.decisions.decide("paid", [here], "approve", actor="boss", reason="a mistake", by_platform=True)
-    assert follow_message(desk, "prolific", left, STUDY, "event 1").freed == 0, "the same message again"
-    assert here in counts(desk)
+    again = replace(left, at=101.0, digest="digest 3")
+    copied = replace(left, id="event 9")
+    late = replace(left, id="event 0", at=50.0, digest="digest 0")
+    for repeated in (left, again, copied, late):
+        assert follow_message(desk, "prolific", repeated).freed == 0
+        assert here in counts(desk), "the same event again, the same bytes under another id, or an older event"
+    assert follow_message(desk, "prolific", replace(left, id="event 3", at=102.0, digest="digest 4")).freed == 1
     assert [answer.counted for answer in desk.campaigns.answers("second")] == [True]
 
 
@@ -523,7 +530,7 @@ def test_a_person_in_two_studies_is_decided_and_paid_in_each(
 PAY = """
 import sys
 from pyramidion.campaigns.desk import CampaignDesk
-from pyramidion.campaigns.platforms.prolific import Client, Prolific
+from pyramidion.campaigns.platforms.prolific import STATUS_CHANGE, Client, Prolific, WebhookEvent
 from pyramidion.campaigns.sync import pay_decisions
 
 place, url, token, study = sys.argv[1:]

@@ -34,6 +34,8 @@ from tests.cli.option_probes import (
     EVERYWHERE,
     KEPT,
     LONG,
+    ORDERED,
+    PAID,
     PROBES,
     REFUSED,
     REJECTED,
@@ -55,13 +57,16 @@ import pyramidion as pyr
 from pyramidion import engines
 from pyramidion.annotation.desk import AnnotationDesk
 from pyramidion.campaigns import sync as platforms
+from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.campaigns.platforms import Arrival
 from pyramidion.campaigns.platforms.prolific import Client
+from pyramidion.campaigns.tasks import RateAnswer
 from pyramidion.cli import demo
 from pyramidion.cli.main import app
 from pyramidion.errors import UsageError
 from pyramidion.store.database import Database
 from pyramidion.store.studies import Studies
-from pyramidion.study import Aspect, ContentUnit, Contributor, Judge, Judgment, Score
+from pyramidion.study import Aspect, Assignment, ContentUnit, Contributor, Judge, Judgment, Score
 
 
 def commands() -> Iterator[tuple[str, Any]]:
@@ -93,6 +98,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, study in ((STUDY, whole), (SECOND, two_annotators(whole)), (SMALL, small), (TINY, tiny)):
         pyr.save(study, folder / name)
     pyr.save(two_annotators(small), folder / SMALL_SECOND)
+    pyr.save(with_assignments(whole), folder / ORDERED)
     tables = [pyr.score(whole, method) for method in ("pyramid", "lite")]
     scores = tuple(score for table in tables for score in table.scores)
     pyr.write_scores(pyr.ScoreTable(scores, tables[0].signature), folder / TABLE)
@@ -136,6 +142,17 @@ def part_of(study: pyr.Study, topics: tuple[str, ...], systems: tuple[str, ...])
         judgments=pyr.Judgments(j for j in study.judgments if j.topic in topics and j.system in systems),
         tasks=tuple(t for t in study.tasks if t.topic in topics and t.system in (*systems, "")),
     )
+
+
+def with_assignments(study: pyr.Study) -> pyr.Study:
+    """Workers answer in the order of their names, and leave every fifth unit blank."""
+    crowd = study.judges_of("crowd")
+    judgments = [
+        replace(j, value=None) if j.judge in crowd and i % 5 == 0 else j for i, j in enumerate(study.judgments)
+    ]
+    works = sorted({(j.task, j.judge) for j in judgments if j.judge in crowd and j.task})
+    assignments = tuple(Assignment(task, judge, id=f"{task}/{judge}") for task, judge in works)
+    return replace(study, judgments=pyr.Judgments(judgments), assignments=assignments)
 
 
 def two_annotators(study: pyr.Study) -> pyr.Study:
@@ -199,7 +216,7 @@ def make_databases(folder: Path, small: pyr.Study, tiny: pyr.Study) -> None:
     paid = f"--set platform=prolific --set platform_study={PLATFORM_STUDY} --set completion_code=DONE"
     done(f"campaign plan {DB} rate --name paid --yes {paid}", folder)
     workers = json.loads(done(f"campaign status {DB} judge --json", folder))[0]["workers"]
-    names = {WORKER: workers[0]["worker"], REJECTED: workers[1]["worker"]}
+    names = {WORKER: workers[0]["worker"], REJECTED: workers[1]["worker"], PAID: rate_one(folder / DB)}
     (folder / "names.json").write_text(json.dumps(names))
     done(f"campaign reject {DB} judge --worker {names[REJECTED]} --reason careless", folder)
     database = Database.open(folder / DB)
@@ -209,6 +226,17 @@ def make_databases(folder: Path, small: pyr.Study, tiny: pyr.Study) -> None:
     desk.begin_peer("reef-nursery", "lead", name="anna", owner="anna", pyramid=pyramid, start="annotator")
     desk.begin_pyramid("reef-nursery", name="ben", owner="ben", start="expert")
     database.close()
+
+
+def rate_one(place: Path) -> str:
+    """One answer of somebody who came from Prolific; the worker's id."""
+    desk = CampaignDesk.open(place)
+    entry = desk.workers.enter("paid", Arrival("prolific", "p-s1", "s1", PLATFORM_STUDY))
+    lease = desk.assignments.lease("paid", entry.worker, entry.id)
+    assert lease is not None
+    desk.assignments.submit(lease.id, entry.worker, "a key of theirs", RateAnswer({}))
+    desk.database.close()
+    return entry.worker
 
 
 @pytest.fixture(scope="module")
@@ -227,6 +255,7 @@ def outside(place: Path) -> Iterator[None]:
         raise UsageError(f"{count} processes")
 
     with pytest.MonkeyPatch.context() as patch, fake_prolific() as prolific:
+        prolific.add("s1")
         patch.setattr(uvicorn, "run", started)
         patch.setattr(engines, "ProcessPoolExecutor", processes)
         patch.setattr(platforms, "Client", partial(Client, base_url=prolific.url))
@@ -241,8 +270,9 @@ MASKED = (
     re.compile(r"pyramidion\|[^\"\n<]*"),
     re.compile(r"(?<=with the password )\S+"),
     re.compile(r"(?<=/join/)[^\s\"]+"),
+    re.compile(r"(?<=the study has )\d+|(?<=\"places\": )\d+"),
 )
-RANDOM = {"added", "created", "joined", "at", "leased", "expires", "submitted", "password", "key", "session"}
+RANDOM = {"added", "created", "joined", "at", "leased", "expires", "submitted", "password", "key", "session", "arrived"}
 """Columns of a database with times and random words."""
 
 

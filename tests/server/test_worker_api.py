@@ -114,7 +114,7 @@ def test_nobody_gets_a_third_try(site: Site) -> None:
     right = ann.right_answers()
     assert ann.check({"nobody asked": "1"}) == {"passed": False, "tries_left": 0}
     assert ann.check(right)["passed"] is False
-    assert ann.work() == {"state": "failed-check", "completion_url": "", "code": ""}
+    assert ann.work() == {"state": "failed-check"}
 
 
 def test_other_tabs_and_sessions_show_the_same_questions(site: Site) -> None:
@@ -202,7 +202,11 @@ def test_giving_every_task_back_gives_no_code(site: Site) -> None:
     campaign = site.campaign(**ON_PROLIFIC)
     tab = enter(site, campaign, "ann")
     shown = give_everything_back(tab, campaign)
-    assert (shown["state"], shown["done"], shown["needed"]) == ("too-few-answers", 0, 1)
+    assert shown == {"state": "too-few-answers", "done": 0, "needed": 1, "completion_url": "", "code": ""}
+    early = site.campaign(**ON_PROLIFIC, early_code="STOP")
+    shown = give_everything_back(enter(site, early, "ann"), early)
+    assert (shown["state"], shown["code"]) == ("too-few-answers", "STOP")
+    assert "STOP" in shown["completion_url"]
     assert "DONE" not in json.dumps(shown)
     free = site.campaign(**ON_PROLIFIC, code_after=0)
     assert give_everything_back(enter(site, free, "ann"), free)["code"] == "DONE"

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from pyramidion.encoder.sentences import Segment, SegmentedText
 from pyramidion.errors import Problem
-from pyramidion.evaluation import Evaluator, TopicJob
+from pyramidion.evaluation import Evaluator
+from pyramidion.jobs import TopicJob
 from pyramidion.judges.contributors import PEERS_AT_ONCE, PeerComparison, peer_contents
 from pyramidion.judges.matching import WeightedUnits
 from pyramidion.pyramids.build import build

@@ -21,9 +21,9 @@ from pyramidion.analysis.inputs import Floats
 from pyramidion.analysis.settings import ScoredSettings, Setting, Value
 from pyramidion.engines import Advance, Work, engine, ignore
 from pyramidion.errors import InputError, Problem, UsageError, check_choice
-from pyramidion.evaluation import TopicJob, human_peers, job_key, topic_jobs
 from pyramidion.formats.files import to_file_name
 from pyramidion.formats.resumable import Parts
+from pyramidion.jobs import TopicJob, human_peers, job_key, topic_jobs
 from pyramidion.pyramids.build import NAME, foreign_texts
 from pyramidion.pyramids.choices import Choices
 from pyramidion.scoring.auto import MEASURES

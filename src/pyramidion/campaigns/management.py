@@ -142,7 +142,7 @@ def decide_worker(
     block also stops new tasks; answers are kept."""
     how: dict[str, Any] = {"worker": worker, "actor": actor, "reason": reason}
     with desk.database.together():
-        desk.worker_decisions.add(action, **how, amount=amount, campaign=campaign)
+        desk.worker_decisions.add(action, **how, amount=amount, campaign=campaign if action == "bonus" else "")
         if action == "block":
             _stop(desk, worker, reason)
         elif action == "unblock":

@@ -144,8 +144,8 @@ def _owed(connection: Connection, campaign: int) -> dict[int, Decimal]:
     return {entry: amount for entry, amount in amounts.items() if amount > 0}
 
 
-def entry_for_bonus(connection: Connection, campaign: str, worker: str) -> int:
-    """The entry that a bonus for a worker belongs to: where they submitted last."""
+def last_entry(connection: Connection, campaign: str, worker: str) -> int:
+    """The entry in which a worker submitted last to a campaign; a bonus belongs to it."""
     a = schema.assignments.c
     submitted = (
         select(_e.id)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from pyramidion.campaigns.decisions import Effect, Standing, Telling
 from pyramidion.campaigns.desk import CampaignDesk
@@ -13,7 +14,7 @@ from pyramidion.campaigns.payments import Payment, PaymentConflictError
 from pyramidion.campaigns.platforms import Arrival, Outcome, Platform, PlatformError, Submission
 from pyramidion.campaigns.platforms.connect import Connect, Parameters
 from pyramidion.campaigns.platforms.local import Local
-from pyramidion.campaigns.platforms.prolific import Client, Prolific
+from pyramidion.campaigns.platforms.prolific import Client, Prolific, SignedEntry, WebhookEvent
 from pyramidion.campaigns.platforms.simulated import Simulated
 from pyramidion.campaigns.tables import StoredAnswer
 from pyramidion.campaigns.workers import Entry
@@ -98,14 +99,25 @@ MOST_APPROVALS = 100
 """Approvals in one request."""
 
 
-def platform_of(campaign: Campaign, secret: bytes, api_token: str = "") -> Platform:
-    """The platform a campaign is set up for. ``api_token`` is needed only to pay people there."""
+def platform_of(campaign: Campaign, secret: bytes, api_token: str = "", base_url: str = "") -> Platform:
+    """The platform a campaign is set up for. ``api_token`` is needed only to pay people there, and ``base_url``, where
+    people reach this server, only to let them in by signed links."""
     settings = campaign.settings
+    if settings.platform != "prolific" and (settings.signed_entry or settings.early_code):
+        name = "signed_entry" if settings.signed_entry else "early_code"
+        raise UsageError(f"the setting {name} is for the platform prolific, not for {settings.platform}")
     if settings.platform == "local":
         return Local(secret, campaign.name, settings.completion_url)
     if settings.platform == "prolific":
         client = Client(api_token) if api_token else None
-        return Prolific(settings.platform_study, settings.completion_code, client)
+        address = f"{base_url}/enter/{quote(campaign.name)}" if base_url else ""
+        return Prolific(
+            settings.platform_study,
+            settings.completion_code,
+            client,
+            early_code=settings.early_code,
+            signed=SignedEntry(address) if settings.signed_entry else None,
+        )
     if settings.platform == "connect":
         names = [name.strip() for name in settings.entry_parameters.split(",")]
         if len(names) != 3:
@@ -179,18 +191,20 @@ def _note(report: Report, worker: str, what: str, effects: Sequence[Effect], hel
         report.done.append(f"{worker} {what}: {changed} answers")
 
 
-def follow_message(desk: CampaignDesk, platform: str, submission: Submission, study: str, event: str = "") -> Report:
+def follow_message(desk: CampaignDesk, platform: str, event: WebhookEvent) -> Report:
     """Apply what a platform says about one submission, once: messages are delivered more than once.
 
     The message is marked as received in the transaction that applies it, so that a crash loses neither.
     """
-    report = Report()
+    report, submission = Report(), event.submission
+    if submission is None:
+        return report
     with desk.database.together():
-        if event and not desk.workers.receive(platform, event):
+        if not desk.workers.receive(platform, event):
             return report
         for campaign in desk.campaigns.all():
             settings = campaign.settings
-            if settings.platform != platform or (study and settings.platform_study != study):
+            if settings.platform != platform or (event.study and settings.platform_study != event.study):
                 continue
             entry = desk.workers.entry_of(platform, submission, campaign.name)
             if entry is not None:
@@ -334,6 +348,7 @@ def request_returns(desk: CampaignDesk, campaign: str, worker: str, reason: str,
         raise UnknownError(f"worker {worker} has submitted nothing to campaign {campaign}")
     for entry in entries:
         platform.request_return(entry.session, [reason])
+    desk.worker_decisions.add("request-return", worker=worker, actor=platform.name, reason=reason, campaign=campaign)
     return [entry.session for entry in entries]
 
 

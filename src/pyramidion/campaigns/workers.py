@@ -12,13 +12,14 @@ import time
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from pyramidion.campaigns import tables
-from pyramidion.campaigns.payments import entry_for_bonus
+from pyramidion.campaigns.payments import last_entry
 from pyramidion.campaigns.platforms import Arrival, Submission
+from pyramidion.campaigns.platforms.prolific import WebhookEvent
 from pyramidion.campaigns.tables import find_campaign
-from pyramidion.errors import InputError, Problem, UnknownError, check_choice
+from pyramidion.errors import InputError, Problem, UnknownError, UsageError, check_choice
 from pyramidion.store import schema
 from pyramidion.store.database import Database, insert_if_new
 
@@ -123,11 +124,16 @@ class Workers:
                 Worker(*row) for row in connection.execute(select(schema.workers).order_by(schema.workers.c.joined))
             ]
 
-    def receive(self, platform: str, event: str) -> bool:
-        """Mark a platform's message as received; False where it was before, by this process or another."""
+    def receive(self, platform: str, event: WebhookEvent) -> bool:
+        """Mark a platform's message as received; False where it was before, by this process or another, or where a
+        newer one about the same session was."""
+        e = schema.platform_events
+        newest = select(func.max(e.c.sent)).filter_by(platform=platform, session=event.resource)
         with self._database.write() as connection:
-            row = {"platform": platform, "id": event, "at": time.time()}
-            return insert_if_new(connection, schema.platform_events, **row)
+            last = connection.execute(newest).scalar()
+            about = {"platform": platform, "session": event.resource, "sent": event.at}
+            new = [insert_if_new(connection, e, id=name, **about) for name in dict.fromkeys((event.id, event.digest))]
+            return all(new) and (last is None or last <= event.at)
 
     def set_blocked(self, id: str, reason: str | None) -> None:
         with self._database.write() as connection:
@@ -177,7 +183,7 @@ def _must_exist(connection: Connection, id: str) -> None:
 # Decisions about workers: logged with author and reason; the last one holds. Decisions about single answers are in the
 # same log; see pyramidion.campaigns.decisions.
 
-WorkerAction = Literal["exclude", "include", "block", "unblock", "bonus"]
+WorkerAction = Literal["exclude", "include", "block", "unblock", "bonus", "request-return"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,10 +214,12 @@ class WorkerDecisions:
         campaign: str = "",
     ) -> None:
         """Log a decision. A bonus is for the work on one campaign, so that it is paid in that campaign's study."""
+        if action == "bonus" and not campaign:
+            raise UsageError("say for which campaign the bonus is")
         check_choice("action", action, get_args(WorkerAction))
         with self._database.write() as connection:
             _must_exist(connection, worker)
-            entry = entry_for_bonus(connection, campaign, worker) if action == "bonus" else None
+            entry = last_entry(connection, campaign, worker) if campaign else None
             about = {"worker_id": worker, "amount": amount, "entry_id": entry}
             logged = {"at": time.time(), "actor": actor, "action": action, "reason": reason}
             connection.execute(insert(schema.reviews).values(**logged, **about))

@@ -83,7 +83,7 @@ def _refuse_building(
     context: typer.Context, study: Any, pyramid: str | None, matching: Matching, rebuild: bool = False
 ) -> None:
     """Refuse options for building pyramids if every topic already has one."""
-    from pyramidion.evaluation import topic_jobs
+    from pyramidion.jobs import topic_jobs
 
     if any(job.pyramid is None for job in topic_jobs(study, pyramid=pyramid, rebuild=rebuild)):
         return

@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+
+
+@cache
+def _libraries() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """For products of small matrices, which several threads make slower: many times so while other programs run. It
+    also makes the result the same whatever the number of cores."""
+    with _libraries().limit(limits=1, user_api="blas"):
+        yield
 
 
 class Recent(Generic[T]):

@@ -19,6 +19,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
+from pyramidion.encoder import one_thread
 from pyramidion.encoder.minilm import HIDDEN, Floats
 from pyramidion.encoder.words import Bag
 from pyramidion.study.texts import Span
@@ -104,7 +105,8 @@ class Alignment:
         best = np.full((len(self.units.vectors), len(self.summaries)), -1.0)
         filled = np.flatnonzero(np.diff(self.summaries.starts))
         if len(filled) and len(best):
-            cosines = self.units.vectors @ self.summaries.vectors.T
+            with one_thread():
+                cosines = self.units.vectors @ self.summaries.vectors.T
             best[:, filled] = np.maximum.reduceat(cosines, self.summaries.starts[filled], axis=1)
         return best
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from pyramidion import plugins
 from pyramidion.encoder.minilm import Encoder
-from pyramidion.encoder.sentences import Segment, SegmentedText, Segmenter, is_foreign
+from pyramidion.encoder.sentences import RememberingSegmenter, Segment, SegmentedText, Segmenter, is_foreign
 from pyramidion.errors import InputError, Problem
 from pyramidion.pyramids.choices import ALIGN, SPACY, Choices
 from pyramidion.pyramids.embedders import embedder
@@ -33,6 +33,8 @@ Doubles = NDArray[np.float64]
 Joined = Callable[[tuple[Segment, ...], Doubles], SimilarityGraph]
 NAME = "auto"
 """The name of pyramids built here."""
+TEXTS_KEPT = 512
+"""Texts whose clauses are remembered: those of several small topics, which are cut together."""
 LEANING = re.compile(
     "(after|although|as|at|because|before|by|despite|for|from|how|if|in|of|on|since|so|than|that|though|to|unless|until|"
     "what|when|where|whether|which|while|who|whom|whose|why|with|without) ",
@@ -126,7 +128,7 @@ class Builder:
     def __init__(self, choices: Choices, *, threads: int | None = None) -> None:
         self.choices = choices
         encoder = Encoder(threads)
-        self.segmenter = _segmenter(choices.segmenter, encoder)
+        self.segmenter = RememberingSegmenter(_segmenter(choices.segmenter, encoder), TEXTS_KEPT)
         self.alignment = AlignSimilarity(encoder)
         self.similarity: Any = self.alignment
         if choices.similarity != ALIGN:

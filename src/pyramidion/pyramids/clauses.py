@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pyramidion.encoder import one_thread
 from pyramidion.encoder.minilm import Encoded, Encoder, Floats
 from pyramidion.encoder.sentences import MOST_WAYS, Clause, SegmentedText, Sentence, one_apart, sentence_spans
 from pyramidion.encoder.words import is_word
@@ -102,7 +103,9 @@ def tags(sentences: Iterable[Encoded]) -> Iterator[tuple[Encoded, Tags]]:
     """Each sentence with its tags; some are computed at a time, which is much faster than one by one."""
     source = iter(sentences)
     while some := list(islice(source, AT_ONCE)):
-        yield from zip(some, _tags(some), strict=True)
+        with one_thread():
+            tagged = list(_tags(some))
+        yield from zip(some, tagged, strict=True)
 
 
 def _tags(sentences: Sequence[Encoded]) -> Iterator[Tags]:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Form, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response, StreamingResponse
 
-from pyramidion.campaigns.platforms import Arrival
+from pyramidion.campaigns.platforms import Arrival, PlatformError
 from pyramidion.campaigns.platforms.local import Local, Pass, open_token, sign_pass
 from pyramidion.campaigns.sync import confirm_arrival, platform_of
 from pyramidion.campaigns.workers import Entry
@@ -51,12 +51,15 @@ def join(token: str, ctx: Ctx) -> Response:
 def enter(campaign: str, request: Request, ctx: Ctx) -> Response:
     """The way in from a platform, whose ids come as query parameters."""
     try:
-        platform = platform_of(ctx.desk.campaigns.get(campaign), ctx.secret, ctx.api_token)
+        wanted = ctx.desk.campaigns.get(campaign)
+        platform = platform_of(wanted, ctx.secret, ctx.api_token, ctx.base_url)
         arrival = platform.arrival(dict(request.query_params))
         confirm_arrival(platform, arrival)
         entry = ctx.desk.workers.enter(campaign, arrival)
     except UnknownError:
         return _no_campaign()
+    except PlatformError:
+        return _notice(503, "Please try again in a minute", "We could not reach the platform that you come from.")
     except (InputError, UsageError) as error:
         return _notice(400, "This link does not work", str(error))
     return _welcome(ctx, entry)

@@ -173,9 +173,11 @@ platform_events = Table(
     metadata,
     Column("platform", String, primary_key=True),
     Column("id", String, primary_key=True),
-    Column("at", Float, nullable=False),
+    Column("session", String, nullable=False, server_default="", index=True),
+    Column("sent", Float, nullable=False),
 )
-"""Messages of platforms that were received, since they are delivered more than once."""
+"""Messages of platforms that were received, by their id and by a hash of their signed bytes: they are delivered more
+than once and in any order."""
 
 accounts = Table(
     "accounts",

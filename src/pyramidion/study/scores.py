@@ -191,9 +191,9 @@ class ScoreTable:
         head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
         body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
         return (
-            f"<table><caption>{html.escape(str(self.signature))}</caption>"
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
             + "".join(f"<p>{html.escape(line)}</p>" for line in _note_lines(self.notes))
+            + f"<details><summary>Signature</summary><code>{html.escape(str(self.signature))}</code></details>"
         )
 
     def to_pandas(self) -> pandas.DataFrame:

@@ -82,8 +82,12 @@ class Settings:
     code_after: int = field(
         default=1, metadata={"help": "Answers a worker must submit to get the completion code or URL; 0 means none."}
     )
+    early_code: str = field(default="", metadata={"help": "Prolific's completion code for those who stop early."})
     platform: str = field(default="local", metadata={"help": "local, prolific, connect or simulated."})
     platform_study: str = field(default="", metadata={"help": "The id of this study on the platform."})
+    signed_entry: bool = field(
+        default=False, metadata={"help": "prolific: only people whose link Prolific has signed come in."}
+    )
     entry_parameters: str = field(
         default="participantId,assignmentId,projectId",
         metadata={"help": "connect: the link's parameter names for the person, the session and the study."},

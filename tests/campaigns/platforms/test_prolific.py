@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from tests.campaigns.platforms.fake_prolific import STUDY, TOKEN, FakeProlific, Fault
 
 import pyramidion as pyr
 from pyramidion.campaigns.platforms import Arrival, PlatformError, Submission
-from pyramidion.campaigns.platforms.prolific import TRIES, Client, Prolific, StudyDraft
+from pyramidion.campaigns.platforms.prolific import TRIES, Client, Prolific, StudyDraft, Subscription, TrialStudy
 
 DRAFT = StudyDraft(
     name="Judge summaries",
@@ -22,7 +24,7 @@ DRAFT = StudyDraft(
     minutes=5,
     reward=90,
 )
-MESSAGE = "Your answers contradict the text that was shown beside them in nearly every statement. " * 2
+MESSAGE = "Your answers contradict the text that was shown beside them in nearly every statement. " * 2 + "Sorry."
 
 
 # -- drafts --------------------------------------------------------------------------------------------------
@@ -30,7 +32,7 @@ MESSAGE = "Your answers contradict the text that was shown beside them in nearly
 
 def test_a_draft_says_what_prolific_needs(client: Client, prolific: FakeProlific) -> None:
     assert client.create_draft(DRAFT) == "draft1"
-    assert prolific.studies == [
+    assert prolific.drafts == [
         {
             "name": "Judge summaries",
             "description": "Read and judge.",
@@ -54,10 +56,39 @@ def test_an_address_with_a_query_keeps_it() -> None:
     assert payload["external_study_url"].startswith("https://x.example/enter?campaign=judge&PROLIFIC_PID={{%")
 
 
-@pytest.mark.parametrize("wrong", [{"url": "/enter"}, {"code": "a b"}, {"places": 0}, {"minutes": 0}, {"reward": 0}])
-def test_a_wrong_draft_is_not_sent(client: Client, prolific: FakeProlific, wrong: dict[str, str]) -> None:
+def test_those_who_stop_early_have_a_code_of_their_own(client: Client, prolific: FakeProlific) -> None:
+    client.create_draft(replace(DRAFT, early_code="EARLY"))
+    client.create_draft(replace(DRAFT, early_code="EARLY", early_reward=20))
+    reviewed, paid = (draft["completion_codes"][1] for draft in prolific.drafts)
+    assert reviewed == {"code": "EARLY", "code_type": "OTHER", "actions": [{"action": "MANUALLY_REVIEW"}]}
+    pay = {"action": "FIXED_SCREEN_OUT_PAYMENT", "fixed_screen_out_reward": 20, "slots": 30}
+    assert paid == {"code": "EARLY", "code_type": "FIXED_SCREENOUT", "actions": [pay]}
+
+
+def test_a_draft_asks_for_signed_links(client: Client, prolific: FakeProlific) -> None:
+    client.create_draft(replace(DRAFT, signed=True))
+    assert prolific.drafts[0]["is_external_study_url_secure"] is True
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"url": "/enter"},
+        {"code": "a b"},
+        {"places": 0},
+        {"minutes": 0},
+        {"reward": 0},
+        {"devices": ("toaster",)},
+        {"early_code": "C0DE"},
+        {"early_code": "a b"},
+        {"early_reward": 20},
+        {"early_code": "EARLY", "early_reward": 90},
+        {"early_code": "EARLY", "early_reward": -1},
+    ],
+)
+def test_a_wrong_draft_is_not_sent(client: Client, prolific: FakeProlific, wrong: dict[str, Any]) -> None:
     with pytest.raises(pyr.UsageError):
-        client.create_draft(replace(DRAFT, **wrong))  # type: ignore[arg-type]
+        client.create_draft(replace(DRAFT, **wrong))
     assert prolific.calls == []
 
 
@@ -72,17 +103,27 @@ def test_what_prolific_says_is_in_the_error(client: Client) -> None:
 # -- reading -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 3, 7])
-def test_every_page_is_read(client: Client, prolific: FakeProlific, count: int) -> None:
+@pytest.mark.parametrize("end", ["empty", "404"])
+@pytest.mark.parametrize("longest", [20, 33, 100], ids=lambda longest: f"pages of {longest}")
+@pytest.mark.parametrize("count", [0, 1, 19, 20, 21, 66, 100])
+def test_every_page_is_read(client: Client, prolific: FakeProlific, count: int, longest: int, end: str) -> None:
+    """However long Prolific lets a page be, and however it says that there are no more."""
+    prolific.longest_page, prolific.pages_end_with_404 = longest, end == "404"
     prolific.add(*(f"s{i}" for i in range(count)))
     prolific.add("elsewhere", study="study2")
     assert [s.session for s in client.submissions(STUDY)] == [f"s{i}" for i in range(count)]
 
 
-def test_links_to_other_hosts_do_not_get_the_token(client: Client, prolific: FakeProlific) -> None:
-    prolific.link_host = "http://127.0.0.1:1/evil"
-    prolific.add("s1", "s2", "s3")
-    assert len(client.submissions(STUDY)) == 3
+def test_a_study_that_does_not_exist_is_not_an_empty_one(client: Client) -> None:
+    with pytest.raises(PlatformError, match="study: This parameter is required"):
+        client.submissions("unknown1")
+
+
+def test_submissions_are_counted_by_state(client: Client, prolific: FakeProlific) -> None:
+    prolific.add("s1", "s2")
+    prolific.add("s3", status="TIMED-OUT")
+    counts = client.counts(STUDY)
+    assert (counts["AWAITING REVIEW"], counts["TIMED-OUT"], counts["APPROVED"], counts["TOTAL"]) == (2, 1, 0, 3)
 
 
 def test_states_and_who_left(client: Client, prolific: FakeProlific) -> None:
@@ -90,15 +131,20 @@ def test_states_and_who_left(client: Client, prolific: FakeProlific) -> None:
         prolific.add(id, status=status)
     found = {one.session: one.outcome for one in Prolific(STUDY, client=client).submissions()}
     assert found == {"s1": "withdraw", "s2": "leave", "s3": "approve", "s4": None}
-    spelled = [Submission("s", "p", state).outcome for state in ("timed_out", "Timed out", "AWAITING REVIEW", "")]
-    assert spelled == ["leave", "leave", None, None]
+    assert {one.study for one in Prolific(STUDY, client=client).submissions()} == {STUDY}
+    states = ("timed_out", "Timed out", "SCREENED OUT", "PARTIALLY APPROVED", "AWAITING REVIEW", "")
+    spelled = [Submission("s", "p", state).outcome for state in states]
+    assert spelled == ["leave", "leave", "leave", "approve", None, None]
 
 
 def test_made_up_ids_are_not_confirmed(client: Client, prolific: FakeProlific) -> None:
     prolific.add("s1")
     platform = Prolific(STUDY, client=client)
-    platform.confirm(Arrival("prolific", "p-s1", "s1", STUDY))
-    for external, session in (("p-other", "s1"), ("p-s1", "s9")):
+    came = platform.arrival({"PROLIFIC_PID": "p-s1", "SESSION_ID": "s1", "STUDY_ID": STUDY})
+    assert not came.verified
+    assert platform.confirm(came) == replace(came, verified=True)
+    prolific.add("s2", study="study2", person="p-s1")
+    for external, session in (("p-other", "s1"), ("p-s1", "s9"), ("p-s1", "s2")):
         with pytest.raises(pyr.InputError, match="does not know it as yours"):
             platform.confirm(Arrival("prolific", external, session, STUDY))
 
@@ -122,9 +168,55 @@ def test_rejections_carry_message_and_category(client: Client, prolific: FakePro
     platform = Prolific(STUDY, client=client)
     platform.reject("s1", MESSAGE, "LOW_EFFORT")
     assert prolific.calls[-1].body == {"action": "REJECT", "message": MESSAGE, "rejection_category": "LOW_EFFORT"}
-    with pytest.raises(PlatformError, match="at least 100 characters"):
-        platform.reject("s2", "too fast")
-    assert prolific.submissions["s2"]["status"] == "AWAITING REVIEW"
+    asked = len(prolific.calls)
+    for reason, category, why in (
+        ("too fast", "OTHER", "at least 100 characters for a rejection, not 8"),
+        (f"too fast{' ' * 100}", "OTHER", "not 8"),
+        (MESSAGE, "RUDE", "no rejection category 'RUDE', but: TOO_QUICKLY"),
+    ):
+        with pytest.raises(PlatformError, match=why) as caught:
+            platform.reject("s2", reason, category)
+        assert (caught.value.status, caught.value.unknown) == (400, False)
+    assert len(prolific.calls) == asked, "nothing was sent"
+
+
+def test_many_are_approved_with_one_request(client: Client, prolific: FakeProlific) -> None:
+    sessions = [f"s{i}" for i in range(1001)]
+    prolific.add(*sessions)
+    Prolific(STUDY, client=client).approve(sessions)
+    assert {one["status"] for one in prolific.submissions.values()} == {"APPROVED"}
+    assert [call.path.removeprefix("/api/v1/submissions/") for call in prolific.calls] == [
+        "bulk-approve/",
+        "s1000/transition/",
+    ]
+    Prolific(STUDY, client=client).approve(sessions[:5])
+    Prolific(STUDY, client=client).approve([])
+    assert len(prolific.calls) == 3
+
+
+def test_bulk_approval_is_not_tried_one_by_one_when_prolific_is_down(client: Client, prolific: FakeProlific) -> None:
+    prolific.add("s1", "s2")
+    prolific.faults.extend([Fault(status=503)] * TRIES)
+    with pytest.raises(PlatformError, match="approve 2 submissions") as caught:
+        Prolific(STUDY, client=client).approve(["s1", "s2"])
+    assert caught.value.unknown
+    assert len(prolific.calls) == TRIES
+
+
+def test_a_return_is_asked_for_once_and_with_a_reason(client: Client, prolific: FakeProlific) -> None:
+    prolific.add("s1")
+    client.request_return("s1", ["Did not finish the study", " Withdrew consent "])
+    assert prolific.messages == {"s1": ["Did not finish the study", "Withdrew consent"]}
+    for reasons in ([], [" "]):
+        with pytest.raises(pyr.UsageError, match="needs a reason"):
+            client.request_return("s1", reasons)
+    prolific.faults.append(Fault(status=503, after=True))
+    with pytest.raises(PlatformError, match="check on Prolific"):
+        client.request_return("s1", ["Did not finish the study"])
+    assert len(prolific.calls) == 2, "a participant does not get the same message again and again"
+
+
+# -- bonuses -------------------------------------------------------------------------------------------------
 
 
 def test_bonuses_are_prepared_and_paid_once(client: Client, prolific: FakeProlific) -> None:
@@ -132,17 +224,119 @@ def test_bonuses_are_prepared_and_paid_once(client: Client, prolific: FakeProlif
     platform = Prolific(STUDY, client=client)
     platform.pay_bonus(platform.prepare_bonus("s1", 0.1))
     client.pay_bonuses(client.prepare_bonuses(STUDY, {"s1": 1, "s2": "2.5"}))
-    assert prolific.paid == ["s1,0.10", "s1,1.00\ns2,2.50"]
+    asked = [call.body["csv_bonuses"] for call in prolific.calls if call.body]
+    assert asked == ["s1,0.10", "s1,1.00\ns2,2.50"]
+    assert prolific.paid == ["bulk1", "bulk2"]
     assert (platform.bonuses_paid("s1"), platform.bonuses_paid("s2")) == (Decimal("1.10"), Decimal("2.50"))
+
+
+def test_a_payment_shows_when_prolific_has_made_it(client: Client, prolific: FakeProlific) -> None:
+    prolific.add("s1")
+    prolific.slow = True
+    client.pay_bonuses(client.prepare_bonuses(STUDY, {"s1": "1.50"}))
+    assert client.bonuses_paid("s1") == 0
+    prolific.settle()
+    assert client.bonuses_paid("s1") == Decimal("1.50")
+
+
+def test_whoever_took_part_elsewhere_gets_no_bonus_here(client: Client, prolific: FakeProlific) -> None:
+    prolific.add("s1", study="study2")
+    with pytest.raises(PlatformError, match="s1 has not taken part in study study1") as caught:
+        client.prepare_bonuses(STUDY, {"s1": 1})
+    assert not caught.value.unknown
+
+
+def test_an_amount_that_prolific_understood_differently_is_not_paid(client: Client, prolific: FakeProlific) -> None:
+    prolific.add("s1")
+    prolific.misunderstands_amounts = True
+    with pytest.raises(PlatformError, match=r"of 150.00 cents and understood 1.5; nothing is paid"):
+        Prolific(STUDY, client=client).prepare_bonus("s1", "1.50")
+    assert prolific.paid == []
+
+
+def test_bonuses_come_in_sound_numbers(client: Client, prolific: FakeProlific) -> None:
+    for count in (0, 201):
+        with pytest.raises(pyr.UsageError, match=f"1 to 200 bonuses at a time, not {count}"):
+            client.prepare_bonuses(STUDY, {f"s{i}": 1 for i in range(count)})
+    assert prolific.calls == []
+
+
+def test_bonus_requests_wait_for_each_other(prolific: FakeProlific) -> None:
+    """Prolific refuses them side by side, even from several connections."""
+    prolific.add(*(f"s{i}" for i in range(6)))
+    prolific.bonus_seconds = 0.02
+
+    def pay(session: str) -> None:
+        with Client(TOKEN, prolific.url) as client:
+            client.pay_bonuses(client.prepare_bonuses(STUDY, {session: 1}))
+
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(pay, prolific.submissions))
+    assert len(prolific.paid) == 6
+
+
+# -- places and trials ---------------------------------------------------------------------------------------
+
+
+def test_places_are_raised_and_a_full_study_opens_again(client: Client, prolific: FakeProlific) -> None:
+    platform = Prolific(STUDY, client=client)
+    prolific.studies[STUDY]["status"] = "COMPLETED"
+    assert platform.add_places(10) == 40
+    assert prolific.studies[STUDY]["status"] == "ACTIVE"
+    assert prolific.calls[-1].body == {"total_available_places": 40}
+    with pytest.raises(PlatformError, match="Only increasing is allowed"):
+        client.set_places(STUDY, 39)
+    prolific.faults.extend([None, Fault(status=503, after=True)])
+    assert platform.add_places(5) == 45, "asked again, since the number is the same"
+
+
+def test_a_trial_is_made_of_a_draft(client: Client, prolific: FakeProlific) -> None:
+    made = client.create_test_study(client.create_draft(DRAFT))
+    assert made == TrialStudy("test-draft1", "https://app.prolific.com/studies/test-draft1")
+    with pytest.raises(PlatformError, match="draft status"):
+        client.create_test_study(STUDY)
+
+
+# -- webhooks are set up -------------------------------------------------------------------------------------
+
+TARGET = "https://study.example.org/webhooks/prolific"
+
+
+def test_a_subscription_is_made_and_confirmed_once(client: Client, prolific: FakeProlific) -> None:
+    secret = client.webhook_secret("workspace1")
+    assert client.webhook_secret("workspace1") == secret, "a new one would break other subscriptions"
+    made = client.subscribe("workspace1", TARGET)
+    assert made == Subscription("sub1", "submission.status.change", TARGET)
+    assert prolific.subscriptions[0]["is_enabled"]
+    assert client.subscribe("workspace1", TARGET) == made
+    assert client.subscribe("workspace1", TARGET, "study.status.change").id == "sub2"
+    assert len(prolific.subscriptions) == 2
+
+
+def test_subscriptions_need_a_secret_and_https(client: Client, prolific: FakeProlific) -> None:
+    with pytest.raises(PlatformError, match="create a secret"):
+        client.subscribe("workspace1", TARGET)
+    asked = len(prolific.calls)
+    with pytest.raises(pyr.UsageError, match="https addresses only"):
+        client.subscribe("workspace1", "http://study.example.org/webhooks/prolific")
+    assert len(prolific.calls) == asked
 
 
 @pytest.mark.parametrize("id", ["../studies", "a/b", "a?b", "", "a b", "x" * 101])
 def test_ids_cannot_leave_their_place_in_an_address(client: Client, prolific: FakeProlific, id: str) -> None:
-    for call in (client.approve, client.submission, client.submissions):
+    for call in (client.approve, client.submission, client.submissions, client.counts, client.places):
         with pytest.raises(pyr.UsageError, match="letters, digits"):
             call(id)
-    with pytest.raises(pyr.UsageError, match="letters, digits"):
-        client.prepare_bonuses(STUDY, {id: 1})
+    for also in (
+        lambda: client.prepare_bonuses(STUDY, {id: 1}),
+        lambda: client.pay_bonuses(id),
+        lambda: client.bulk_approve(["s1", id]),
+        lambda: client.request_return(id, ["x"]),
+        lambda: client.set_places(id, 5),
+        lambda: client.webhook_secret(id),
+    ):
+        with pytest.raises(pyr.UsageError, match="letters, digits"):
+            also()
     assert prolific.calls == []
 
 
@@ -228,7 +422,7 @@ def test_studies_are_not_created_twice(client: Client, prolific: FakeProlific) -
     prolific.faults.append(Fault(status=500, after=True))
     with pytest.raises(PlatformError, match="check on Prolific before you try again"):
         client.create_draft(DRAFT)
-    assert len(prolific.studies) == 1
+    assert len(prolific.drafts) == 1
 
 
 def test_nobody_there_is_said_plainly(pauses: list[float]) -> None:

@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from pyramidion.campaigns.assignments import Receipt, SubmissionConflictError
 from pyramidion.campaigns.checks import CheckState, answer_check, check_state, instructions
-from pyramidion.campaigns.platforms.prolific import SIGNATURE_HEADER, TIMESTAMP_HEADER
+from pyramidion.campaigns.platforms.prolific import EVENT_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER
 from pyramidion.campaigns.statements import live_checks
 from pyramidion.campaigns.sync import follow_message, platform_of
 from pyramidion.campaigns.tables import StoredAnswer
@@ -75,7 +75,7 @@ def _next_work(visit: Visit, campaign: str) -> dict[str, Any]:
     if about.settings.check:
         now = check_state(ctx.desk.workers, ctx.secret, about, worker.id)
         if not now.passed:
-            return _check_page(visit, about, now)
+            return _check_page(about, now)
     lease = ctx.desk.assignments.lease(campaign, worker.id, visit.who.entry)
     if lease is None:
         return _nothing_left(visit, ctx.desk.campaigns.get(campaign))
@@ -90,9 +90,9 @@ def _next_work(visit: Visit, campaign: str) -> dict[str, Any]:
     }
 
 
-def _check_page(visit: Visit, campaign: Campaign, now: CheckState) -> dict[str, Any]:
+def _check_page(campaign: Campaign, now: CheckState) -> dict[str, Any]:
     if now.check is None:
-        return {"state": "failed-check", **_way_out(visit, campaign, early=True)}
+        return {"state": "failed-check"}
     return {
         "state": "instructions-and-check",
         "kind": campaign.kind,
@@ -120,7 +120,7 @@ def _way_out(visit: Visit, campaign: Campaign, *, early: bool = False) -> dict[s
     ctx, settings = visit.ctx, campaign.settings
     session = ctx.desk.workers.entry(visit.who.entry).session
     url = platform_of(campaign, ctx.secret).completion_url(session, early=early)
-    code = getattr(settings, "early_code", "") if early else settings.completion_code
+    code = settings.early_code if early else settings.completion_code
     return {"completion_url": url or "", "code": code}
 
 
@@ -202,11 +202,8 @@ async def prolific(request: Request, ctx: Ctx) -> dict[str, Any]:
     raw = await request.body()
     stamp, signature = request.headers.get(TIMESTAMP_HEADER, ""), request.headers.get(SIGNATURE_HEADER, "")
     try:
-        event = ctx.webhooks.receive(raw, stamp, signature)
+        event = ctx.webhooks.receive(raw, stamp, signature, request.headers.get(EVENT_HEADER, ""))
     except InputError as error:
         raise HTTPException(401, str(error)) from None
-    submission = event.submission if event else None
-    if event is None or submission is None:
-        return {"freed": 0}
-    report = await run_in_threadpool(follow_message, ctx.desk, "prolific", submission, event.study)
+    report = await run_in_threadpool(follow_message, ctx.desk, "prolific", event)
     return {"freed": report.freed}

@@ -57,16 +57,20 @@ _OUTCOMES: dict[str, Outcome] = {
     "REJECTED": "reject",
     "RETURNED": "withdraw",
     "TIMED-OUT": "leave",
+    "SCREENED-OUT": "leave",
+    "PARTIALLY-APPROVED": "approve",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What a platform says of one session: whose it is, and its state (ACTIVE, AWAITING REVIEW, APPROVED, ...)."""
+    """What a platform says of one session: whose it is, its state (ACTIVE, AWAITING REVIEW, APPROVED, ...), and the
+    study, where that is said."""
 
     session: str
     person: str
     state: str
+    study: str = ""
 
     @property
     def outcome(self) -> Outcome | None:

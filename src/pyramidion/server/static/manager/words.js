@@ -74,6 +74,8 @@ const LABELS = {
   most_per_worker: "Maximum tasks per worker",
   completion_url: "Address when done",
   code_after: "Answers needed for the code",
+  early_code: "Completion code for stopping early",
+  signed_entry: "Only signed links",
   platform_study: "Platform’s study id",
   seed: "Random seed",
 };
@@ -95,7 +97,19 @@ const MAIN = ["workers", "statements", "units_per_topic", "units_per_task", "pay
 const GROUPS = [
   ["Quality", ["check", "gold_rate", "min_seconds", "min_agreement", "separate_writers"]],
   ["Workers", ["lease_minutes", "most_per_worker", "show_progress", "deviation_notice"]],
-  ["Platform and money", ["platform", "platform_study", "completion_url", "completion_code", "code_after", "currency"]],
+  [
+    "Platform and money",
+    [
+      "platform",
+      "platform_study",
+      "completion_url",
+      "completion_code",
+      "code_after",
+      "early_code",
+      "signed_entry",
+      "currency",
+    ],
+  ],
 ];
 
 /** @param {string} name */
@@ -275,6 +289,7 @@ const DONE = {
   reopen: "re-opened",
   restore: "restored",
   withdraw: "withdrawn",
+  "request-return": "asked to return",
   "block-remove": "blocked, answers removed",
   "tell-approve": "platform told: approved",
   "tell-reject": "platform told: rejected",

@@ -144,10 +144,5 @@ function question({ id, text, options }) {
     el("legend", { dir: "auto" }, text),
     options.map(({ label }, index) => el("label.choice", inputs[index], el("span", { dir: "auto" }, label))),
   );
-  return {
-    id,
-    node,
-    value: () => inputs.find((input) => input.checked)?.value,
-    focus: () => inputs[0].focus(),
-  };
+  return { id, node, value: () => inputs.find((input) => input.checked)?.value, focus: () => inputs[0].focus() };
 }

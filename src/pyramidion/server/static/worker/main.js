@@ -102,8 +102,6 @@ function route(state) {
       return showDone(state);
     case "too-few-answers":
       return showTooFew(state);
-    case "failed-check":
-      return showMessage(state.state, undefined, wayOut(state, EARLY));
     default:
       return showMessage(state.state);
   }
@@ -124,7 +122,7 @@ const MESSAGES = {
   ],
   "failed-check": [
     "Thank you for trying",
-    "Some answers to the questions about the instructions were wrong twice, so we cannot offer you tasks in this campaign. This says nothing about you: the task is an unusual one. Thank you for your time.",
+    "Some answers to the questions about the instructions were wrong twice, so we cannot offer you tasks in this campaign. This says nothing about you: the task is an unusual one. If you came from a platform, please return your place there. Thank you for your time.",
   ],
   blocked: [
     "No tasks for you here",
@@ -148,11 +146,11 @@ function showText(title, text, more, options) {
   shell.show(title, [heading, el("p.lead", text), more], { page: "message", ...options });
 }
 
-/** @param {string} name @param {string} [detail] @param {Child} [more] */
-function showMessage(name, detail, more) {
+/** @param {string} name @param {string} [detail] */
+function showMessage(name, detail) {
   const [title, text, again] = MESSAGES[name] ?? MESSAGES.unknown;
   const reload = button("Try again", () => location.reload());
-  showText(title, text, [detail && el("p.muted", { dir: "auto" }, detail), again && el("div.actions", reload), more]);
+  showText(title, text, [detail && el("p.muted", { dir: "auto" }, detail), again && el("div.actions", reload)]);
 }
 
 /** Only a web address is ever linked: the text comes from a form. @param {string} text */
@@ -199,11 +197,7 @@ function showTooFew(state) {
   const needed = `The completion code is for people who have sent at least ${state.needed}.`;
   const text = "There is no other task for you here at the moment. Thank you for your interest.";
   const reload = button("Look for a task again", () => location.reload());
-  showText("No more tasks for you", text, [
-    el("p", sent, needed),
-    el("div.actions", reload),
-    wayOut(state, EARLY),
-  ]);
+  showText("No more tasks for you", text, [el("p", sent, needed), el("div.actions", reload), wayOut(state, EARLY)]);
 }
 
 /** @param {string} code */

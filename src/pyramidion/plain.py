@@ -1,0 +1,335 @@
+"""Calls on plain texts, for those who have no study: `evaluate`, `score_pairs` and `Metric`."""
+
+from __future__ import annotations
+
+import html
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import fsum, isnan
+from typing import TYPE_CHECKING, Any, overload
+
+from pyramidion import plugins
+from pyramidion.errors import InputError, Problem, UsageError, needs_extra
+from pyramidion.evaluation import Evaluator, choices_of, judge_study, score
+from pyramidion.formats.columns import PREDICTION, REFERENCE, read_column, recognise
+from pyramidion.jobs import TEXTS_AT_ONCE, TopicBatch, TopicJob
+from pyramidion.judges import make_judge
+from pyramidion.pyramids.build import NAME
+from pyramidion.pyramids.choices import Choices
+from pyramidion.scoring.methods import score as score_study
+from pyramidion.study import ContentUnit, Pyramid, ScoreTable, Signature, Study, Summary, Topic
+
+if TYPE_CHECKING:
+    import pandas
+
+SHOWN_FROM = 20
+"""Fewer pairs are scored before a progress bar would be seen."""
+RIGHT_CALL = "score_pairs(predictions, references), with one reference, or a list of references, for each prediction"
+
+
+def evaluate(
+    references: str | Sequence[str] | Mapping[str, str | Sequence[str]],
+    peers: Mapping[str, str] | Mapping[str, Mapping[str, str]],
+    **choices: Any,
+) -> ScoreTable:
+    """Score summaries by what the references say, without any judgments.
+
+    ``references``: the texts of one topic, or texts by topic. ``peers``: a text by system, or by topic and system.
+    Choices are e.g. ``partitioner="edua-g"``, ``matcher="wmin"``; the table's signature names them all.
+    """
+    return score(_study(references, peers), **choices)
+
+
+def _study(references: Any, peers: Any) -> Study:
+    if not isinstance(peers, Mapping):
+        raise UsageError("peers must be texts by system, or by topic and system")
+    nested = any(isinstance(value, Mapping) for value in peers.values())
+    if isinstance(references, Mapping) != nested:
+        raise UsageError("give references and peers both by topic, or both of one topic")
+    by_topic, candidates = (references, peers) if nested else ({"topic": references}, {"topic": peers})
+    summaries = []
+    for topic, given in by_topic.items():
+        texts = [given] if isinstance(given, str) else list(given)
+        if not all(isinstance(text, str) for text in texts):
+            raise UsageError(f"topic {topic}: references must be texts")
+        summaries += [Summary(topic, str(number), text, "reference") for number, text in enumerate(texts, 1)]
+    summaries += [Summary(topic, system, text) for topic, texts in candidates.items() for system, text in texts.items()]
+    study = Study(tuple(Topic(topic) for topic in dict.fromkeys([*by_topic, *candidates])), tuple(summaries))
+    if problems := [problem for problem in study.problems() if problem.severity == "error"]:
+        raise InputError(problems)
+    return study
+
+
+# -- pairs ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, repr=False)
+class PairScores(Sequence["float | None"]):
+    """One score for each pair, in order, by the main measure; the others are in ``columns``. A score is None where the
+    references are empty."""
+
+    columns: Mapping[str, tuple[float | None, ...]]
+    signature: Signature
+    notes: tuple[Problem, ...] = ()
+
+    @property
+    def measure(self) -> str:
+        """The main measure: the first one."""
+        return next(iter(self.columns))
+
+    @overload
+    def __getitem__(self, place: int) -> float | None: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[float | None, ...]: ...
+    def __getitem__(self, place: int | slice) -> float | tuple[float | None, ...] | None:
+        return self.columns[self.measure][place]
+
+    def __len__(self) -> int:
+        return len(self.columns[self.measure])
+
+    def mean(self, measure: str | None = None) -> float | None:
+        """Over the pairs that have a score."""
+        values = [value for value in self.columns[measure or self.measure] if value is not None]
+        return fsum(values) / len(values) if values else None
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A row per pair, a column per measure."""
+        with needs_extra("PairScores.to_pandas", "pandas"):
+            import pandas
+        return pandas.DataFrame(dict(self.columns))
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{measure} {_shown(self.mean(measure))}" for measure in self.columns)
+        return f"<PairScores: {len(self)} pairs; mean {means}>"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(measure)}</th>" for measure in self.columns)
+        means = "".join(f"<td>{_shown(self.mean(measure))}</td>" for measure in self.columns)
+        notes = "".join(f"<p>{html.escape(str(note))}</p>" for note in self.notes[:5])
+        return (
+            f"<table><thead><tr><th>mean of {len(self)} pairs</th>{head}</tr></thead>"
+            f"<tbody><tr><td></td>{means}</tr></tbody></table>{notes}"
+            f"<details><summary>Signature</summary><code>{html.escape(str(self.signature))}</code></details>"
+        )
+
+
+def _shown(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
+
+
+def score_pairs(
+    predictions: Any,
+    references: Any = None,
+    *,
+    method: str = "auto",
+    units: Sequence[Sequence[str]] | None = None,
+    prediction: str | None = None,
+    reference: str | None = None,
+    progress: bool | None = None,
+    **choices: Any,
+) -> PairScores:
+    """Score each prediction by its own reference, or references.
+
+    ``predictions`` and ``references`` are texts in the same order; references may be lists of texts. Or give one table
+    (a data frame, an Arrow table, a `datasets` object, rows or columns in plain Python) and the names of its columns
+    ``prediction`` and ``reference``; common names are recognised. ``method``: auto, rouge, or a judge such as align,
+    with ``units`` to look for in each prediction or else those of automatic pyramids. To call it many times, make a
+    `Metric` once.
+    """
+    metric = Metric(method, **choices)
+    return metric(predictions, references, units=units, prediction=prediction, reference=reference, progress=progress)
+
+
+class Metric:
+    """A method with its choices made and its models loaded once, to be called often: ``metric(predictions,
+    references)`` gives a `PairScores`."""
+
+    def __init__(self, method: str = "auto", **choices: Any) -> None:
+        self.method = method
+        self._choices = choices
+        self._score: Callable[[Sequence[_Group]], Iterator[tuple[_Group, ScoreTable]]]
+        if method == "auto":
+            self._evaluator = Evaluator(choices_of(choices))
+            self._score = self._by_pyramids
+        elif method in plugins.names("methods"):
+            self._score = self._by_words
+        else:
+            self._judge = make_judge(method, choices)
+            self._evaluator = Evaluator(Choices())
+            self._score = self._by_judge
+
+    def __call__(
+        self,
+        predictions: Any,
+        references: Any = None,
+        *,
+        units: Sequence[Sequence[str]] | None = None,
+        prediction: str | None = None,
+        reference: str | None = None,
+        progress: bool | None = None,
+    ) -> PairScores:
+        texts, wanted = _read_pairs(predictions, references, prediction, reference)
+        if units is not None and self._score != self._by_judge:
+            raise UsageError(f"units are for judges, such as method='align'; method {self.method!r} makes its own")
+        if units is not None and len(units) != len(texts):
+            raise UsageError(f"there are {len(texts)} predictions, but {len(units)} lists of units")
+        groups = _group(texts, wanted, units)
+        values: dict[str, list[float | None]] = {}
+        notes: list[Problem] = [
+            Problem(f"pair {place}", "its references are empty, so it has no score", "warning")
+            for group in groups
+            if not group.scorable
+            for place in group.places
+        ]
+        signature = Signature.of(self.method, **self._choices)
+        with _progress(len(texts), progress) as advance:
+            for group, table in self._score([group for group in groups if group.scorable]):
+                signature = table.signature
+                for measure in table.measures:
+                    column = values.setdefault(measure, [None] * len(texts))
+                    for place in group.places:
+                        column[place] = table.value(str(place), measure, group.topic)
+                advance(len(group.peers))
+        columns = values or {self.method: [None] * len(texts)}
+        return PairScores({name: tuple(column) for name, column in columns.items()}, signature, tuple(notes))
+
+    def _by_pyramids(self, groups: Sequence[_Group]) -> Iterator[tuple[_Group, ScoreTable]]:
+        """Scores by automatic pyramids; sentences of many pairs are encoded together."""
+        signature = self._evaluator.choices.signature(pyramid=NAME, built=True)
+        for some in _some(groups):
+            jobs = tuple(TopicJob(group.topic, group.references, group.peers) for group in some)
+            for group, result in zip(some, self._evaluator.run_all(TopicBatch(jobs)), strict=True):
+                yield group, ScoreTable.of_summaries(result.scores, signature)
+
+    def _by_words(self, groups: Sequence[_Group]) -> Iterator[tuple[_Group, ScoreTable]]:
+        for some in _some(groups):
+            table = score_study(_study_of(some), self.method, **self._choices)
+            yield from ((group, table) for group in some)
+
+    def _by_judge(self, groups: Sequence[_Group]) -> Iterator[tuple[_Group, ScoreTable]]:
+        for some in _some(groups):
+            pyramids = [self._pyramid(group) for group in some]
+            table = judge_study(_study_of(some, pyramids), self._judge, evidence=False).table
+            yield from ((group, table) for group in some)
+
+    def _pyramid(self, group: _Group) -> Pyramid:
+        if group.units is None:
+            return self._evaluator.builder.build(group.topic, group.references).pyramid
+        units = tuple(ContentUnit(f"unit-{number}", label) for number, label in enumerate(group.units, 1))
+        return Pyramid(group.topic, tuple(group.references), units, "given")
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Pairs with the same references, which are a topic; each prediction is a system named by the pair's place."""
+
+    topic: str
+    references: Mapping[str, str]
+    units: tuple[str, ...] | None
+    peers: dict[str, str]
+
+    @property
+    def places(self) -> Iterator[int]:
+        return map(int, self.peers)
+
+    @property
+    def scorable(self) -> bool:
+        return bool(self.units) or any(any(map(str.isalnum, text)) for text in self.references.values())
+
+
+def _group(
+    texts: Sequence[str], references: Sequence[tuple[str, ...]], units: Sequence[Sequence[str]] | None
+) -> list[_Group]:
+    groups: dict[tuple[tuple[str, ...], tuple[str, ...] | None], _Group] = {}
+    for place, (text, wanted) in enumerate(zip(texts, references, strict=True)):
+        asked = None if units is None else tuple(units[place])
+        if (wanted, asked) not in groups:
+            named = {str(number): reference for number, reference in enumerate(wanted, 1)}
+            groups[wanted, asked] = _Group(f"pair {place}", named, asked, {})
+        groups[wanted, asked].peers[str(place)] = text
+    return list(groups.values())
+
+
+def _some(groups: Iterable[_Group]) -> Iterator[list[_Group]]:
+    """As many as are encoded together."""
+    some: list[_Group] = []
+    for group in groups:
+        some.append(group)
+        if sum(len(each.peers) + len(each.references) for each in some) >= TEXTS_AT_ONCE:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+def _study_of(groups: Sequence[_Group], pyramids: Sequence[Pyramid] = ()) -> Study:
+    references = (
+        Summary(group.topic, name, text, "reference") for group in groups for name, text in group.references.items()
+    )
+    peers = (Summary(group.topic, f"{place}", text) for group in groups for place, text in group.peers.items())
+    return Study(tuple(Topic(group.topic) for group in groups), (*references, *peers), tuple(pyramids))
+
+
+@contextmanager
+def _progress(pairs: int, asked: bool | None) -> Iterator[Callable[[int], object]]:
+    """A bar on the terminal, where somebody looks at it."""
+    if asked is False or (asked is None and (pairs < SHOWN_FROM or not sys.stderr.isatty())):
+        yield lambda _done: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Scoring pairs", total=pairs)
+        yield lambda done: bar.advance(task, done)
+
+
+# -- from what people have to pairs of texts -----------------------------------------------------------------
+
+
+def _read_pairs(
+    predictions: Any, references: Any, prediction: str | None, reference: str | None
+) -> tuple[list[str], list[tuple[str, ...]]]:
+    if references is None:
+        table = predictions
+        if isinstance(table, str | bytes) or (isinstance(table, Sequence) and table and isinstance(table[0], str)):
+            raise UsageError(f"references are missing: {RIGHT_CALL}")
+        predictions = read_column(table, prediction or recognise(table, "prediction", PREDICTION))
+        references = read_column(table, reference or recognise(table, "reference", REFERENCE))
+    elif prediction or reference:
+        raise UsageError("column names are for a table: score_pairs(table, prediction=..., reference=...)")
+    if isinstance(predictions, str):
+        predictions, references = [predictions], [references]
+    if isinstance(references, str):
+        raise UsageError(f"references are one text, but predictions are several: {RIGHT_CALL}")
+    texts, wanted = list(predictions), list(references)
+    if len(texts) != len(wanted):
+        raise UsageError(_unequal(texts, wanted))
+    return (
+        [_text(text, f"prediction {place}") for place, text in enumerate(texts)],
+        [_texts(given, f"reference {place}") for place, given in enumerate(wanted)],
+    )
+
+
+def _unequal(texts: Sequence[Any], wanted: Sequence[Any]) -> str:
+    by_set = wanted and all(not isinstance(one, str) and len(one) == len(texts) for one in wanted)
+    hint = "; your references seem to be listed by set: give list(zip(*references))" if by_set else ""
+    return f"there are {len(texts)} predictions, but {len(wanted)} references: {RIGHT_CALL}{hint}"
+
+
+def _texts(given: Any, where: str) -> tuple[str, ...]:
+    if isinstance(given, str):
+        return (given,)
+    if isinstance(given, Iterable) and not isinstance(given, bytes | Mapping):
+        return tuple(_text(text, where) for text in given)
+    return (_text(given, where),)
+
+
+def _text(value: Any, where: str) -> str:
+    if isinstance(value, str):
+        return value
+    missing = value is None or (isinstance(value, float) and isnan(value))
+    what = "is missing" if missing else f"is not a text but {type(value).__name__} {value!r:.40}"
+    raise InputError(Problem(where, what))

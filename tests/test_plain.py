@@ -1,0 +1,142 @@
+"""Scores of pairs of texts, in one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pyramidion as pyr
+
+REFERENCES = [
+    "The river Aller rose on Monday and flooded the old town. Ten families had to leave their homes.",
+    "The museum bought a painting by a local artist. It cost nine thousand euros.",
+]
+PREDICTIONS = ["The Aller flooded the old town on Monday.", "A museum paid 9,000 euros for a painting."]
+
+
+def test_a_pair_scores_as_a_topic_of_its_own() -> None:
+    scores = pyr.score_pairs(PREDICTIONS, REFERENCES)
+    assert scores.measure == "coverage"
+    for place, (prediction, reference) in enumerate(zip(PREDICTIONS, REFERENCES, strict=True)):
+        table = pyr.evaluate(reference, {"s": prediction})
+        assert scores[place] == table.value("s", "coverage", "topic")
+        assert scores.columns["quality"][place] == table.value("s", "quality", "topic")
+    assert scores.mean() == pytest.approx(sum(scores) / 2)  # type: ignore[arg-type]
+    assert str(scores.signature).startswith("pyramidion|method:auto|pyramid:auto|")
+    assert list(scores.to_pandas().columns) == ["coverage", "quality", "comprehensive", "raw"]
+
+
+@pytest.mark.parametrize("method", ["auto", "rouge", "align", "lexical"])
+def test_the_order_of_pairs_does_not_matter(method: str) -> None:
+    predictions, references = [*PREDICTIONS, PREDICTIONS[0], REFERENCES[0]], [*REFERENCES, *REFERENCES]
+    metric = pyr.Metric(method)
+    forth = metric(predictions, references)
+    back = metric(predictions[::-1], references[::-1])
+    assert list(forth) == list(back)[::-1]
+    assert list(metric(predictions, references)) == list(forth), "made once, called often"
+
+
+def test_methods_give_what_they_give_elsewhere() -> None:
+    rouge = pyr.score_pairs(PREDICTIONS, REFERENCES, method="rouge", measures=["rouge-1-recall"])
+    study = pyr.Study(
+        (pyr.Topic("t"),), (pyr.Summary("t", "r", REFERENCES[0], "reference"), pyr.Summary("t", "s", PREDICTIONS[0]))
+    )
+    assert rouge[0] == pyr.score(study, "rouge").value("s", "rouge-1-recall", "t")
+    found = pyr.score_pairs(PREDICTIONS, REFERENCES, method="align", units=[["The town was flooded."], ["A dog ran."]])
+    assert found[0] is not None
+    assert found[1] is not None
+    assert found[0] > 0.5 > found[1]
+
+
+def test_several_references_of_a_pair_are_one_pyramid() -> None:
+    scores = pyr.score_pairs(PREDICTIONS[:1], [[REFERENCES[0], "The town of Aller was flooded on Monday."]])
+    table = pyr.evaluate([REFERENCES[0], "The town of Aller was flooded on Monday."], {"s": PREDICTIONS[0]})
+    assert scores[0] == table.value("s", "coverage", "topic")
+
+
+ROWS = [{"output": p, "gold": r} for p, r in zip(PREDICTIONS, REFERENCES, strict=True)]
+COLUMNS = {"output": PREDICTIONS, "gold": REFERENCES}
+TABLES = [ROWS, COLUMNS, pd.DataFrame(ROWS), pl.DataFrame(ROWS), pa.Table.from_pylist(ROWS)]
+
+
+@pytest.mark.parametrize("table", TABLES, ids=["rows", "columns", "pandas", "polars", "arrow"])
+def test_tables_of_every_make(table: Any) -> None:
+    expected = list(pyr.score_pairs(PREDICTIONS, REFERENCES, method="rouge"))
+    assert list(pyr.score_pairs(table, method="rouge")) == expected, "common names are recognised"
+    assert list(pyr.score_pairs(table, prediction="output", reference="gold", method="rouge")) == expected
+    with pytest.raises(pyr.UsageError, match="there is no column 'pred'; the columns are: output, gold"):
+        pyr.score_pairs(table, prediction="pred", reference="gold", method="rouge")
+
+
+def test_keywords_as_in_other_libraries() -> None:
+    assert len(pyr.score_pairs(predictions=PREDICTIONS, references=REFERENCES, method="rouge")) == 2
+    assert len(pyr.score_pairs(PREDICTIONS[0], REFERENCES[0], method="rouge")) == 1, "two texts are one pair"
+
+
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        ((PREDICTIONS, REFERENCES[:1]), "there are 2 predictions, but 1 references: score_pairs"),
+        ((PREDICTIONS, REFERENCES[0]), "references are one text, but predictions are several"),
+        ((PREDICTIONS * 2, [REFERENCES * 2]), r"give list\(zip\(\*references\)\)"),
+        ((PREDICTIONS,), "references are missing: score_pairs"),
+        (({"a": ["x"], "b": ["y"]},), "no column is called like the prediction: say which, e.g. prediction='a'"),
+        (({"summary": ["x"], "output": ["x"], "gold": ["y"]},), "several columns may be the prediction"),
+        ((5,), "this is no table with columns, but int"),
+    ],
+)
+def test_mistakes_are_told_the_right_call(call: tuple[Any, ...], why: str) -> None:
+    with pytest.raises(pyr.UsageError, match=why):
+        pyr.score_pairs(*call)
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), 3, b"bytes"])
+def test_what_is_no_text_is_named(value: Any) -> None:
+    with pytest.raises(pyr.InputError, match="prediction 1"):
+        pyr.score_pairs([PREDICTIONS[0], value], REFERENCES)
+    with pytest.raises(pyr.InputError, match="reference 1"):
+        pyr.score_pairs(PREDICTIONS, [REFERENCES[0], value])
+
+
+def test_empty_texts() -> None:
+    scores = pyr.score_pairs(["", PREDICTIONS[1], PREDICTIONS[0]], [REFERENCES[0], " ", []])
+    assert list(scores) == [0.0, None, None]
+    assert [str(note) for note in scores.notes] == [
+        "pair 1: its references are empty, so it has no score",
+        "pair 2: its references are empty, so it has no score",
+    ]
+    assert list(pyr.score_pairs([], [])) == []
+
+
+def test_wrong_options_are_named() -> None:
+    with pytest.raises(pyr.UsageError, match="method auto has no option 'tie'"):
+        pyr.Metric("auto", tie="present")
+    with pytest.raises(pyr.UsageError, match="unknown"):
+        pyr.Metric("nothing like this")
+    with pytest.raises(pyr.UsageError, match="units are for judges"):
+        pyr.score_pairs(PREDICTIONS, REFERENCES, units=[["a"], ["b"]])
+
+
+WORDS = st.lists(
+    st.sampled_from(["river", "town", "flood", "monday", "museum", "artist", "ten", "nine"]), max_size=8
+).map(" ".join)
+
+
+@given(st.lists(st.tuples(WORDS, WORDS), max_size=6), st.randoms(use_true_random=False))
+@settings(max_examples=15)
+def test_a_score_depends_on_its_own_pair_only(pairs: list[tuple[str, str]], random: Any) -> None:
+    alone = {pair: pyr.score_pairs([pair[0]], [pair[1]], method="rouge")[0] for pair in pairs}
+    random.shuffle(pairs)
+    together = pyr.score_pairs([p for p, _ in pairs], [r for _, r in pairs], method="rouge")
+    assert list(together) == [alone[pair] for pair in pairs]
+
+
+def test_notebooks_show_the_mean_first_and_the_signature_folded() -> None:
+    page = pyr.score_pairs(PREDICTIONS, REFERENCES, method="rouge")._repr_html_()
+    assert page.index("mean of 2 pairs") < page.index("<details><summary>Signature</summary>")
