@@ -135,9 +135,11 @@ class _Pair:
         return chance * (1 - min(max(alike, 0.0), 1.0))
 
     def _error(self, who: str) -> float:
-        """Of one comparison per question: those of several people on one question hang together."""
-        rate = self.rate(who)
-        return math.sqrt(rate * (1 - rate) / self.compared["pair"])
+        """The standard error of a rate. Comparisons on one question hang together: all of one judge's are one, those of
+        the others among themselves as many as there are couples of different people."""
+        rate, questions = self.rate(who), self.compared["pair"]
+        number = self.compared["first"] / 2 if who == "others" else questions
+        return math.sqrt(rate * (1 - rate) / number)
 
     @property
     def by_chance(self) -> float:

@@ -66,11 +66,16 @@ class SimulatedWorker:
         return (3 if kind == "write" else 1) * self.seconds * math.exp(0.3 * rng.standard_normal())
 
     def answer_check(self, check: Check, rng: np.random.Generator) -> dict[str, str]:
-        """What this person answers to the questions about the instructions."""
+        """What this person answers to the questions about the instructions.
+
+        A guess is drawn as a distance from the right option: every option is as likely as any other, and a seed gives
+        the same campaign again although each study has an order of its own.
+        """
         answers = {}
         for question in check.questions:
-            guess = int(rng.integers(len(question.options))) + 1
-            answers[question.id] = str(question.right if rng.random() < self.reading else guess)
+            options = len(question.options)
+            distance = 0 if rng.random() < self.reading else int(rng.integers(options))
+            answers[question.id] = str((question.right - 1 + distance) % options + 1)
         return answers
 
 
