@@ -270,8 +270,7 @@ def guess_checks(target: Target, tries: int, seed: int = 0) -> Outcome:
 
 
 def _click(rng: random.Random, question: dict[str, Any]) -> str:
-    option = rng.choice(question["options"])
-    return str(option["id"] if isinstance(option, dict) else option)
+    return str(rng.choice(question["options"])["value"])
 
 
 # -- what is kept ----------------------------------------------------------------------------------------------
