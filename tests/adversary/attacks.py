@@ -39,7 +39,7 @@ from pyramidion.server.context import WORKER_COOKIE
 
 SECRET = "the secret of a subscription"
 STUDY = "study1"
-PLATFORM = {"platform": "prolific", "platform_study": STUDY, "completion_code": "DONE"}
+PLATFORM: dict[str, Any] = {"platform": "prolific", "platform_study": STUDY, "completion_code": "DONE"}
 
 
 @dataclass(frozen=True)
@@ -90,15 +90,14 @@ def trespass(target: Target, tries: int, seed: int = 0) -> Outcome:
     for _ in range(tries):
         campaign = rng.choice(["write", "paid", "checked", "no such campaign"])
         path, id = f"/api/work/{campaign}", rng.choice([task["assignment"], rng.randrange(1, 500)])
-        body = {"key": "a key of mine", "answer": answer_to(task["page"])}
-        sent = rng.choice(
-            [
-                lambda path=path: client.get(path),
-                lambda path=path, id=id, body=body: client.post(f"{path}/{id}/submit", json=body),
-                lambda path=path, id=id: client.put(f"{path}/{id}/draft", json={"draft": {}}),
-                lambda path=path: client.post(f"{path}/check", json={"answers": {}}),
-            ]
-        )()
+        choices: list[tuple[str, str, Any]] = [
+            ("GET", "", None),
+            ("POST", f"/{id}/submit", {"key": "a key of mine", "answer": answer_to(task["page"])}),
+            ("PUT", f"/{id}/draft", {"draft": {}}),
+            ("POST", "/check", {"answers": {}}),
+        ]
+        method, tail, body = rng.choice(choices)
+        sent = client.request(method, path + tail, json=body)
         through += sent.status_code < 400
     return Outcome("a pass at another campaign", tries, through)
 
@@ -271,8 +270,7 @@ def guess_checks(target: Target, tries: int, seed: int = 0) -> Outcome:
 
 
 def _click(rng: random.Random, question: dict[str, Any]) -> str:
-    option = rng.choice(question["options"])
-    return str(option["id"] if isinstance(option, dict) else option)
+    return str(rng.choice(question["options"])["value"])
 
 
 # -- what is kept ----------------------------------------------------------------------------------------------

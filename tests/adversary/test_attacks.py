@@ -30,7 +30,9 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
 def test_nothing_gets_through(target: Target, name: str) -> None:
     attack, tries, _ = ATTACKS[name]
     outcome = attack(target, tries)
-    assert (outcome.tries, outcome.through) == (tries, 0)
+    lucky = 2 if name == "guess checks" else 0  # one in 128 may pass by chance
+    assert outcome.tries == tries
+    assert outcome.through <= lucky
     if "memory grew by" in outcome.detail:
         assert float(outcome.detail.split()[-2]) < MOST_MEGABYTES
 

@@ -359,7 +359,12 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
     "campaign rehearse": {
         "--workers": ["--workers", "6"],
         "--careless": ["--careless", "1"],
-        "--adversarial": ["--careless", "0", "--adversarial", "1"],
+        "--adversarial": ["--careless", "0", "--adversarial", "0.5"],
+        "--bots": ["--careless", "0", "--bots", "0.5"],
+        "--copiers": ["--careless", "0", "--copiers", "0.5"],
+        "--speeders": ["--careless", "0", "--speeders", "0.5"],
+        "--straight-liners": ["--careless", "0", "--straight-liners", "0.5"],
+        "--colluders": ["--careless", "0", "--colluders", "0.5"],
         "--abandon": ["--abandon", "0.6"],
         "--seed": ["--seed", "1"],
     },

@@ -26,7 +26,7 @@ import httpx
 import uvicorn
 
 import pyramidion as pyr
-from pyramidion.campaigns.api.worker import right_answers
+from pyramidion.campaigns.checks import CONTENT
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.plan import plan
 from pyramidion.campaigns.platforms.local import invite
@@ -240,12 +240,21 @@ class Person:
         found: dict[str, Any] = response.json()
         return found
 
+    def right_answers(self) -> dict[str, str]:
+        """The right answers to the questions that are shown to this person now, as somebody finds them who reads."""
+        shown = self.work()
+        right = {question["id"]: question["right"] for question in CONTENT[shown["kind"]]["questions"]}
+        return {
+            question["id"]: next(o["value"] for o in question["options"] if o["label"] == right[question["id"]])
+            for question in shown["content"]["questions"]
+        }
+
     def first_task(self) -> dict[str, Any]:
         """Join, pass the check where there is one, and ask for a task."""
         self.join()
         found = self.work()
         if found["state"] == "instructions-and-check":
-            assert self.check(right_answers(found["kind"]))["passed"]
+            assert self.check(self.right_answers())["passed"]
             found = self.work()
         assert found["state"] == "task", found
         return found

@@ -76,6 +76,8 @@ def ids_of_answers(campaign: str) -> Select[Any]:
     return select(_a.id).select_from(_with_campaigns).where(_c.name == campaign)
 
 
+UNPAID = ("rejected", "withdrawn")
+"""Why a submitted answer may not be paid for."""
 COUNTS = and_(_a.state == "submitted", not_(_a.surplus), _a.removed.is_(None))
 """An answer that is in scores: submitted in time, and not removed since."""
 
@@ -114,6 +116,13 @@ DONE = (
     .where(_a.worker_id == _worker, _a.state == "submitted", _c.name == _name)
 )
 """How many tasks of :campaign_name :worker has submitted."""
+DONE_BY_ENTRY = (
+    select(func.count())
+    .select_from(schema.assignments)
+    .where(_a.worker_id == _worker, _a.entry_id == bindparam("entry"), _a.state == "submitted")
+    .where(or_(_a.removed.is_(None), _a.removed.not_in(UNPAID)))
+)
+"""How many answers of :worker, by :entry, are paid for."""
 WITHDREW = (
     select(_a.id)
     .select_from(_with_tasks)
@@ -220,7 +229,7 @@ class StoredAnswer:
     @property
     def paid_for(self) -> bool:
         """Whether it costs money: everything submitted, unless it was rejected or withdrawn."""
-        return self.state == "submitted" and self.removed not in {"rejected", "withdrawn"}
+        return self.state == "submitted" and self.removed not in UNPAID
 
     @property
     def statements(self) -> tuple[str, ...]:

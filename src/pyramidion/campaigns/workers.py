@@ -111,6 +111,13 @@ class Workers:
                     row = connection.execute(tables.ENTRIES.where(e.id == row.id)).one()
         return None if row is None else Entry(**row._mapping)
 
+    def entry(self, id: int) -> Entry:
+        with self._database.read() as connection:
+            row = connection.execute(tables.ENTRIES.where(schema.entries.c.id == id)).first()
+        if row is None:
+            raise UnknownError(f"there is no entry {id}")
+        return Entry(**row._mapping)
+
     def get(self, id: str) -> Worker | None:
         row = self._database.first(tables.WORKER, {"worker": id})
         return None if row is None else Worker(**row._mapping)
@@ -153,13 +160,14 @@ class Workers:
         row = self._database.first(tables.CHECK, {"campaign_name": campaign, "worker": worker})
         return (0, False) if row is None else (row.tries, bool(row.passed))
 
-    def record_check(self, campaign: str, worker: str, passed: bool) -> tuple[int, bool]:
-        """Count one try; after the last one, or once it was passed, nothing changes."""
+    def record_check(self, campaign: str, worker: str, passed: bool, *, after: int) -> tuple[int, bool]:
+        """Count the try that follows so many others. Where another tab has used it already, after the last one, or once
+        the check was passed, nothing changes."""
         with self._database.write() as connection:
             key = {"campaign_id": find_campaign(connection, campaign).id, "worker_id": worker}
             insert_if_new(connection, schema.qualifications, **key, tries=0, passed=False)
             row = connection.execute(select(schema.qualifications).filter_by(**key).with_for_update()).one()
-            if row.passed or row.tries >= CHECK_TRIES:
+            if row.passed or row.tries != after or row.tries >= CHECK_TRIES:
                 return row.tries, bool(row.passed)
             connection.execute(
                 update(schema.qualifications).filter_by(**key).values(tries=row.tries + 1, passed=passed)

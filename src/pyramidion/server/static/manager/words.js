@@ -73,6 +73,7 @@ const LABELS = {
   deviation_notice: "Comparison notice",
   most_per_worker: "Maximum tasks per worker",
   completion_url: "Address when done",
+  code_after: "Answers needed for the code",
   early_code: "Completion code for stopping early",
   signed_entry: "Only signed links",
   platform_study: "Platform’s study id",
@@ -99,7 +100,16 @@ const GROUPS = [
   ["Workers", ["lease_minutes", "most_per_worker", "show_progress", "deviation_notice", "keep_days"]],
   [
     "Platform and money",
-    ["platform", "platform_study", "completion_url", "completion_code", "early_code", "signed_entry", "currency"],
+    [
+      "platform",
+      "platform_study",
+      "completion_url",
+      "completion_code",
+      "code_after",
+      "early_code",
+      "signed_entry",
+      "currency",
+    ],
   ],
 ];
 
