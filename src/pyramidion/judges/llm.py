@@ -122,7 +122,7 @@ def _replies(entries: Sequence[Mapping[str, Any]], count: int) -> list[Reply]:
     unnumbered = not any("statement" in entry for entry in entries)
     usable: dict[int, Reply] = {}
     reasons: list[str] = []
-    if unnumbered and len(entries) != count or not entries:
+    if not entries or (unnumbered and len(entries) != count):
         raise IncompleteError(f"it has {len(entries)} answers to {count} statements", {})
     seen: set[int] = set()
     for place, entry in enumerate(entries, 1):
@@ -221,6 +221,15 @@ class LlmJudge:
     def choices(self) -> dict[str, object]:
         """What a signature says about how the model was asked: whatever is not as usual."""
         return self._chat.choices | ({} if self._batch == UNITS_A_REQUEST else {"batch": self._batch})
+
+    @property
+    def note(self) -> str:
+        """How the model was asked and what it took, for the record."""
+        return self._chat.note
+
+    @property
+    def price(self) -> tuple[float, float] | None:
+        return self._chat.price
 
     @property
     def usage(self) -> Usage:

@@ -2,8 +2,8 @@
 
 `ChatModel` says which model is asked and how; its `session` asks. Replies are cached under a hash of the request.
 Endpoints differ: an answer is asked for in the strictest format that the endpoint takes (a JSON schema, JSON, or none),
-a base URL may lack its /v1, errors come in several envelopes, token counts may be missing, and a model that thinks aloud
-may put its answer beside the content. A request that is too long for the model is the caller's to split.
+a base URL may lack its /v1, errors come in several envelopes, token counts may be missing, and a model that thinks
+aloud may put its answer beside the content. A request that is too long for the model is the caller's to split.
 """
 
 from __future__ import annotations
@@ -47,11 +47,13 @@ NO_SUCH_FORMAT = frozenset({400, 415, 422, 500, 501})
 LETTERS_A_TOKEN = 4
 AGAIN = "That was not the JSON asked for: {reason}. Answer again, with the JSON only."
 TOO_LONG = re.compile(
-    r"context[ _-]?(length|size|window)|exceed_context|maximum (context|model|input|prompt)|(prompt|request|input|it) is "
-    r"too (long|large)|request too large|too many (input )?tokens|longer than the maximum|reduce the length",
+    r"context[ _-]?(length|size|window)|exceed_context|maximum (context|model|input|prompt)|longer than the maximum|"
+    r"(prompt|request|input|it) is too (long|large)|request too large|too many (input )?tokens|reduce the length",
     re.IGNORECASE,
 )
-CENSORED = re.compile(r"content[ _-]?(filter|policy|management)|moderation|flagged|responsible ?ai|safety", re.IGNORECASE)
+CENSORED = re.compile(
+    r"content[ _-]?(filter|policy|management)|moderation|flagged|responsible ?ai|safety", re.IGNORECASE
+)
 
 Message = dict[str, str]
 Schema = Mapping[str, Any]
@@ -100,6 +102,7 @@ class ChatOptions(TypedDict, total=False):
     concurrency: int
     prompt: Path | str | None
     schema: bool
+    price: tuple[float, float] | None
     sleep: Callable[[float], object] | None
     clock: Callable[[], float]
 
@@ -108,7 +111,8 @@ class ChatModel:
     """A model and how it is asked. The endpoint and the key come from OPENAI_BASE_URL and OPENAI_API_KEY if not given.
 
     ``temperature`` and ``seed`` are sent; ``concurrency`` is the number of requests under way at once; ``schema=False``
-    asks for no particular format. ``prompt`` is a file whose text replaces the usual instructions.
+    asks for no particular format. ``prompt`` is a file whose text replaces the usual instructions. ``price`` is in
+    dollars per million tokens, in and out.
     """
 
     def __init__(
@@ -123,6 +127,7 @@ class ChatModel:
         concurrency: int = AT_ONCE,
         prompt: Path | str | None = None,
         schema: bool = True,
+        price: tuple[float, float] | None = None,
         sleep: Callable[[float], object] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -130,6 +135,9 @@ class ChatModel:
             raise UsageError(f"a temperature must be between 0 and 2, not {temperature}")
         if not 1 <= concurrency <= MOST_AT_ONCE:
             raise UsageError(f"concurrency must be between 1 and {MOST_AT_ONCE}, not {concurrency}")
+        if price is not None and not all(math.isfinite(part) and part >= 0 for part in price):
+            raise UsageError(f"a price must be two numbers from 0 on, not {price}")
+        self.price = price
         self.name, self.model, self.concurrency, self.schema = f"llm:{model}", model, concurrency, schema
         self.url = (base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI).rstrip("/")
         if urlsplit(self.url).scheme not in {"http", "https"}:
@@ -152,6 +160,13 @@ class ChatModel:
         if self._own_prompt:
             named["prompt"] = hashlib.sha256(self.instructions.encode()).hexdigest()[:8]
         return named | ({} if self.schema else {"schema": False})
+
+    @property
+    def note(self) -> str:
+        """How the model was asked and what it took, for the record; cached replies are counted as if sent now."""
+        held = {"endpoint": urlsplit(self.url).netloc.rpartition("@")[2], **self.sampling, **self.choices}
+        how = ", ".join(f"{name} {value}" for name, value in held.items())
+        return f"{how}; {(self.usage + self.earlier).text(self.price)}"
 
     def messages(self, question: object) -> list[Message]:
         """The texts as JSON, so that no text can pass for a part of the instructions."""
@@ -210,9 +225,7 @@ class ChatSession:
         self._lock = threading.Lock()
         self._answered = self._failed = 0
 
-    def ask_all(
-        self, batches: Iterable[tuple[T, Sequence[Q]]], ask: Callable[[Q], A]
-    ) -> Iterator[tuple[T, list[A]]]:
+    def ask_all(self, batches: Iterable[tuple[T, Sequence[Q]]], ask: Callable[[Q], A]) -> Iterator[tuple[T, list[A]]]:
         """Each batch with the answers to its questions, in order; enough of them are read ahead to keep everybody busy.
 
         When nobody waits any more, nothing more is sent.

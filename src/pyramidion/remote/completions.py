@@ -62,7 +62,7 @@ def _text(content: Any) -> str:
 
 
 def _usage(held: Any) -> Usage:
-    counts = [held.get(name) for name in ("prompt_tokens", "completion_tokens")] if isinstance(held, dict) else []
-    if len(counts) == 2 and all(type(count) is int and count >= 0 for count in counts):
-        return Usage(1, *counts)
+    match held:
+        case {"prompt_tokens": int(tokens_in), "completion_tokens": int(tokens_out)} if min(tokens_in, tokens_out) >= 0:
+            return Usage(1, tokens_in, tokens_out)
     return Usage(1, 0, 0, 1)

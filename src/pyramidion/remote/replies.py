@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 
@@ -29,6 +29,24 @@ class Usage:
     def cost(self, price_in: float, price_out: float) -> float:
         """The cost at given prices per million tokens."""
         return (self.tokens_in * price_in + self.tokens_out * price_out) / 1e6
+
+    def text(self, price: tuple[float, float] | None = None) -> str:
+        """In words, with the cost if prices are given."""
+        said = f"{self.requests:,} request{'s' * (self.requests != 1)}"
+        if self.unreported < self.requests:
+            said += f", {self.tokens_in:,} tokens in and {self.tokens_out:,} out"
+            said += f", {dollars(self.cost(*price))}" if price else ""
+        if self.unreported:
+            said += f" (tokens of {self.unreported:,} were not reported)"
+        return said
+
+    def as_dict(self, price: tuple[float, float] | None = None) -> dict[str, float]:
+        return asdict(self) | ({"cost": self.cost(*price)} if price else {})
+
+
+def dollars(amount: float) -> str:
+    """Small amounts with more digits, since a request costs fractions of a cent."""
+    return f"${amount:,.2f}" if amount >= 1 or not amount else f"${amount:.4f}"
 
 
 def default_cache() -> Path:

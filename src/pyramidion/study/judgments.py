@@ -56,8 +56,11 @@ def times(value: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
+    """``note`` is how a model was asked and what that took; it may be empty."""
+
     id: str
     kind: JudgeKind = "crowd"
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import pyramidion as pyr
 from pyramidion.campaigns.plan import plan
 from pyramidion.campaigns.platforms.simulated import SimulatedWorker, answer, crowd
-from pyramidion.campaigns.statements import check_statement
 from pyramidion.campaigns.tasks import AttentionCheck, check_answer, task_page, to_object
+from pyramidion.pyramids.statements import check_statement
 from pyramidion.study import Campaign, Settings, Task
 from pyramidion.study.tasks import KINDS, TaskKind
 
