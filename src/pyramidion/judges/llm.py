@@ -17,17 +17,10 @@ import numpy as np
 from pyramidion.encoder.sentences import locate
 from pyramidion.errors import PyramidionError, UsageError
 from pyramidion.judges import Questions, Verdicts
-from pyramidion.remote.chat import (
-    ChatModel,
-    ChatOptions,
-    ChatSession,
-    IncompleteError,
-    Message,
-    NoAnswerError,
-    RequestEstimate,
-)
+from pyramidion.remote.chat import ChatModel, ChatOptions, RequestEstimate
 from pyramidion.remote.lenient_json import json_values
 from pyramidion.remote.replies import Usage
+from pyramidion.remote.session import ChatSession, IncompleteError, Message, NoAnswerError
 from pyramidion.study.judgments import Mention
 
 # ----------------------------------------------------------------------

@@ -16,9 +16,10 @@ import numpy as np
 from pyramidion.encoder.sentences import locate, sentence_spans
 from pyramidion.errors import Problem, PyramidionError, UsageError
 from pyramidion.pyramids.statements import MAX_TOKENS, MIN_TOKENS, pool_units
-from pyramidion.remote.chat import ChatModel, ChatOptions, ChatSession, Message, NoAnswerError, RequestEstimate
+from pyramidion.remote.chat import ChatModel, ChatOptions, RequestEstimate
 from pyramidion.remote.lenient_json import json_values
 from pyramidion.remote.replies import Usage
+from pyramidion.remote.session import ChatSession, Message, NoAnswerError
 from pyramidion.study import ContentUnit, Contributor, Pyramid, Signature, Span
 
 NAME = "llm"
