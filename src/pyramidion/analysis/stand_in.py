@@ -53,7 +53,7 @@ class UnitAgreement:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreAgreement:
+class LevelAgreement:
     """How scores by a pyramid and its judge agree with people's. ``level`` is summary or system; ``bias`` is the mean
     difference from people, ``error`` the mean absolute difference."""
 
@@ -75,12 +75,12 @@ class StandIn:
     pyramid: str
     people: str
     units: tuple[UnitAgreement, ...]
-    scores: tuple[ScoreAgreement, ...]
+    scores: tuple[LevelAgreement, ...]
 
     def on_units(self, judge: str, pyramid: str | None = None) -> UnitAgreement:
         return next(each for each in self.units if (each.judge, each.pyramid) == (judge, pyramid or self.pyramid))
 
-    def on_scores(self, judge: str, level: str, pyramid: str | None = None) -> ScoreAgreement:
+    def on_scores(self, judge: str, level: str, pyramid: str | None = None) -> LevelAgreement:
         wanted = judge, level, pyramid or self.pyramid
         return next(each for each in self.scores if (each.judge, each.level, each.pyramid) == wanted)
 
@@ -242,7 +242,7 @@ def _cells(table: ScoreTable) -> Cells:
     return {key: value for key, value in table.per_summary("lite").items() if value is not None}
 
 
-def _score_agreements(pyramid: str, judge: str, gold: Cells, other: Cells) -> Iterator[ScoreAgreement | None]:
+def _score_agreements(pyramid: str, judge: str, gold: Cells, other: Cells) -> Iterator[LevelAgreement | None]:
     shared = sorted(gold.keys() & other.keys())
     yield _score_agreement(pyramid, judge, "summary", [gold[key] for key in shared], [other[key] for key in shared])
     means = [_system_means({key: cells[key] for key in shared}) for cells in (gold, other)]
@@ -258,13 +258,13 @@ def _system_means(cells: Cells) -> dict[str, float]:
 
 def _score_agreement(
     pyramid: str, judge: str, level: str, gold: Sequence[float], other: Sequence[float]
-) -> ScoreAgreement | None:
+) -> LevelAgreement | None:
     if not gold:
         return None
     gaps = np.asarray(other) - np.asarray(gold)
     pearson, spearman, kendall = (correlation(gold, other, kind).r for kind in KINDS)
     bias, error = float(gaps.mean()), float(np.abs(gaps).mean())
-    return ScoreAgreement(pyramid, judge, level, len(gold), pearson, spearman, kendall, bias, error)
+    return LevelAgreement(pyramid, judge, level, len(gold), pearson, spearman, kendall, bias, error)
 
 
 # -- how people see it ---------------------------------------------------------------------------------------------
