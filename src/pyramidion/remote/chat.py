@@ -169,7 +169,7 @@ class ChatModel:
 
     @contextmanager
     def session(self) -> Iterator[ChatSession]:
-        with needs_extra("judge llm", "llm"):
+        with needs_extra("Asking a chat model", "llm"):
             import httpx
         secret = os.environ.get("OPENAI_API_KEY")
         headers = {"Authorization": f"Bearer {secret}"} if secret else {}
