@@ -133,7 +133,7 @@ def run_topics(
     done = {job.topic: _scored(job, held) for job, held in kept if held}
     known = len(done)
     advance(sum(job.size for job in jobs if job.topic in done))
-    todo = list(topic_batches(job for job in jobs if job.topic not in done))
+    todo = list(topic_batches([job for job in jobs if job.topic not in done], processes))
     for results in engine(processes, len(todo)).map(partial(_make_run, choices), todo, advance):
         for result in results:
             if folder:
