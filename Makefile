@@ -7,6 +7,8 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist wo
 # Where it is set, every process of the tests would compile every module anew: a third of their time.
 unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+# The distribution was called pyramidion once. Left beside the new one, it would register every part a second time.
+FORGET := $(BIN)/python -m pip uninstall --quiet --disable-pip-version-check --yes pyramidion 2>/dev/null
 JS := tests/js
 JS_TOOLS := $(JS)/node_modules/.installed
 JS_FILES := src/pyramidion/server/static src/pyramidion/report/static $(JS)
@@ -85,11 +87,13 @@ $(BIN)/python:
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	@echo "Installing pyramidion into $(VENV) (once, about a minute) ..."
+	@$(FORGET)
 	@$(PIP) --editable .
 	@touch $@
 
 $(VENV)/.test-installed: pyproject.toml | $(BIN)/python
 	@echo "Installing what the tests need into $(VENV) (once, a few minutes) ..."
+	@$(FORGET)
 	@$(PIP) --editable '.[test]'
 	@sh scripts/browser.sh
 	@touch $@ $(VENV)/.installed

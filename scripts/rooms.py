@@ -40,6 +40,7 @@ PURPOSE = {
     "terminal": "tables that fit",
     "remote": "calls that may fail",
     "errors": "what goes wrong",
+    "distribution": "name and version",
 }
 
 

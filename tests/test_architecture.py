@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import pyramidion as pyr
+from pyramidion import distribution
 
 SOURCE = Path(pyr.__file__).parent
 HEAVY = {
@@ -82,9 +83,9 @@ def test_heavy_imports_knock(what: str) -> None:
 
 
 def core_packages() -> set[str]:
-    """Everything `pip install pyramidion` brings, by following what installed packages require."""
+    """Everything `pip install pyramidion-eval` brings, by following what installed packages require."""
     found: set[str] = set()
-    waiting = ["pyramidion"]
+    waiting = [distribution.NAME]
     while waiting:
         name = waiting.pop()
         if name in found:
@@ -126,7 +127,7 @@ def test_no_module_touches_global_randomness() -> None:
 def test_every_extra_is_known_to_the_doctor_and_documented() -> None:
     from pyramidion.cli.doctor import EXTRAS
 
-    declared = set(metadata("pyramidion").get_all("Provides-Extra")) - {"test"}
+    declared = set(metadata(distribution.NAME).get_all("Provides-Extra")) - {"test"}
     assert set(EXTRAS) == declared
     page = (Path(__file__).parents[1] / "docs" / "reference" / "install.md").read_text("utf-8")
     assert not [name for name in declared if f"`{name}`" not in page]

@@ -9,9 +9,9 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
+from pyramidion.distribution import version as _version
 from pyramidion.errors import InputError, Problem, PyramidionError, UsageError
 
 if TYPE_CHECKING:
@@ -38,10 +38,7 @@ if TYPE_CHECKING:
         Topic,
     )
 
-try:
-    __version__ = version("pyramidion")
-except PackageNotFoundError:  # a source tree that was never installed
-    __version__ = "unknown"
+__version__ = _version()
 
 # Everything but errors needs numpy, so it is fetched when first used and importing this package stays quick. What is
 # not listed here comes from pyramidion.study.

@@ -18,6 +18,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
+from pyramidion.distribution import install_command
+
 Severity = Literal["error", "warning"]
 
 
@@ -105,7 +107,7 @@ class MissingExtraError(PyramidionError):
 
     def __init__(self, purpose: str, extra: str) -> None:
         self.extra = extra
-        super().__init__(f"{purpose} needs an optional part. Install it with: pip install 'pyramidion[{extra}]'")
+        super().__init__(f"{purpose} needs an optional part. Install it with: {install_command(extra)}")
 
 
 class ServerFailedError(PyramidionError):

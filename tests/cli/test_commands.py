@@ -212,7 +212,7 @@ def test_show_ideal_content(study: Path) -> None:
 def test_doctor_names_parts_and_how_to_install_them() -> None:
     held = json.loads(run("doctor", "--json").stdout)
     assert held["pyramidion"] == pyr.__version__
-    assert held["extras"]["crowd"]["install"] == "pip install 'pyramidion[crowd]'"
+    assert held["extras"]["crowd"]["install"] == "pip install 'pyramidion-eval[crowd]'"
     assert "ducview" in held["formats"]
     assert "MACE" in run("doctor").stdout
 
@@ -220,7 +220,7 @@ def test_doctor_names_parts_and_how_to_install_them() -> None:
 def test_a_missing_extra_has_its_own_exit_code(study: Path, tmp_path: Path) -> None:
     code = "import sys; sys.modules['crowdkit'] = None; from pyramidion.cli.main import main; main()"
     command = [sys.executable, "-c", code, "score", str(study), "--aggregate", "mace"]
-    refused(subprocess.run(command, capture_output=True, text=True, check=False), 3, "pip install 'pyramidion[crowd]'")
+    refused(subprocess.run(command, capture_output=True, text=True, check=False), 3, "pip install 'pyramidion-eval[crowd]'")
 
 
 def test_texts_cannot_steer_the_terminal(tmp_path: Path) -> None:

@@ -208,7 +208,7 @@ def test_nli_refuses_units_that_leave_no_room():
 
 def test_nli_without_its_packages_says_how_to_get_them(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'pyramidion\[nli\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'pyramidion-eval\[nli\]'"):
         only(NliJudge("some/model"), ["a"], ["b"])
 
 

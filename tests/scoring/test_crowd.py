@@ -110,7 +110,7 @@ def test_unanswered_questions_stay_missing_in_every_aggregator(name: str) -> Non
 @pytest.mark.parametrize("name", ["dawid-skene", "mace", "glad"])
 def test_without_crowd_kit_the_error_names_the_command(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "crowdkit.aggregation", None)  # how Python spells "cannot be imported"
-    with pytest.raises(MissingExtraError, match=r"pip install 'pyramidion\[crowd\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'pyramidion-eval\[crowd\]'"):
         plugins.load("aggregators", name)(crowd(0), tie="absent", seed=0)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import io
 import sys
-from importlib.metadata import version
+from importlib import metadata
 
 import pytest
 from rich.console import Console
 
+from pyramidion import distribution
 from pyramidion.errors import MissingExtraError, Problem
 from pyramidion.study import Score, ScoreTable, Signature
-from pyramidion.study.scores import _version
 
 TABLE = ScoreTable.of_summaries(
     [
@@ -103,7 +103,7 @@ def test_to_pandas_is_the_long_table() -> None:
 
 def test_without_pandas_the_error_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)  # how Python spells "cannot be imported"
-    with pytest.raises(MissingExtraError, match=r"to_pandas needs.*pip install 'pyramidion\[pandas\]'"):
+    with pytest.raises(MissingExtraError, match=r"to_pandas needs.*pip install 'pyramidion-eval\[pandas\]'"):
         TABLE.to_pandas()
 
 
@@ -127,12 +127,12 @@ def test_what_is_no_signature_is_refused(text: str) -> None:
 
 
 def test_a_source_tree_that_is_not_installed_has_no_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    _version.cache_clear()
+    distribution.version.cache_clear()
     with monkeypatch.context() as patch:
         patch.setattr(sys, "path", [])
         assert Signature.of("x").version == "unknown"
-    _version.cache_clear()
-    assert Signature.of("x").version == version("pyramidion")
+    distribution.version.cache_clear()
+    assert Signature.of("x").version == metadata.version("pyramidion-eval")
 
 
 def test_a_table_says_what_it_holds() -> None:

@@ -6,6 +6,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
+from pyramidion import distribution
 from pyramidion.cli.options import Printing, grouped
 from pyramidion.terminal import TerminalTable
 
@@ -37,7 +38,7 @@ def doctor(*, printing: Printing) -> None:
         extra: {
             "installed": find_spec(module) is not None,
             "for": purpose,
-            "install": f"pip install 'pyramidion[{extra}]'",
+            "install": distribution.install_command(extra),
         }
         for extra, (module, purpose) in EXTRAS.items()
     }
@@ -45,7 +46,7 @@ def doctor(*, printing: Printing) -> None:
         format.name: {"about": format.title, "writes": format.write is not None} for format in formats.all_formats()
     }
     report = {
-        "pyramidion": _installed("pyramidion"),
+        "pyramidion": distribution.version(),
         "python": platform.python_version(),
         "core": core,
         "extras": extras,

@@ -19,6 +19,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from pyramidion import distribution
 from pyramidion.cli import analyze, annotate, auto, backup, convert, doctor, forgetting, judge, report, score, study
 from pyramidion.cli.options import (
     AT_THE_END,
@@ -46,9 +47,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"pyramidion {version('pyramidion')}")
+        typer.echo(f"pyramidion {distribution.version()}")
         raise typer.Exit
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property
-from importlib.metadata import PackageNotFoundError, version
+from functools import cached_property
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
+from pyramidion import distribution
 from pyramidion.errors import Problem, needs_extra
 from pyramidion.terminal import TerminalTable, printable
 
@@ -26,21 +26,13 @@ class Score(NamedTuple):
     value: float | None
 
 
-@cache  # looking into installed packages takes milliseconds
-def _version() -> str:
-    try:
-        return version("pyramidion")
-    except PackageNotFoundError:  # running from a source tree that was never installed
-        return "unknown"
-
-
 @dataclass(frozen=True, slots=True)
 class Signature:
     """How scores were made, short enough to print under a table: ``pyramidion|method:lite|tie:absent|v:0.1.0``."""
 
     method: str
     choices: tuple[tuple[str, str], ...] = ()
-    version: str = field(default_factory=_version)
+    version: str = field(default_factory=distribution.version)
 
     @classmethod
     def of(cls, method: str, **choices: object) -> Signature:
