@@ -14,7 +14,7 @@ JS_TOOLS := $(JS)/node_modules/.installed
 JS_FILES := src/pyramidion/server/static src/pyramidion/report/static $(JS)
 NODE := $(shell node -e 'process.exit(+(parseInt(process.versions.node) < 20))' 2>/dev/null && command -v npm)
 
-.PHONY: demo check test lint library unit lint-js unit-js no-node bench docs site example clean
+.PHONY: demo check test lint library unit lint-js unit-js no-node bench docs site example release clean
 
 demo: $(VENV)/.installed
 	@$(BIN)/pyramidion demo
@@ -97,6 +97,9 @@ $(VENV)/.test-installed: pyproject.toml | $(BIN)/python
 	@$(PIP) --editable '.[test]'
 	@sh scripts/browser.sh
 	@touch $@ $(VENV)/.installed
+
+release: $(VENV)/.test-installed   # build, check and try a release; stops before the upload
+	@$(BIN)/python scripts/release.py $(RELEASE)
 
 clean:
 	rm -rf $(VENV) $(JS)/node_modules build dist pyramidion-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -220,7 +220,9 @@ def test_doctor_names_parts_and_how_to_install_them() -> None:
 def test_a_missing_extra_has_its_own_exit_code(study: Path, tmp_path: Path) -> None:
     code = "import sys; sys.modules['crowdkit'] = None; from pyramidion.cli.main import main; main()"
     command = [sys.executable, "-c", code, "score", str(study), "--aggregate", "mace"]
-    refused(subprocess.run(command, capture_output=True, text=True, check=False), 3, "pip install 'pyramidion-eval[crowd]'")
+    refused(
+        subprocess.run(command, capture_output=True, text=True, check=False), 3, "pip install 'pyramidion-eval[crowd]'"
+    )
 
 
 def test_texts_cannot_steer_the_terminal(tmp_path: Path) -> None:
