@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
+from pyramidion import distribution
 from pyramidion.cli.output import Output, plain
 from pyramidion.errors import UsageError
 from pyramidion.formats import example, save
@@ -56,14 +58,24 @@ def run(folder: Path, output: Output) -> None:
     output.show(_ranking(tables))
     for note in tables["lite"].notes:
         output.show(f"  {plain(str(note))}")
-    # After `make demo` the command is in .venv, which few people have on their path.
-    command = "pyramidion" if shutil.which("pyramidion") else sys.argv[0]
+    command = _command()
     output.show(
         f"\n{_moral(tables)}\n"
         f"Results are in {plain(str(folder))}/ - open {plain(str(folder / REPORT))} in a browser, or try next:\n"
         f"  {command} show {plain(str(folder))}/study.jsonl --system paraphrase\n"
         f"  {command} score {plain(str(folder))}/study.jsonl --method pyramid --by summary"
     )
+
+
+def _command() -> str:
+    """What to type to call this program again."""
+    started = Path(sys.argv[0]).name == distribution.NAME
+    if started and "UV" in os.environ:  # uvx puts the command on the path only for as long as it runs
+        return f"uvx {distribution.NAME}"
+    if started and "pipx" in Path(sys.prefix).parts:
+        return f"pipx run {distribution.NAME}"
+    # After `make demo` the command is in .venv, which few people have on their path.
+    return "pyramidion" if shutil.which("pyramidion") else sys.argv[0]
 
 
 def _make(folder: Path) -> None:
