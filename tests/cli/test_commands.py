@@ -50,6 +50,18 @@ def test_demo_ends_with_a_table_and_where_the_results_lie(tmp_path: Path) -> Non
     assert json.loads(again.stdout)["scores"]["lite"]["paraphrase"] == 0.609375
 
 
+@pytest.mark.slow
+def test_demo_by_uvx_says_how_to_go_on(tmp_path: Path) -> None:
+    """uvx starts the command that is named as the distribution, and puts it on the path only for that long."""
+    program = tmp_path / "pyramidion-eval"
+    program.write_text("from pyramidion.cli.main import main\nmain()\n")
+    done = subprocess.run(
+        [sys.executable, program, "demo"], cwd=tmp_path, env={**os.environ, "UV": "/usr/bin/uv"},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "\n  uvx pyramidion-eval show pyramidion-demo/study.jsonl" in done.stdout
+
+
 def test_score_writes_long_tables(study: Path, tmp_path: Path) -> None:
     target = tmp_path / "out" / "scores.csv"
     done = run("score", study, "--method", "pyramid", "--measure", "modified", "-o", target)
