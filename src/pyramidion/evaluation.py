@@ -13,6 +13,8 @@ from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pyramidion.engines import Advance, Work, engine, ignore
 from pyramidion.errors import Problem, UsageError
 from pyramidion.formats import auto_run
@@ -246,13 +248,13 @@ def with_results(study: Study, results: Sequence[TopicResult]) -> Study:
     if not len(new) and not gone:
         return replace(study, pyramids=pyramids)
     again = set(zip(new.topic, new.system, strict=True))
-    kept = (
-        j
-        for j in study.judgments
-        if (j.topic, j.unit) not in gone and not (j.judge == AUTO and (j.topic, j.system) in again)
-    )
+    known = study.judgments
+    kept = [
+        (topic, unit) not in gone and not (judge == AUTO and (topic, system) in again)
+        for topic, system, unit, judge in zip(known.topic, known.system, known.unit, known.judge, strict=True)
+    ]
     judges = study.judges if not len(new) or JUDGE in study.judges else (*study.judges, JUDGE)
-    return replace(study, pyramids=pyramids, judges=judges, judgments=Judgments(chain(kept, new)))
+    return replace(study, pyramids=pyramids, judges=judges, judgments=known.take(np.array(kept, dtype=bool)) + new)
 
 
 def judge_study(

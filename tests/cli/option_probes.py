@@ -17,6 +17,8 @@ SMALL, SMALL_SECOND = "small.jsonl", "small-second.jsonl"
 """The same for two topics and three systems."""
 TINY, BUILT = "tiny.jsonl", "built.jsonl"
 """One topic and two systems; and with an automatic pyramid beside the expert's and the crowd's."""
+ORDERED = "ordered.jsonl"
+"""The bundled example with assignments, in which the crowd leaves every fifth unit blank."""
 TABLE, LONG = "scores.csv", "long.csv"
 YEARS = ["2008.jsonl", "2009.jsonl", "2010.jsonl"]
 """Three years of the same annotators; features are in wide.csv, scores by a metric in 2008.csv."""
@@ -37,6 +39,7 @@ DECIDED = [DB, "judge", "--worker", WORKER, "--reason", "because"]
 RESTORED = [DB, "judge", "--worker", REJECTED, "--reason", "because"]
 REVIEWED = [DB, WORKER, "--reason", "because"]
 REMOVED = [*REVIEWED, "--remove-answers", "--campaign", "judge"]
+COMPAT = ["--compat", "litepyramids-2019"]
 ANNA = [DB, "out.jsonl", "--name", "anna"]
 
 BASE: dict[str, Words] = {
@@ -148,7 +151,8 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--tie": ["--tie", "present"],
         "--min-agreement": ["--min-agreement", "0"],
         "--rounds": ([STUDY, "-m", "lite", "--min-agreement", "0.7"], ["--rounds", "2"]),
-        "--agreement": ([STUDY, "-m", "lite", "--min-agreement", "0.7"], ["--agreement", "sequence"]),
+        "--agreement": ([ORDERED, "-m", "lite"], ["--agreement", "sequence"]),
+        "--compat": ([ORDERED, "-m", "lite"], COMPAT),
         "--seed": ([STUDY, "-m", "rouge"], ["--seed", "1"]),
         "--weights": ([SECOND, "-m", "pyramid"], ["--weights", "references"]),
         "--annotators": ([SECOND, "-m", "pyramid"], ["--annotators", "consensus"]),
@@ -167,6 +171,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--judges": ([SECOND, "--system", "extract"], ["--judges", "second"]),
         "--weights": ([SECOND, "--system", "extract"], ["--weights", "references"]),
         "--annotators": ([SECOND, "--system", "extract"], ["--annotators", "consensus"]),
+        "--compat": ([ORDERED, "--system", "paraphrase", "-m", "lite"], COMPAT),
     },
     "doctor": {},
     "report": {
@@ -179,6 +184,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--judges": ([SMALL_SECOND], ["--judges", "second"]),
         "--weights": ([SMALL_SECOND], ["--weights", "references"]),
         "--annotators": ([SMALL_SECOND], ["--annotators", "consensus"]),
+        "--compat": ([ORDERED, "-m", "lite"], COMPAT),
         "--pay": ["--pay", "1"],
         "--fee": ([SMALL, "--pay", "1"], ["--fee", "0.5"]),
         "--currency": ([SMALL, "--pay", "1"], ["--currency", "EUR"]),
@@ -192,6 +198,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--judges": ([SMALL_SECOND, "-o", "pages"], ["--judges", "second"]),
         "--weights": ([SMALL_SECOND, "-o", "pages"], ["--weights", "references"]),
         "--annotators": ([SMALL_SECOND, "-o", "pages"], ["--annotators", "consensus"]),
+        "--compat": ([ORDERED, "-o", "pages", "-m", "lite"], COMPAT),
     },
     "diff": {"--measure": ["--measure", "modified"]},
     "judge": {
@@ -210,6 +217,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--yes": ["--yes"],
     },
     "analyze significance": {
+        "--compat": ([ORDERED, "--measure", "lite", "--json"], COMPAT),
         "--measure": ["--measure", "lite"],
         "--test": ["--test", "wilcoxon"],
         "--units": ([STUDY], ["--units"]),
@@ -224,6 +232,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--seed": ([LONG], ["--seed", "1"]),
     },
     "analyze correlate": {
+        "--compat": ([ORDERED, "--gold", "lite", "--resamples", "0", "--json"], COMPAT),
         "--gold": ([TABLE], ["--gold", "modified"]),
         "--metric": ["--metric", "lite"],
         "--level": ["--level", "pooled"],
@@ -236,6 +245,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--seed": ["--seed", "1"],
     },
     "analyze metric-accuracy": {
+        "--compat": ([ORDERED, "--gold", "lite", "--level", "0.2"], COMPAT),
         "--gold": ([TABLE], ["--gold", "modified"]),
         "--metric": ["--metric", "charm"],
         "--system": ["--system", "[l-z]*"],

@@ -83,20 +83,10 @@ def test_every_method_option_reaches_its_method(study: Path) -> None:
     assert "screen:none|aggregate:mean|tie:present|seed:3" in lite.stdout
     assert "drought-plan" in lite.stdout
     screened = run(
-        "score",
-        study,
-        "--rounds",
-        2,
-        "--agreement",
-        "sequence",
-        "--min-agreement",
-        0.4,
-        "--judges",
-        "all",
-        "--pyramid",
-        "crowd",
+        *("score", study, "--rounds", 2, "--agreement", "positional"),
+        *("--min-agreement", 0.4, "--judges", "all", "--pyramid", "crowd"),
     )
-    assert "pyramid:crowd|judges:all|screen:sequence<0.4x2" in screened.stdout
+    assert "pyramid:crowd|judges:all|screen:positional<0.4x2" in screened.stdout
     assert "xa:floor|clip:yes" in run("score", study, "-m", "pyramid", "--rounding", "floor", "--clip").stdout
     rouge = run("score", study, "-m", "rouge", "--combine", "jackknife", "--tokens", "unicode", "--no-stem")
     assert "combine:jackknife|stem:no|tokens:unicode" in rouge.stdout

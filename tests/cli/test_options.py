@@ -34,6 +34,7 @@ from tests.cli.option_probes import (
     EVERYWHERE,
     KEPT,
     LONG,
+    ORDERED,
     PAID,
     PROBES,
     REFUSED,
@@ -65,7 +66,7 @@ from pyramidion.cli.main import app
 from pyramidion.errors import UsageError
 from pyramidion.store.database import Database
 from pyramidion.store.studies import Studies
-from pyramidion.study import Aspect, ContentUnit, Contributor, Judge, Judgment, Score
+from pyramidion.study import Aspect, Assignment, ContentUnit, Contributor, Judge, Judgment, Score
 
 
 def commands() -> Iterator[tuple[str, Any]]:
@@ -97,6 +98,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, study in ((STUDY, whole), (SECOND, two_annotators(whole)), (SMALL, small), (TINY, tiny)):
         pyr.save(study, folder / name)
     pyr.save(two_annotators(small), folder / SMALL_SECOND)
+    pyr.save(with_assignments(whole), folder / ORDERED)
     tables = [pyr.score(whole, method) for method in ("pyramid", "lite")]
     scores = tuple(score for table in tables for score in table.scores)
     pyr.write_scores(pyr.ScoreTable(scores, tables[0].signature), folder / TABLE)
@@ -140,6 +142,17 @@ def part_of(study: pyr.Study, topics: tuple[str, ...], systems: tuple[str, ...])
         judgments=pyr.Judgments(j for j in study.judgments if j.topic in topics and j.system in systems),
         tasks=tuple(t for t in study.tasks if t.topic in topics and t.system in (*systems, "")),
     )
+
+
+def with_assignments(study: pyr.Study) -> pyr.Study:
+    """Workers answer in the order of their names, and leave every fifth unit blank."""
+    crowd = study.judges_of("crowd")
+    judgments = [
+        replace(j, value=None) if j.judge in crowd and i % 5 == 0 else j for i, j in enumerate(study.judgments)
+    ]
+    works = sorted({(j.task, j.judge) for j in judgments if j.judge in crowd and j.task})
+    assignments = tuple(Assignment(task, judge, id=f"{task}/{judge}") for task, judge in works)
+    return replace(study, judgments=pyr.Judgments(judgments), assignments=assignments)
 
 
 def two_annotators(study: pyr.Study) -> pyr.Study:

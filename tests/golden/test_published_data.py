@@ -5,6 +5,7 @@ Skipped, and said so, where the data may not be part of this repository and is n
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from statistics import fmean
@@ -120,3 +121,38 @@ def _agreement_by_loops(rows: list[dict[str, Any]]) -> dict[str, float]:
                 if worker != other and (both := mine.keys() & theirs.keys()):
                     shares.setdefault(worker, []).append(fmean(mine[unit] == theirs[unit] for unit in both))
     return {worker: fmean(found) for worker, found in shares.items()}
+
+
+def test_realsumm_labels_come_from_answers_as_the_released_script_counts_them(real_data: Path, tmp_path: Path) -> None:
+    """REALSumm (Bhandari et al. 2020) was judged with LitePyramids' files: 3 or 4 answers, ties absent. Its workers
+    are anonymous, so nobody is screened. The published score of a summary is the share of its units labelled 1."""
+    folder = real_data / "realsumm-half"
+    ids = (folder / "ids.txt").read_text().split()
+    answers = {(p.parent.name, p.stem.split("_Batch")[0]): p for p in folder.glob("crowd/*/*.csv")}
+    exact = summaries = 0
+    for labels in sorted((folder / "labels").glob("*.label")):
+        kind, system = labels.stem.split("_", 1)
+        file = answers.get((kind, system)) or answers["abs", system]
+        study = pyr.load(_with_hits(file, tmp_path / f"{labels.stem}.csv"))
+        table = pyr.score(study, "lite", compat="litepyramids-2019", min_agreement=None)
+        for id, line in zip(ids, labels.read_text().splitlines(), strict=True):
+            summaries += 1
+            exact += table.value(system, "lite", id) == pytest.approx(fmean(map(int, line.split("\t"))), abs=1e-12)
+    assert (exact, summaries) == (1250, 1250)
+
+
+def _with_hits(path: Path, target: Path) -> Path:
+    """The file with a HIT for each document and a worker for each row, and without the statements called BLANK."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    for number, row in enumerate(rows):
+        row |= {"HITId": row["Input.eventId"], "AssignmentId": f"A{number}", "WorkerId": f"W{number}"}
+        shown = [name for name in row if name.startswith("Input.statement_") and row[name] == "BLANK"]
+        row |= dict.fromkeys(shown, "")
+        ids = json.loads(row["Input.qIdList"].replace("'", '"'))
+        row["Input.qIdList"] = ";".join(ids[: len(ids) - len(shown)])
+    with target.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return target

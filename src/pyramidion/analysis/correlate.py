@@ -34,7 +34,7 @@ from pyramidion.analysis.answer import (
     listed,
     p_text,
 )
-from pyramidion.analysis.inputs import DEPENDENT, Floats, Grid, Means, Measure, Tables, gold_and_metrics, grid
+from pyramidion.analysis.inputs import DEPENDENT, Floats, Grid, Means, Measure, Tables, gold_and_metrics, grid, released
 from pyramidion.analysis.metric_matrix import (
     Matrix,
     MetricDifference,
@@ -144,7 +144,13 @@ def correlate(
     )
     result = Correlations(chosen.name, len(data.systems), len(data.topics), tuple(found), differences, levels, matrices)
     signature = Signature.of(
-        "correlate", gold=chosen.name, means=means, interval="percentile", resamples=resamples, seed=seed
+        "correlate",
+        gold=chosen.name,
+        **released(*(m.table for m in (chosen, *others))),
+        means=means,
+        interval="percentile",
+        resamples=resamples,
+        seed=seed,
     )
     notes = (
         *compared.notes,

@@ -120,6 +120,12 @@ class Measure:
     measure: str
 
 
+def released(*tables: ScoreTable) -> dict[str, object]:
+    """The part of a signature that names the released script whose way scores were made; empty for our own way."""
+    names = {value for table in tables for name, value in table.signature.choices if name == "compat"}
+    return {"compat": names} if names else {}
+
+
 def measures_of(tables: Tables) -> tuple[Measure, ...]:
     """Every measure of every table. If two tables have a measure of the same name, the table's name is put in front."""
     if isinstance(tables, ScoreTable):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyramidion.analysis.answer import Answer, Estimate, Intervals, Table, count, listed
-from pyramidion.analysis.inputs import DEPENDENT, Compared, Floats, Measure, Tables, gold_and_metrics, grid
+from pyramidion.analysis.inputs import DEPENDENT, Compared, Floats, Measure, Tables, gold_and_metrics, grid, released
 from pyramidion.errors import Problem, UsageError
 from pyramidion.stats.paired import verdict_rows
 from pyramidion.study import Signature
@@ -91,7 +91,14 @@ def metric_accuracy(
         chosen.name, len(expected), int((expected != 0).sum()), len(data.topics), drawn, tuple(found)
     )
     made = Signature.of(
-        "metric-accuracy", gold=chosen.name, test="wilcoxon", level=level, samples=samples, subset=drawn, seed=seed
+        "metric-accuracy",
+        gold=chosen.name,
+        **released(*(m.table for m in (chosen, *others))),
+        test="wilcoxon",
+        level=level,
+        samples=samples,
+        subset=drawn,
+        seed=seed,
     )
     notes = (*compared.notes, *bare, *data.notes, *_no_power(result, level))
     return Answer("metric-accuracy", _sentence(result), (_table(result),), made, result, (_figure(result),), notes)

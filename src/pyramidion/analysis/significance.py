@@ -19,7 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyramidion.analysis.answer import Answer, Estimate, Heatmap, Intervals, Table, count, listed
-from pyramidion.analysis.inputs import Floats, Tables, choose_measures, column_means, grid, measures_of, restricted
+from pyramidion.analysis.inputs import (
+    Floats,
+    Tables,
+    choose_measures,
+    column_means,
+    grid,
+    measures_of,
+    released,
+    restricted,
+)
 from pyramidion.analysis.pair_tests import RESAMPLES, Correction, PairTests
 from pyramidion.analysis.ratings import rated_aspects, ratings_of
 from pyramidion.errors import Problem, UsageError, check_choice
@@ -98,7 +107,12 @@ def significance(
     tests = PairTests(test, correction, level, resamples or RESAMPLES.get(test, 0), seed)
     result = _all_pairs(chosen.name, data.systems, cells.T, tests)
     made = Signature.of(
-        "significance", measure=chosen.name, unit="topic", **tests.choices(), **_restriction(systems, topics)
+        "significance",
+        measure=chosen.name,
+        unit="topic",
+        **released(chosen.table),
+        **tests.choices(),
+        **_restriction(systems, topics),
     )
     return _answer(result, made, (*data.notes, *_untested(result), *_out_of_reach(result, "topic")))
 
@@ -179,6 +193,7 @@ def tukey(
         test="tukey",
         model=model.replace(" ", ""),
         level=level,
+        **(released(source) if isinstance(source, ScoreTable) else {}),
         **_restriction(systems, topics),
     )
     return _answer(result, made, (*data.notes, *_untested(result), *_about_model(found, model)))

@@ -16,6 +16,7 @@ from pyramidion.formats import load
 from pyramidion.formats.judgment_tables import read_judgments, recognises
 from pyramidion.formats.score_tables import read_scores
 from pyramidion.scoring.choice import judged_units
+from pyramidion.scoring.litepyramids import Compat
 from pyramidion.scoring.methods import fitting_methods, score
 from pyramidion.study import ScoreTable, Study
 
@@ -47,19 +48,26 @@ def as_study(source: Source, where: str) -> Study:
     raise UsageError(f"{where} is a score table; this question needs judgments, so give a study")
 
 
-def score_tables(sources: Iterable[tuple[str, Source]]) -> dict[str, ScoreTable]:
-    """Score tables by name. A study is scored by every method that applies to it, and by each model's judgments."""
+def score_tables(sources: Iterable[tuple[str, Source]], *, compat: Compat | None = None) -> dict[str, ScoreTable]:
+    """Score tables by name. A study is scored by every method that applies to it, and by each model's judgments.
+
+    With ``compat`` it must be one that the method lite can score, as a released script did.
+    """
+    sources = list(sources)
+    if compat is not None and all(isinstance(source, ScoreTable) for _, source in sources):
+        raise UsageError("a score table says itself how it was made; compat needs a study")
     found: dict[str, ScoreTable] = {}
     for name, source in sources:
-        tables = {name: source} if isinstance(source, ScoreTable) else _of_study(source)
+        tables = {name: source} if isinstance(source, ScoreTable) else _of_study(source, compat)
         for label, table in tables.items():
             taken = label in found
             found[f"{name}-{label}" if taken and label != name else f"{label}-{len(found)}" if taken else label] = table
     return found
 
 
-def _of_study(study: Study) -> dict[str, ScoreTable]:
-    tables = scored_by_all(study)
+def _of_study(study: Study, compat: Compat | None) -> dict[str, ScoreTable]:
+    chosen = {} if compat is None else {"lite": score(study, "lite", compat=compat)}
+    tables = chosen | scored_by_all(study, known=chosen)
     return tables | scored_by_models(study, tables)
 
 

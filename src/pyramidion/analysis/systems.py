@@ -10,10 +10,11 @@ import numpy as np
 
 from pyramidion import analysis
 from pyramidion.analysis.answer import Answer, Estimate, Heatmap, Intervals, Table, count
-from pyramidion.analysis.inputs import choose_measures, grid, measures_of, restricted
+from pyramidion.analysis.inputs import choose_measures, grid, measures_of, released, restricted
 from pyramidion.analysis.significance import Significance
 from pyramidion.errors import InputError, Problem, UsageError, check_choice
 from pyramidion.scoring.explain import KINDS
+from pyramidion.scoring.litepyramids import Compat
 from pyramidion.scoring.methods import fitting_methods, score
 from pyramidion.stats.intervals import Interval, percentile_interval, resampling_weights, weighted_means
 from pyramidion.study import ScoreTable, Signature, Study
@@ -49,6 +50,7 @@ def compare_systems(
     topics: Collection[str] | None = None,
     judges: str | None = None,
     pyramid: str | None = None,
+    compat: Compat | None = None,
     resamples: int | None = None,
     seed: int = 0,
 ) -> Answer[Significance]:
@@ -56,24 +58,24 @@ def compare_systems(
 
     By default the test is a permutation test over topics where there are at least ``ENOUGH_TOPICS``; with fewer,
     Tukey's on the scores by topic, or on the ratings themselves; on a single topic McNemar's on its content units.
-    ``table`` holds the study's scores if they are already known.
+    ``table`` holds the study's scores if they are already known. With ``compat`` they are made as by a released script.
     """
     check_choice("test", test or "tukey", get_args(Test))
     study = source if isinstance(source, Study) else None
-    if study is None and (judges is not None or pyramid is not None):
+    if study is None and (judges is not None or pyramid is not None or compat is not None):
         raise UsageError(
-            "a score table does not say who judged what; to choose judges or a pyramid, give the study itself"
+            "a score table does not say who judged what; to choose judges, a pyramid or compat, give the study itself"
         )
     among: dict[str, Any] = {"systems": systems, "topics": topics, "level": level}
     drawing: dict[str, Any] = {"correction": correction or "holm", "seed": seed, "resamples": resamples}
     if units or test == "mcnemar":
-        _refuse("a test on units", measure=measure, factors=factors)
+        _refuse("a test on units", measure=measure, factors=factors, compat=compat)
         return _on_units(study, test, judges, pyramid, **among, **drawing)
-    method, scores = _scores(source, table, measure, judges, pyramid)
+    method, scores = _scores(source, table, measure, judges=judges, pyramid=pyramid, compat=compat)
     measure = measure or main_measure(method, scores)
     chosen = test or _fitting_test(method, scores, study, topics)
     if chosen == "mcnemar":
-        _refuse("a test on units, the only one for a single topic,", factors=factors)
+        _refuse("a test on units, the only one for a single topic,", factors=factors, compat=compat)
         return _on_units(study, chosen, judges, pyramid, **among, **drawing, method=method)
     if chosen == "tukey":
         _refuse("Tukey's test", correction=correction, resamples=resamples)
@@ -120,8 +122,7 @@ def _scores(
     source: Study | ScoreTable,
     table: ScoreTable | None,
     measure: str | None,
-    judges: str | None,
-    pyramid: str | None,
+    **choices: str | None,
 ) -> tuple[str, ScoreTable]:
     """The method and the scores to compare systems by: the one that fits, or the first that has the measure."""
     if isinstance(source, ScoreTable):
@@ -131,9 +132,10 @@ def _scores(
     assert isinstance(source, Study)
     known: list[str] = []
     reasons: list[str] = []
-    for method in fitting_methods(source, pyramid):
+    given = _given(**choices)
+    for method in ("lite",) if "compat" in given else fitting_methods(source, given.get("pyramid")):
         try:
-            found = score(source, method, **_given(judges=judges, pyramid=pyramid))
+            found = score(source, method, **given)
         except (UsageError, InputError) as error:
             reasons.append(f"{method}: {str(error).splitlines()[0]}")
             continue
@@ -220,6 +222,7 @@ def ranking(
         "ranking",
         of=table.signature.method,
         measure=chosen.name,
+        **released(table),
         interval="percentile-over-topics",
         resamples=resamples,
         test=result.test or "none",

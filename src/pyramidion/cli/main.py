@@ -16,7 +16,7 @@ import typer
 from rich.text import Text
 
 from pyramidion.cli import analyze, annotate, auto, convert, decisions, doctor, judge, report, score, study
-from pyramidion.cli.options import Annotators, Printing, PyramidName, Reading, StudyPath, Weights, grouped
+from pyramidion.cli.options import Annotators, Compat, Printing, PyramidName, Reading, StudyPath, Weights, grouped
 from pyramidion.cli.output import Output, as_json, plain
 from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError
 
@@ -81,6 +81,7 @@ def show(
     judges: Annotated[str | None, typer.Option(help="Whose judgments to show with a summary.")] = None,
     weights: Weights = None,
     annotators: Annotators = None,
+    compat: Compat = None,
     *,
     reading: Reading,
 ) -> None:
@@ -88,6 +89,7 @@ def show(
     from pyramidion.cli.show import run
 
     choices = {"method": method, "pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}
+    choices["compat"] = compat
     run(reading.study(path), topic, system, choices, reading.out, ideal)
 
 

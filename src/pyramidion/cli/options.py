@@ -75,6 +75,12 @@ Annotators = Annotated[
         "[default: mean]"
     ),
 ]
+Compat = Annotated[
+    str | None,
+    typer.Option(
+        "--compat", help="lite: score as a released script did: litepyramids-2019 (see docs/reference/compat.md)."
+    ),
+]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import typer
 from pyramidion.cli.analyze.asking import Asked
 from pyramidion.cli.options import (
     Annotators,
+    Compat,
     Judges,
     Latex,
     PyramidName,
@@ -50,6 +51,7 @@ def report(
     judges: Judges = None,
     weights: Weights = None,
     annotators: Annotators = None,
+    compat: Compat = None,
     pay: Annotated[float | None, typer.Option(help="Pay per assignment. [default: from the database]", min=0)] = None,
     fee: Annotated[float, typer.Option(help="The platform's fee, as a share of the pay.", min=0)] = 0.2,
     currency: Annotated[str, typer.Option(help="Printed before amounts of money.")] = "$",
@@ -75,7 +77,7 @@ def report(
         refuse_unused(context, "without --pay", "fee", "currency")
     study = reading.study(path)
     cost = _spent(path) if pay is None else _cost(study, pay, fee, currency)
-    choices = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}
+    choices = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators, "compat": compat}
     findings = _findings(study, out, method, choices, seed, scores, cost)
     written = _write(findings, page, figures, latex, out)
     main = findings.main
@@ -166,6 +168,7 @@ def feedback(
     judges: Judges = None,
     weights: Weights = None,
     annotators: Annotators = None,
+    compat: Compat = None,
     *,
     reading: Reading,
 ) -> None:
@@ -176,7 +179,7 @@ def feedback(
     study = reading.study(path)
     if unknown := [name for name in system or () if name not in study.systems]:
         raise UsageError(f"unknown system {unknown[0]!r}; known systems are: {', '.join(study.systems)}")
-    choices = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}
+    choices = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators, "compat": compat}
     findings = _findings(study, out, method, choices)
     with out.busy("Writing pages"):
         written = rendering.write_feedback(findings, folder, systems=system)

@@ -12,6 +12,7 @@ import typer
 from pyramidion.cli.options import (
     Annotators,
     By,
+    Compat,
     PyramidName,
     Reading,
     StudyPath,
@@ -53,11 +54,12 @@ class MethodOptions:
     ] = None
     rounds: Annotated[int | None, typer.Option(help="lite: rounds of leaving out workers. [default: 1]", min=1)] = None
     agreement: Annotated[
-        str | None, typer.Option(help="lite: positional, or the released scripts' sequence. [default: positional]")
+        str | None, typer.Option(help="lite: positional; sequence is deprecated, use --compat. [default: positional]")
     ] = None
     seed: Annotated[
         int | None, typer.Option(help="lite: seed for aggregators that use random numbers. [default: 0]", min=0)
     ] = None
+    compat: Compat = None
     weights: Weights = None
     annotators: Annotators = None
     rounding: Annotated[

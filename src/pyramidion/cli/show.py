@@ -25,7 +25,7 @@ MISSES_SHOWN = 8
 SETS_SHOWN = 6
 WIDE = 35
 """Tiers with more units than this are drawn without gaps, so that they fit a terminal."""
-OF_A_SUMMARY = ("judges", "annotators")
+OF_A_SUMMARY = ("judges", "annotators", "compat")
 """Choices that apply only to a summary."""
 
 

@@ -17,7 +17,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import chain
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -228,10 +227,13 @@ def with_judgments(study: Study, judge: str, new: Judgments) -> Study:
     held = next((known for known in study.judges if known.id == judge), None)
     if held is not None and held.kind != "model":
         raise UsageError(f"the study has a judge {judge!r} of kind {held.kind}; rename it before a model judges")
+    known = study.judgments
     again = set(zip(new.topic, new.system, new.unit, strict=True))
-    kept = (j for j in study.judgments if j.judge != judge or (j.topic, j.system, j.unit) not in again)
+    replaced = known.judge.is_in({judge})
+    for row in np.flatnonzero(replaced).tolist():
+        replaced[row] = (known.topic[row], known.system[row], known.unit[row]) in again
     judges = study.judges if held else (*study.judges, Judge(judge, "model"))
-    return replace(study, judges=judges, judgments=Judgments(chain(kept, new)))
+    return replace(study, judges=judges, judgments=known.take(~replaced) + new)
 
 
 # -- without a study ---------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from pyramidion.analysis.systems import Ranking, compare_systems, main_measure, 
 from pyramidion.errors import Problem, UsageError
 from pyramidion.scoring.choice import Weights, choose
 from pyramidion.scoring.explain import KINDS, Explanation, UnitJudgments, unit_judgments
+from pyramidion.scoring.litepyramids import Compat
 from pyramidion.scoring.methods import fitting_method, score
 from pyramidion.scoring.pyramid import Annotators
 from pyramidion.scoring.screening import WorkerAgreement, screen
@@ -147,6 +148,7 @@ def findings(
     judges: str | None = None,
     weights: Weights | None = None,
     annotators: Annotators | None = None,
+    compat: Compat | None = None,
     metrics: Mapping[str, ScoreTable] | None = None,
     cost: str = "",
     resamples: int = 1000,
@@ -156,10 +158,12 @@ def findings(
     """Score and analyse a study for a report.
 
     ``method`` is the report's main method, by default the one that fits the study. ``pyramid``, ``judges``,
-    ``weights`` and ``annotators`` are its choices. ``metrics`` are further score tables to correlate with it.
+    ``weights``, ``annotators`` and ``compat`` are its choices. ``metrics`` are further score tables to correlate with
+    it.
     """
     progress("Scoring")
     choices: dict[str, Any] = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}
+    choices["compat"] = compat
     tables = _tables(study, method, choices)
     progress("Testing systems")
     scored = tuple(_scored(study, name, table, pyramid, judges, resamples, seed) for name, table in tables.items())
@@ -241,6 +245,7 @@ def _scored(
             measure=measure,
             pyramid=chosen.get("pyramid", pyramid),
             judges=chosen.get("judges", judges),
+            compat=chosen.get("compat"),  # type: ignore[arg-type]
             seed=seed,
         )
     ranked = ranking(table, measure=measure, groups=groups, resamples=resamples, seed=seed)

@@ -7,24 +7,25 @@ same score. `ideal_content` is what the best summaries of a topic say.
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, groupby, pairwise
-from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pyramidion.errors import Problems, UsageError, check_choice
-from pyramidion.scoring.aggregate import majority, questions
+from pyramidion.scoring.aggregate import questions
 from pyramidion.scoring.choice import Choice, Weights, choose
-from pyramidion.scoring.lite import at_most_once
+from pyramidion.scoring.lite import VoteChoices, take_vote
+from pyramidion.scoring.litepyramids import Compat
 from pyramidion.scoring.methods import check_choices, fitting_method, score
 from pyramidion.scoring.pyramid import MEASURES, AnnotatedPeer, Annotators, PeerScore, peer_scores
-from pyramidion.scoring.screening import Screening, screen
+from pyramidion.scoring.screening import Screening
 from pyramidion.study import UNMATCHED, ContentUnit, Judgments, Pyramid, ScoreTable, Study, Summary
-from pyramidion.study.judgments import PRESENT, JudgeKind, Mention, listed, times
+from pyramidion.study.judgments import PRESENT, JudgeKind, Mention, listed
 
 KINDS: dict[str, JudgeKind] = {"pyramid": "expert", "lite": "crowd", "auto": "model"}
 """Methods that judge units, and the kind of judges they look at by default."""
@@ -178,7 +179,8 @@ class UnitJudgments:
     """What the judges of a method say about the units of a study, by topic and system: all that explanations need.
 
     Where several annotated a summary and the mean of their scores counts, a unit is expressed if any of them finds it.
-    ``peers`` are scored by the Pyramid method; ``screening`` is what a crowd's judgments went through.
+    ``peers`` are scored by the Pyramid method; ``screening`` is what a crowd's judgments went through, and ``shares``
+    are the units on which its vote is undecided: in what share of its counts they are present.
     """
 
     choice: Choice | None = None
@@ -188,6 +190,7 @@ class UnitJudgments:
     outside: Mapping[Key, tuple[Mention, ...]] = field(default_factory=dict)
     peers: Mapping[Key, AnnotatedPeer] = field(default_factory=dict)
     screening: Screening | None = None
+    shares: Mapping[Key, Mapping[str, float]] = field(default_factory=dict)
 
     def pyramid(self, topic: str, system: str = "") -> Pyramid:
         """The units that count for a peer, none where the topic has no pyramid; of a crowd's those sampled only."""
@@ -216,7 +219,7 @@ class UnitJudgments:
                 self.outside.get(key, ()),
                 scored.unmatched if scored else None,
                 (scored.value("raw") or 0.0) if scored else None,
-                scored.degrees() if scored else {},
+                scored.degrees() if scored else self.shares.get(key, {}),
                 self.votes.get(key, {}),
                 _annotations(scored, table.measures) if scored and len(scored.by) > 1 else {},
                 self.choice.own.get(key, "") if self.choice else "",
@@ -243,38 +246,32 @@ def unit_judgments(
     judges: str | None = None,
     weights: Weights | None = None,
     annotators: Annotators | None = None,
+    compat: Compat | None = None,
 ) -> UnitJudgments:
     """What a method's judges say; of a method without units (ratings, ROUGE) there are pyramids and no judgments."""
     choice = _choose(study, method, pyramid, judges, weights)
-    screening, peers = None, {}
+    screening, peers, shares = None, {}, {}
     if method in {"pyramid", "auto"}:
         scored = peer_scores(choice, Problems(), annotators=annotators or "mean")
         peers = {(peer.topic, peer.system): peer for peer in scored}
         judgments = choice.counted(choice.on_units)
         expressed = {key: _counts(peer) for key, peer in peers.items()}
     elif method == "lite":
-        screening = screen(choice.on_units)
-        judgments = choice.counted(screening.kept)
-        expressed = _by_majority(judgments)
+        vote = take_vote(study, choice, VoteChoices(compat=compat))
+        choice, screening, judgments = vote.choice, vote.screening, vote.cast
+        expressed, shares = vote.expressed(), vote.shares()
     else:
         return UnitJudgments(choice)
     several = {key: peer.votes() for key, peer in peers.items() if len(peer.by) > 1}
     votes = _votes(judgments) | {key: {unit: Votes(*v) for unit, v in units.items()} for key, units in several.items()}
-    return UnitJudgments(choice, expressed, votes, _evidence(judgments, expressed), _outside(choice), peers, screening)
+    evidence = _evidence(judgments, expressed)
+    return UnitJudgments(choice, expressed, votes, evidence, _outside(choice), peers, screening, shares)
 
 
 def _choose(study: Study, method: str, pyramid: str | None, judges: str | None, weights: Weights | None) -> Choice:
     """The pyramid and the judges that a method looks at."""
     kind = KINDS.get(method, "expert")
     return choose(study, kind=kind, pyramid=pyramid, judges=judges, weights=weights or "contributors")
-
-
-def _by_majority(judgments: Judgments) -> dict[Key, dict[str, int]]:
-    counts: dict[Key, dict[str, int]] = {}
-    for judgment in majority(at_most_once(judgments)):
-        if judgment.value is not None:
-            counts.setdefault((judgment.topic, judgment.system), {})[judgment.unit] = times(judgment.value)
-    return counts
 
 
 def _votes(judgments: Judgments) -> dict[Key, dict[str, Votes]]:
@@ -325,10 +322,11 @@ def explain(
     judges: str | None = None,
     weights: Weights | None = None,
     annotators: Annotators | None = None,
+    compat: Compat | None = None,
 ) -> Explanation:
     """Why a summary scores as it does, by the method that fits the study or another one that judges units."""
-    choices = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}
-    method, given = _method(study, method, choices)
+    chosen = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators, "compat": compat}
+    method, given = _method(study, method, chosen)
     peer = study.summary(topic, system)
     if peer is None:
         systems = ", ".join(sorted(p.system for p in study.peers if p.topic == topic))
@@ -394,7 +392,7 @@ class IdealContent:
     @property
     def number(self) -> int:
         """How many equally good sets of units there are."""
-        return comb(len(self.free), self.chosen)
+        return math.comb(len(self.free), self.chosen)
 
     def sets(self) -> Iterator[tuple[ContentUnit, ...]]:
         """Iterate over all sets; there may be very many."""

@@ -2,10 +2,8 @@
 
 A worker's agreement is the mean, over all pairs of this worker and another one on the same task, of the share of
 units on which the two agree, position by position. Below the minimum (0.5) the worker is excluded; further rounds
-look at those who remain. A worker without a partner is kept and reported.
-
-The released scripts compare the two answer sequences with a diff ratio instead, so that two workers who disagree on
-all 16 alternating answers get 0.94; ``agreement="sequence"`` does that, for comparison only.
+look at those who remain. A worker without a partner is kept and reported. What the released script measures instead is
+in ``litepyramids.py``.
 """
 
 from __future__ import annotations
@@ -13,19 +11,16 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from fractions import Fraction
-from itertools import combinations
-from math import fsum
-from typing import Literal
 
 import numpy as np
 
-from pyramidion.errors import check_choice
 from pyramidion.study import Judgments
 from pyramidion.study.judgments import Codes, Groups, group
 
-Agreement = Literal["positional", "sequence"]
+Measured = dict[str, tuple[float | None, int]]
+"""The agreement of every worker, and with how many others it was measured; None for a worker without a partner."""
+
 MINIMUM = 0.5
 """Workers who agree less with others are left out."""
 
@@ -46,10 +41,12 @@ class WorkerAgreement:
 
 @dataclass(frozen=True)
 class Screening:
-    """The judgments that remain, and how far every worker agrees."""
+    """The judgments that remain, and how far every worker agrees. ``forgotten`` are workers whom an earlier round
+    excluded and a later one did not, which happens in the released script only."""
 
     kept: Judgments
     workers: tuple[WorkerAgreement, ...]
+    forgotten: frozenset[str] = frozenset()
 
     @property
     def excluded(self) -> tuple[WorkerAgreement, ...]:
@@ -57,15 +54,17 @@ class Screening:
 
 
 def screen(
-    judgments: Judgments, *, minimum: float = MINIMUM, rounds: int = 1, agreement: Agreement = "positional"
+    judgments: Judgments,
+    *,
+    minimum: float = MINIMUM,
+    rounds: int = 1,
+    measure: Callable[[Judgments], Measured] | None = None,
 ) -> Screening:
     """Exclude workers whose agreement is below the minimum; each round measures those who are left."""
-    check_choice("agreement", agreement, _MEASURES)
-    measure = _MEASURES[agreement]
     workers: dict[str, WorkerAgreement] = {}
     kept = judgments
     for number in range(1, rounds + 1):
-        measured = measure(kept)
+        measured = (measure or agreement_by_position)(kept)
         for judge, (share, pairs) in measured.items():
             bad = share is not None and share < minimum
             workers[judge] = WorkerAgreement(judge, share, pairs, number if bad else 0)
@@ -76,15 +75,13 @@ def screen(
     return Screening(kept, tuple(workers[judge] for judge in sorted(workers)))
 
 
-Measured = dict[str, tuple[float | None, int]]
-
-
 def _tasks(judgments: Judgments) -> Codes:
     """Without task ids, everything asked about one summary counts as one task."""
     return group(judgments.topic.ranks(), judgments.system.ranks(), judgments.task.ranks()).of_row
 
 
-def _positional(judgments: Judgments) -> Measured:
+def agreement_by_position(judgments: Judgments) -> Measured:
+    """The mean share of units, among those that both answered, on which a worker agrees with another one."""
     answered = judgments.take(~np.isnan(judgments.value))
     shares: Measured = dict.fromkeys(judgments.judge.present_names(), (None, 0))
     if not len(answered):
@@ -136,22 +133,3 @@ def _pairs(answered: Judgments, task: Codes, work: Groups) -> tuple[Codes, Codes
     within = (pair - offset[of_task]).astype(np.int64)
     left, right = first_work[of_task] + within // size[of_task], first_work[of_task] + within % size[of_task]
     return left, right, units[pair], agreed[pair]
-
-
-def _sequence(judgments: Judgments) -> Measured:
-    """The released scripts' measure. Answers are taken in the order of unit ids; an unanswered one is "?"."""
-    answers: dict[int, dict[str, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
-    for task, judgment in zip(_tasks(judgments).tolist(), judgments, strict=True):
-        shown = "?" if judgment.value is None else f"{judgment.value:g}"
-        answers[task][judgment.judge].append((judgment.unit, shown))
-    shares: dict[str, list[float]] = {judge: [] for judge in judgments.judge.present_names()}
-    for by_judge in answers.values():
-        for first, second in combinations(sorted(by_judge), 2):
-            left, right = ([shown for _, shown in sorted(by_judge[judge])] for judge in (first, second))
-            ratio = SequenceMatcher(None, left, right).ratio()
-            shares[first].append(ratio)
-            shares[second].append(ratio)
-    return {judge: (fsum(s) / len(s) if s else None, len(s)) for judge, s in shares.items()}
-
-
-_MEASURES: dict[str, Callable[[Judgments], Measured]] = {"positional": _positional, "sequence": _sequence}

@@ -93,12 +93,12 @@ class Asked(Reading):
             found[f"{name}-{len(found) + 1}" if name in found else name] = self.study(path)
         return found
 
-    def tables(self, paths: list[str]) -> Any:
+    def tables(self, paths: list[str], compat: str | None = None) -> Any:
         from pyramidion.analysis.sources import score_tables
 
         read = [(Path(path).stem, self.read(path)) for path in paths]
         with self.out.busy("Scoring"):
-            return score_tables(read)
+            return score_tables(read, compat=compat)  # type: ignore[arg-type]
 
     def gold(self, name: str, study: Any) -> Any:
         """A score table from a file, or the study's own scores by a method."""

@@ -18,7 +18,7 @@ from pyramidion.cli.analyze.asking import (
     Topics,
     question,
 )
-from pyramidion.cli.options import Judges, PyramidName, Seed, StudyPath, refuse_unused
+from pyramidion.cli.options import Compat, Judges, PyramidName, Seed, StudyPath, refuse_unused
 
 DRAWING = ("permutation", "bootstrap")
 """Tests that draw at random."""
@@ -37,6 +37,7 @@ def correlate(
     topic: Topics = None,
     means: Annotated[str, typer.Option(help="System means: over shared topics, or as given in the tables.")] = "shared",
     matrix: Annotated[bool, typer.Option("--matrix", help="Also correlate all measures with each other.")] = False,
+    compat: Compat = None,
     resamples: Resamples = 1000,
     seed: Seed = 0,
     *,
@@ -46,7 +47,7 @@ def correlate(
     from pyramidion.analysis.correlate import KINDS, LEVELS
     from pyramidion.analysis.correlate import correlate as ask
 
-    tables = asked.tables(paths)
+    tables = asked.tables(paths, compat)
     asked.answer(
         lambda: ask(
             tables,
@@ -88,6 +89,7 @@ def significance(
     topic: Topics = None,
     judges: Judges = None,
     pyramid: PyramidName = None,
+    compat: Compat = None,
     resamples: Annotated[
         int | None,
         typer.Option(
@@ -119,6 +121,7 @@ def significance(
             topics=topic,
             judges=judges,
             pyramid=pyramid,
+            compat=compat,  # type: ignore[arg-type]
             resamples=resamples,
             seed=seed,
         )
@@ -141,6 +144,7 @@ def metric_accuracy(
     samples: Annotated[int, typer.Option(help="How many subsets of topics to draw.", min=1)] = 100,
     subset: Annotated[int | None, typer.Option(help="Topics in a subset. [default: 41 in 46, rounded]", min=2)] = None,
     level: Level = 0.05,
+    compat: Compat = None,
     seed: Seed = 0,
     *,
     asked: Asked,
@@ -148,7 +152,7 @@ def metric_accuracy(
     """Does a metric draw the same conclusions about pairs of systems as the gold?"""
     from pyramidion.analysis import metric_accuracy as ask
 
-    tables = asked.tables(paths)
+    tables = asked.tables(paths, compat)
     asked.answer(
         lambda: ask(
             tables,
