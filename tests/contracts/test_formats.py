@@ -14,7 +14,7 @@ from pyramidion.errors import Problems, PyramidionError
 from pyramidion.formats import inspect, losses, parts, save
 
 NAMES = plugins.names("formats")
-ONE_FILE = {"jsonl", "sacrerouge"}
+ONE_FILE = {"jsonl", "sacrerouge", "table"}
 WRITABLE = [name for name in NAMES if formats.get(name).write]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import pyramidion as pyr
 from pyramidion.analysis.sources import read_source
-from pyramidion.formats.judgment_tables import read_judgments, recognises
+from pyramidion.formats.judgment_tables import recognises
 
 
 def file(folder: Path, name: str, text: str) -> Path:
@@ -20,7 +20,7 @@ def file(folder: Path, name: str, text: str) -> Path:
 def test_ratings_become_an_aspect_named_after_their_column(tmp_path: Path) -> None:
     path = file(tmp_path, "r.csv", "Annotator,document,System,corpus,score\n0,d,x,c,4\n1,d,x,c,\n")
     assert recognises(path)
-    study = read_judgments(path)
+    study = pyr.load(path)
     assert [(j.judge, j.topic, j.system, j.aspect, j.value) for j in study.judgments] == [
         ("0", "d", "x", "score", 4.0),
         ("1", "d", "x", "score", None),
@@ -30,7 +30,7 @@ def test_ratings_become_an_aspect_named_after_their_column(tmp_path: Path) -> No
 
 def test_units_become_a_crowd_pyramid(tmp_path: Path) -> None:
     lines = '{"worker": "w", "document": "d", "system": "x", "unit": "u", "present": 1}\n'
-    study = read_judgments(file(tmp_path, "j.jsonl", lines))
+    study = pyr.load(file(tmp_path, "j.jsonl", lines))
     assert (study.pyramids[0].name, study.pyramids[0].units[0].id) == ("crowd", "u")
     assert study.judgments[0].value == 1.0
 
@@ -47,7 +47,7 @@ def test_units_become_a_crowd_pyramid(tmp_path: Path) -> None:
 def test_every_fault_has_its_line(tmp_path: Path, row: str, what: str) -> None:
     path = file(tmp_path, "r.csv", f"judge,topic,system,score\n{row}\n")
     with pytest.raises(pyr.InputError) as caught:
-        read_judgments(path)
+        pyr.load(path)
     assert what in str(caught.value)
     assert "r.csv, line" in str(caught.value)
 
@@ -70,4 +70,4 @@ def test_what_counts_of_two_answers_does_not_depend_on_the_order_of_rows(tmp_pat
     path = tmp_path / "j.csv"
     for rows in ("a,d,x,4\na,d,x,\na,d,x,3\n", "a,d,x,\na,d,x,3\na,d,x,4\n"):
         path.write_text("judge,topic,system,value\n" + rows)
-        assert [j.value for j in read_judgments(path, lenient=True).judgments] == [3.0]
+        assert [j.value for j in pyr.load(path, lenient=True).judgments] == [3.0]

@@ -362,7 +362,9 @@ def test_bytes_that_are_no_text_and_broken_quotes_are_errors(tmp_path: Path) -> 
     errors = read(path)[1]
     assert errors[0] == f"{path}, line 2: byte 0xe9 is not UTF-8; save the file as UTF-8"
     path.write_text(UNITS.replace('fell."', "fell."))
-    assert read(path)[1] == [f"{path}, line 3: is not CSV: unexpected end of data"]
+    assert read(path)[1] == [
+        f"{path}, line 2: has a quote that is never closed, so 2 lines up to the end are one cell and are left out"
+    ]
 
 
 def test_writing_results(tmp_path: Path) -> None:
