@@ -19,9 +19,6 @@ REQUIRED: dict[Kind, tuple[str, ...]] = {
     "writing input": ("eventId", "summaryId", "summary_text"),
     "judging input": ("eventId", "summaryId", "qIdList", "summary_text", "statement_1"),
     "judging results": (
-        "HITId",
-        "AssignmentId",
-        "WorkerId",
         "Input.eventId",
         "Input.summaryId",
         "Input.qIdList",
@@ -106,7 +103,7 @@ def ignored_columns(kind: Kind, header: Sequence[str]) -> list[str]:
         known |= _FROM_MTURK
         used = _ANSWER.fullmatch if kind == "judging results" else re.compile(r"Answer\..*").fullmatch
         known.update(name for name in header if used(name))
-    return [name for name in header if name not in known]
+    return [name for name in header if name and name not in known]
 
 
 def statement_columns(header: Iterable[str]) -> Mapping[int, str]:
@@ -123,6 +120,9 @@ def _statement_columns(header: tuple[str, ...]) -> Mapping[int, str]:
 def answer_column(number: int) -> str:
     return f"Answer.S{number}Answer"
 
+
+BLANK = "BLANK"
+"""Stands for no statement in files whose tasks are filled up to the same number."""
 
 ANSWERS: dict[str, float | None] = {
     "p": 1.0,
