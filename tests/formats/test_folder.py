@@ -11,7 +11,7 @@ from tests.strategies import studies
 
 import pyramidion as pyr
 from pyramidion.errors import Problems
-from pyramidion.formats import folder
+from pyramidion.formats.plain_texts import FOLDER as folder
 
 
 @given(studies())

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.strategies import studies
 
 from pyramidion.errors import Problems, UsageError
-from pyramidion.formats import folder, jsonl, lite23
+from pyramidion.formats import jsonl, lite23
+from pyramidion.formats.plain_texts import FOLDER as folder
 from pyramidion.study import (
     ContentUnit,
     Contributor,

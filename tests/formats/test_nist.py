@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyramidion.errors import Problems
-from pyramidion.formats import folder, lite23, nist
+from pyramidion.formats import lite23, nist
+from pyramidion.formats.plain_texts import FOLDER as folder
 from pyramidion.study import Study, Summary, Topic
 
 SEE = """<html>

@@ -29,6 +29,9 @@ REQUIRED: dict[Kind, tuple[str, ...]] = {
 }
 """In reading order: the earlier a kind comes, the more its files know about the units."""
 
+WHO = ("HITId", "AssignmentId", "WorkerId")
+"""Released judging results may have none of these: then their workers are anonymous."""
+
 _OPTIONAL: dict[Kind, frozenset[str]] = {
     "units": frozenset({"answer"}),
     "judging input": frozenset({"HITId"}),
@@ -90,6 +93,7 @@ def kind_of(header: Iterable[str]) -> Kind | None:
 def missing_columns(kind: Kind, header: Sequence[str]) -> list[str]:
     required = list(REQUIRED[kind])
     if kind == "judging results":
+        required += WHO if any(name in header for name in WHO) else ()
         required += [answer_column(number) for number in statement_columns(header)]
     return [name for name in required if name not in header]
 

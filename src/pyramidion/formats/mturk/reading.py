@@ -208,7 +208,6 @@ class _Reader:
         self.seen: dict[tuple[Kind, str], tuple[str, ...]] = {}
         self.judgments = JudgmentsBuilder()
         self.answered: dict[tuple[str, str, tuple[str, ...]], int] = defaultdict(int)
-        self.unnamed: dict[tuple[str, str, tuple[str, ...]], int] = {}
         self.anonymous = 0
 
     def add(self, kind: Kind, file: Path, where: str, row: _Row) -> None:
@@ -287,25 +286,23 @@ class _Reader:
         if self.tasks.setdefault(task.id, task) != task:
             raise _BadRowError(f"HIT {task.id} appeared before with another summary or other units")
 
-    def _named(self, task: Task, worker: str) -> tuple[Task, str]:
-        """A task and its worker, with names where the file has none. An answer of somebody unknown is a task of its
-        own, so that nobody's agreement with others is measured."""
+    def _anonymous(self, task: Task) -> tuple[Task, str]:
+        """A task and its worker in a file without their ids. An answer of somebody unknown is a task of its own, so
+        that nobody's agreement with others is measured."""
+        self.anonymous += 1
         about = (task.topic, task.system, task.units)
-        if not worker:
-            self.anonymous += 1
-            self.answered[about] += 1
-            number = self.answered[about]
-            named = task.id or f"{task.topic}/{task.system}/answer-{number}"
-            return replace(task, id=named), f"anonymous-{number}"
-        if task.id:
-            return task, worker
-        return replace(task, id=f"{task.topic}/{task.system}/{self.unnamed.setdefault(about, len(self.unnamed) + 1)}"), worker
+        self.answered[about] += 1
+        number = self.answered[about]
+        return replace(task, id=f"{task.topic}/{task.system}/answer-{number}"), f"anonymous-{number}"
 
     def _add_answers(self, where: str, row: _Row) -> None:
         statements = _statements(row)
         answers, seconds = _answers(row, statements), _seconds(row)
-        task = self._task(_required_cell(row, "HITId") if "HITId" in row else "", row, statements, "Input.")
-        task, judge = self._named(task, _required_cell(row, "WorkerId") if "WorkerId" in row else "")
+        if "WorkerId" in row:
+            judge = _required_cell(row, "WorkerId")
+            task = self._task(_required_cell(row, "HITId"), row, statements, "Input.")
+        else:
+            task, judge = self._anonymous(self._task("", row, statements, "Input."))
         self._add_task(task)
         for number, name in statement_columns(row).items():
             if not row[name].strip() and row[answer_column(number)].strip():
