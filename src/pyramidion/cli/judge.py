@@ -82,7 +82,18 @@ def judge(
         raise UsageError("--soft and --threshold cannot be used together")
     if lines:
         refuse_unused(
-            context, "with --lines", "pyramid", "save", "workers", "by", "format", "columns", "lenient", "json", "price", "yes"
+            context,
+            "with --lines",
+            "pyramid",
+            "save",
+            "workers",
+            "by",
+            "format",
+            "columns",
+            "lenient",
+            "json",
+            "price",
+            "yes",
         )
     if workers:
         refuse_unused(context, "with --workers, which shows people instead of scores", "target", "by")

@@ -231,9 +231,13 @@ def save(study: Study, path: str | Path, *, format: str | None = None) -> tuple[
 
 def guess_format(path: Path) -> str:
     """The format a target path suggests: by its suffix, otherwise a folder of text."""
-    suffixes = {".jsonl": "jsonl", ".ndjson": "jsonl", ".pyr": "ducview", ".pan": "ducview", ".csv": "mturk"} | {
-        suffix: "table" for suffix in (".tsv", ".json", ".parquet")
-    }
+    suffixes = {
+        ".jsonl": "jsonl",
+        ".ndjson": "jsonl",
+        ".pyr": "ducview",
+        ".pan": "ducview",
+        ".csv": "mturk",
+    } | dict.fromkeys((".tsv", ".json", ".parquet"), "table")
     suffix = path.suffix.lower()
     if suffix in suffixes:
         return suffixes[suffix]

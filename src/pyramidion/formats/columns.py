@@ -17,7 +17,17 @@ REFERENCE = (
     *("reference", "references", "target", "gold", "highlights", "ref", "refs", "targets", "golds"),
     *("reference_summary", "gold_summary", "reference_summaries", "ground_truth"),
 )
-SYSTEM = ("system", "model", "systemid", "system_id", "summarizer_id", "summarizer", "peer", "model_name", "system_name")
+SYSTEM = (
+    "system",
+    "model",
+    "systemid",
+    "system_id",
+    "summarizer_id",
+    "summarizer",
+    "peer",
+    "model_name",
+    "system_name",
+)
 TOPIC = ("topic", "id", "doc_id", "guid", "topic_id", "eventid", "instance_id", "example_id", "docid", "idx")
 """Names that are recognised, in any case, the most telling first."""
 
@@ -46,9 +56,9 @@ JUDGMENTS: dict[str, tuple[str, ...]] = {
 
 ROLES = ("topic", "system", "summary", "reference", *(role for role in JUDGMENTS if role not in {"topic", "system"}))
 """What a caller may name a column for."""
-_ROLE_NAMES = {**{name: "topic" for name in TOPIC}, **{name: "reference" for name in REFERENCE}} | {
-    **{name: "summary" for name in PREDICTION},
-    **{name: "system" for name in SYSTEM},
+_ROLE_NAMES = {**dict.fromkeys(TOPIC, "topic"), **dict.fromkeys(REFERENCE, "reference")} | {
+    **dict.fromkeys(PREDICTION, "summary"),
+    **dict.fromkeys(SYSTEM, "system"),
     **{role: role for role in ROLES},
 }
 

@@ -35,7 +35,7 @@ _MARKS = re.compile(r"\s*(?:(?:</?[tsqn]>|<S_SEP>|\[X_SEP\])\s*)+")
 def break_at_marks(text: str) -> str:
     """The text with a line feed for the marks that tools for news put around or between sentences: ``<t> ... </t>``,
     ``<s>``, ``<q>``, ``<n>``. They are boundaries, never words."""
-    if "<" not in text and "[X_SEP]" not in text or not _MARKS.search(text):
+    if ("<" not in text and "[X_SEP]" not in text) or not _MARKS.search(text):
         return text
     return _MARKS.sub("\n", text).strip("\n")
 

@@ -40,6 +40,7 @@ from pyramidion.formats.rows import (
     is_table,
     read_table,
     reference_names,
+    size_in_words,
     text_in,
     texts_in,
 )
@@ -116,7 +117,7 @@ def read(source: Any, problems: Problems, columns: Columns | None = None) -> Stu
     if layout.missing:
         return Study()
     study = _Collected(layout, problems).study(table)
-    size = f"{len(table.rows):,} rows, {len(study.judges)} judges, {len(study.topics):,} topics"
+    size = size_in_words(rows=len(table.rows), judges=len(study.judges), topics=len(study.topics))
     problems.recognised = f"{source.name + ': ' if isinstance(source, Path) else ''}{layout.described()} ({size})"
     return study
 
@@ -136,11 +137,11 @@ class _Collected:
 
     def study(self, table: Table) -> Study:
         for where, cells in table.rows:
-            judgments = list(self._judgments(where, cells))
-            for judgment in judgments:
+            of_row = list(self._judgments(where, cells))
+            for judgment in of_row:
                 self._add(where, judgment)
-            if judgments:
-                self._add_texts(where, cells, judgments[0])
+            if of_row:
+                self._add_texts(where, cells, of_row[0])
         judgments = self._lowered(self.builder.build())
         if self.texts:  # tasks of texts are declared with what they ask, which a table does not say
             judgments = judgments.with_columns(task=Column.repeat("", len(judgments)))
@@ -191,7 +192,9 @@ class _Collected:
                 self.problems.error(where, f"{columns[role]} is empty")
                 return
         task = held.get("task", "")
-        unit = " ".join(filter(None, (task if columns.get("task", "").lower() == "predicate" else "", held.get("unit", ""))))
+        unit = " ".join(
+            filter(None, (task if columns.get("task", "").lower() == "predicate" else "", held.get("unit", "")))
+        )
         for column in self.layout.scales or (columns["value"],):
             written = _text(cells.get(column))
             value = parse_number(written)
@@ -200,7 +203,7 @@ class _Collected:
                 continue
             aspect = "" if unit else column if self.layout.scales else held.get("aspect", "") or column
             if unit:
-                self.units.setdefault(held["topic"], {}).setdefault(unit, held.get("label", "") or unit)
+                self.units.setdefault(held["topic"], {}).setdefault(unit, held.get("label", "") or held["unit"])
             about = (held["topic"], held["system"], held["judge"], value, unit, aspect, task)
             yield Judgment(*about, other=held.get("other", ""))
 

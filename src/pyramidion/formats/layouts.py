@@ -11,7 +11,11 @@ from pyramidion.formats.files import files, subfolders
 from pyramidion.formats.rows import first_row, is_number, is_table
 from pyramidion.formats.text_columns import NoTextsError, text_columns
 
-TEXTS = ("id,system,summary,reference", "floods,bart,Water came.,The river rose.", "floods,t5,Rain fell.,The river rose.")
+TEXTS = (
+    "id,system,summary,reference",
+    "floods,bart,Water came.,The river rose.",
+    "floods,t5,Rain fell.,The river rose.",
+)
 ANSWERS = ("judge,topic,system,rating", "anna,floods,bart,4", "ben,floods,bart,5")
 FOLDERS = ("references/floods.txt", "bart/floods.txt", "t5/floods.txt")
 LINES = ("references.txt", "bart.txt", "t5.txt")
@@ -21,12 +25,12 @@ def explain(path: Path) -> str:
     """Why a path is in no known format, and what would be."""
     known = f"--from names a format: {', '.join(plugins.names('formats'))}"
     if path.is_dir():
-        return f"{path} is in no known format. {_about_folder(path)}\n{known}"
+        return f"{path} is in no known format{_about_folder(path)}\n{known}"
     if not is_table(path):
         text = " Text files belong in a folder." if path.suffix.lower() == ".txt" else ""
         what = f"{path} is in no known format.{text} The nearest layout is a table of texts, such as texts.csv:"
         return "\n".join([what, *_indented(TEXTS), known])
-    return f"{path} is in no known format. {_about_table(path)}\n{known}"
+    return f"{path} is in no known format{_about_table(path)}\n{known}"
 
 
 def _indented(lines: tuple[str, ...]) -> list[str]:
@@ -35,13 +39,13 @@ def _indented(lines: tuple[str, ...]) -> list[str]:
 
 def _about_folder(path: Path) -> str:
     if (path / "study.jsonl").is_file():
-        return f"Did you mean {path / 'study.jsonl'}?"
+        return f"; did you mean {path / 'study.jsonl'}?"
     if files(path, ".txt"):
-        what = "The nearest layout is references.txt and <system>.txt, where line n of each is about topic n:"
+        what = ". The nearest layout is references.txt and <system>.txt, where line n of each is about topic n:"
         return "\n".join([what, *_indented(LINES)])
     folders = ", ".join(folder.name for folder in subfolders(path)[:5])
-    which = f"none of its folders ({folders}) is called references or gold" if folders else "it has no texts"
-    what = f"The nearest layout is references/<topic>.txt and <system>/<topic>.txt, but {which}:"
+    which = f"none of its folders with texts ({folders}) is called references or gold" if folders else "it has no texts"
+    what = f": {which}. The nearest layout is references/<topic>.txt and <system>/<topic>.txt:"
     return "\n".join([what, *_indented(FOLDERS)])
 
 
@@ -49,27 +53,27 @@ def _about_table(path: Path) -> str:
     row = first_row(path)
     names = list(row)
     if not names:
-        return "\n".join(["It has no rows. A table of texts has:", *_indented(TEXTS)])
+        return "\n".join([": it has no rows. A table of texts has:", *_indented(TEXTS)])
     listed = f"Its columns are: {', '.join(names)}."
     if matching(names, JUDGMENTS["judge"]) or (matching(names, SYSTEM) and not _texts(row)):
         lacking = [role for role in ("judge", "topic", "system") if not matching(names, JUDGMENTS[role])]
         lacking = lacking or ["value"]
-        what = f"The nearest layout is a table of judgments, but no column is for the {' or the '.join(lacking)}:"
+        what = f": no column is for the {' or the '.join(lacking)}. The nearest layout is a table of judgments:"
         option = ",".join(f"{role}=COLUMN" for role in lacking)
         scores = " If it holds scores, `pyramidion analyze` reads it." if "judge" in lacking else ""
         return "\n".join([what, *_indented(ANSWERS), f"{listed} Name yours with --columns {option}.{scores}"])
     try:
         found = text_columns(names, {}, lambda name: is_number(row[name]), lambda name: True)
-        problem = "" if found.references else ", but no column is called like a reference"
+        problem = "one column is not enough" if found.references else "no column is called like a reference"
     except NoTextsError as error:
-        problem = f", but {error}"
+        problem = str(error)
     roles = {"topic": TOPIC, "reference": REFERENCE}
     texts = _texts(row) or names
     mine = {role: next(iter(matching(names, known)), "") for role, known in roles.items()}
     mine["summary"] = next((name for name in texts if name not in mine.values()), texts[0])
     mine["reference"] = mine["reference"] or next((n for n in texts if n not in mine.values()), "COLUMN")
     option = f"--columns summary={mine['summary']},reference={mine['reference']}"
-    what = f"The nearest layout is a table of texts{problem}:"
+    what = f": {problem}. The nearest layout is a table of texts:"
     return "\n".join([what, *_indented(TEXTS), f"{listed} Name yours with e.g. {option}."])
 
 

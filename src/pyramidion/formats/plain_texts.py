@@ -34,6 +34,7 @@ from pyramidion.formats.files import (
     to_file_name,
     write_text,
 )
+from pyramidion.formats.rows import size_in_words
 from pyramidion.study import Document, Study, Summary, Topic
 from pyramidion.study.texts import Role
 
@@ -68,8 +69,9 @@ def _texts(found: Sequence[Path], problems: Problems) -> Iterator[tuple[str, str
 
 def _say(path: Path, layout: str, references: str, study: Study, problems: Problems) -> None:
     shown = ", ".join(study.systems[:5]) + (", ..." if len(study.systems) > 5 else "")
-    size = f"{len(study.systems)} systems: {shown}; {len(study.topics):,} topics"
-    problems.recognised = f"{path.resolve().name}: plain text, {layout}: references from {references} ({size})"
+    size = size_in_words(systems=len(study.systems), topics=len(study.topics))
+    about = f"references from {references}, system{'s' * (len(study.systems) != 1)} {shown}"
+    problems.recognised = f"{path.resolve().name}: plain text, {layout}: {about} ({size})"
 
 
 # -- a folder for each topic -------------------------------------------------------------------------------------
@@ -239,7 +241,9 @@ def read_lines_of_topics(path: Path, problems: Problems) -> Study:
     topics = _with_documents(ids, {id: text for id, text in zip(ids, documents, strict=False) if text})
     roles: tuple[tuple[str, Role], ...] = (("references", "reference"), ("summaries", "peer"))
     summaries = tuple(
-        Summary(topic, _author(file, found["references"]) if role == "reference" else from_file_name(file.stem), text, role)
+        Summary(
+            topic, _author(file, found["references"]) if role == "reference" else from_file_name(file.stem), text, role
+        )
         for kind, role in roles
         for file in found[kind]
         for topic, text in zip(ids, held[file], strict=False)
@@ -268,7 +272,9 @@ def _author(file: Path, references: Sequence[Path]) -> str:
 
 # -- names of files that say topic and system --------------------------------------------------------------------
 
-_REFERENCE_NAME = re.compile(rf"(?P<topic>.+)[_.-](?:{'|'.join(REFERENCES)})(?:[_-]?(?P<author>\d+|[A-Z]))?", re.IGNORECASE)
+_REFERENCE_NAME = re.compile(
+    rf"(?P<topic>.+)[_.-](?:{'|'.join(REFERENCES)})(?:[_-]?(?P<author>\d+|[A-Z]))?", re.IGNORECASE
+)
 
 
 def _named_files(path: Path) -> tuple[dict[Path, re.Match[str]], dict[Path, str]]:
@@ -279,7 +285,9 @@ def _named_files(path: Path) -> tuple[dict[Path, re.Match[str]], dict[Path, str]
     peers = {}
     for file in texts:
         if file not in references:
-            topic = next((t for t in topics if file.stem.startswith(t) and file.stem[len(t) :][:1] in {"_", ".", "-"}), "")
+            topic = next(
+                (t for t in topics if file.stem.startswith(t) and file.stem[len(t) :][:1] in {"_", ".", "-"}), ""
+            )
             peers[file] = topic if len(file.stem) > len(topic) + 1 else ""
     return references, peers
 

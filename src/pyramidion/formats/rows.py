@@ -15,7 +15,6 @@ from pyramidion.formats.columns import column_names, read_column
 from pyramidion.formats.files import (
     BadLineError,
     break_at_marks,
-    first_fields,
     is_too_long,
     parse_json,
     parse_number,
@@ -46,6 +45,13 @@ class Table:
         return bool(cells) and all(map(is_number, cells))
 
 
+def size_in_words(**counts: int) -> str:
+    """Such as 1,250 rows, 25 systems, 1 topic."""
+    return ", ".join(
+        f"{count:,} {things.removesuffix('s') if count == 1 else things}" for things, count in counts.items()
+    )
+
+
 def is_table(path: Path) -> bool:
     return path.is_file() and path.suffix.lower() in SUFFIXES
 
@@ -62,7 +68,11 @@ def read_table(source: Any, problems: Problems) -> Table:
     if suffix in LINES:
         rows = list(read_objects(source, problems))
     elif suffix in PARQUET:
-        table = _parquet(source)
+        try:
+            table = _parquet_file(source).read()
+        except BadLineError as error:
+            problems.error(str(source), str(error))
+            return Table(source.stem, [], [])
         names = column_names(table)
         rows = [(f"{source}, row {n}", row) for n, row in enumerate(_by_row(names, table), 1)]
         return Table(source.stem, names, rows)
@@ -91,11 +101,10 @@ def first_row(path: Path) -> dict[str, Any]:
             header = read_header(path)
             return dict(next(read_rows(path, problems), ("", dict.fromkeys(header)))[1])
         if suffix in LINES:
-            return first_fields(path)
+            return next(read_objects(path, problems), ("", {}))[1]
         if suffix in PARQUET:
-            batch = _parquet_file(path).schema_arrow.empty_table()
-            batches = _parquet_file(path).iter_batches(batch_size=1)
-            batch = next(batches, batch)
+            file = _parquet_file(path)
+            batch = next(file.iter_batches(batch_size=1), file.schema_arrow.empty_table())
             return {name: next(iter(read_column(batch, name)), None) for name in column_names(batch)}
         return dict(next(_json_rows(path, problems), ("", {}))[1])
     except (MissingExtraError, OSError, BadLineError):
@@ -110,10 +119,6 @@ def _parquet_file(path: Path) -> Any:
         return ParquetFile(path)
     except (ArrowException, ValueError) as error:
         raise BadLineError(f"is not Parquet: {error}") from None
-
-
-def _parquet(path: Path) -> Any:
-    return _parquet_file(path).read()
 
 
 # -- JSON --------------------------------------------------------------------------------------------------------
@@ -184,7 +189,9 @@ def name_in(cell: Any, column: str) -> str:
         cell = int(cell)
     if isinstance(cell, str | int) and not isinstance(cell, bool) and (name := str(cell).strip()):
         return name
-    raise BadCellError(f"{column} is {'empty' if is_missing(cell) or cell == '' else f'{cell!r:.40}, which is no name'}")
+    raise BadCellError(
+        f"{column} is {'empty' if is_missing(cell) or cell == '' else f'{cell!r:.40}, which is no name'}"
+    )
 
 
 def text_in(cell: Any, column: str, where: str, problems: Problems) -> str | None:

@@ -20,7 +20,20 @@ from pyramidion.formats.columns import (
 )
 
 _NUMBERED = re.compile(rf"(?:{'|'.join(sorted(REFERENCE, key=len, reverse=True))})[ _.-]?(?:\d+|[a-z])", re.IGNORECASE)
-_ABOUT = {"split", "url", "date", "dataset", "language", "lang", "domain", "category", "title", "name", "type", "source_id"}
+_ABOUT = {
+    "split",
+    "url",
+    "date",
+    "dataset",
+    "language",
+    "lang",
+    "domain",
+    "category",
+    "title",
+    "name",
+    "type",
+    "source_id",
+}
 """Columns that say something about a row; beside columns of systems they are no systems."""
 
 
@@ -39,12 +52,10 @@ class TextColumns:
     wide: bool
     unused: tuple[str, ...]
 
-    def described(self, default_system: str, numbered: str) -> str:
+    def described(self, one_system: str, numbered: str) -> str:
         parts = [f"topic from {self.topic}" if self.topic is not None else numbered]
         if not self.wide and self.summaries:
-            parts.append(
-                f"system from {self.system}" if self.system is not None else f"all by one system, called {default_system}"
-            )
+            parts.append(one_system if self.system is None else f"system from {self.system}")
             parts.append(f"summary from {self.summaries[0]}")
         if self.references:
             parts.append(f"reference{'s' * (len(self.references) > 1)} from {', '.join(self.references)}")
@@ -88,7 +99,9 @@ def text_columns(
     for role, held in (("summary", () if wide else summaries), ("reference", references)):
         if len(held) > 1 and role not in given and not all(map(_NUMBERED.fullmatch, held)):
             listed = ", ".join(held)
-            raise NoTextsError(f"several columns may be the {role}: {listed}; say which with --columns {role}={held[0]}")
+            raise NoTextsError(
+                f"several columns may be the {role}: {listed}; say which with --columns {role}={held[0]}"
+            )
     if not summaries and not references:
         raise NoTextsError("it has no column of summaries and none of references")
     return TextColumns(topic, system, tuple(summaries), tuple(references), wide and bool(summaries), tuple(rest))

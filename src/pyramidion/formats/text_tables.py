@@ -18,8 +18,8 @@ from pyramidion.errors import Problems, UsageError
 from pyramidion.formats import Format
 from pyramidion.formats.columns import REFERENCE, Columns, check_columns
 from pyramidion.formats.files import from_file_name, new_file, subfolders, write_rows
-from pyramidion.formats.judgment_tables import recognises as holds_judgments
 from pyramidion.formats.jsonl import is_native
+from pyramidion.formats.judgment_tables import recognises as holds_judgments
 from pyramidion.formats.mturk.columns import kind_of
 from pyramidion.formats.rows import (
     CSV,
@@ -33,6 +33,7 @@ from pyramidion.formats.rows import (
     name_in,
     read_table,
     reference_names,
+    size_in_words,
     text_in,
     texts_in,
 )
@@ -74,6 +75,8 @@ def _columns_of_file(path: Path, given: Columns) -> TextColumns | None:
         found = text_columns(names, given, lambda n: is_number(row[n]), lambda n: _is_name(row[n]))
     except NoTextsError:
         return None
+    if found.summaries and found.references and not found.wide:
+        return found
     texts = [row.get(name) for name in (*found.summaries[:1], *found.references[:1])]
     enough = found.references or found.system or found.topic
     return found if enough and not any(map(is_number, texts)) else None
@@ -111,13 +114,15 @@ def read(source: Any, problems: Problems, columns: Columns | None = None) -> Stu
             numbered = _number_topics(new, folder or found.system is None, where, problems) if unnamed else ""
             sizes[where] = len(table.rows) if unnamed else 0
             entries += new
-            described.append(found.described(system, numbered))
+            one = "system from the file's name" if folder else f"all by one system, called {system}"
+            described.append(found.described(one, numbered))
     if len(set(sizes.values())) > 1:
         shown = ", ".join(f"{Path(where).name} {size}" for where, size in sizes.items())
         problems.error(str(source), f"no column says which topic a row is about, and tables differ in length: {shown}")
     study = _assemble(entries, problems)
     if described:
-        size = f"{len({e.where for e in entries}):,} rows, {len(study.systems)} systems, {len(study.topics):,} topics"
+        rows = len({entry.where for entry in entries})
+        size = size_in_words(rows=rows, systems=len(study.systems), topics=len(study.topics))
         name = f"{source.name}: " if isinstance(source, Path) else ""
         many = f"{len(described)} tables, the first " if len(described) > 1 else ""
         problems.recognised = f"{name}{many}{described[0]} ({size})"
@@ -160,9 +165,7 @@ def _entries(found: TextColumns, table: Table, name: str, problems: Problems) ->
             topic = "" if found.topic is None else name_in(row.get(found.topic), found.topic)
             system = name if found.system is None else name_in(row.get(found.system), found.system)
             references = [
-                text
-                for column in found.references
-                for text in texts_in(row.get(column), column, where, problems)
+                text for column in found.references for text in texts_in(row.get(column), column, where, problems)
             ]
         except BadCellError as error:
             problems.error(where, str(error))
@@ -224,7 +227,9 @@ def _assemble(entries: Iterable[_Entry], problems: Problems) -> Study:
         for topic in sorted(references)
         for name, text in zip(names, references[topic], strict=False)
     ]
-    summaries += [Summary(topic, system, entry.text or "") for (topic, system), entry in sorted(peers.items(), key=_key)]
+    summaries += [
+        Summary(topic, system, entry.text or "") for (topic, system), entry in sorted(peers.items(), key=_key)
+    ]
     return Study(topics=tuple(map(Topic, sorted(topics))), summaries=tuple(summaries))
 
 
@@ -239,7 +244,9 @@ def _distinct(topic: str, rows: dict[tuple[str, ...], str], problems: Problems) 
     texts = sorted({text for held in rows for text in held})
     if len(texts) > max(map(len, rows)):
         where = max(rows.values())
-        problems.warning(where, f"topic {topic} has {len(texts)} different references on its rows; all of them are used")
+        problems.warning(
+            where, f"topic {topic} has {len(texts)} different references on its rows; all of them are used"
+        )
     return texts
 
 
@@ -275,7 +282,10 @@ def write(study: Study, path: Path, problems: Problems) -> None:
         elif suffix and suffix not in CSV:
             file.writelines(json.dumps(dict(zip(header, row, strict=True)), ensure_ascii=False) + "\n" for row in cells)
         else:
-            texts = [(*row[:3], json.dumps(row[3], ensure_ascii=False) if isinstance(row[3], list) else row[3]) for row in cells]
+            texts = [
+                (*row[:3], json.dumps(row[3], ensure_ascii=False) if isinstance(row[3], list) else row[3])
+                for row in cells
+            ]
             write_rows(file, header, texts, delimiter="\t" if suffix in CSV[1:] else ",")
 
 

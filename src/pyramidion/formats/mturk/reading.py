@@ -42,7 +42,9 @@ def _files(path: Path) -> list[Path]:
     """One file, those of a folder, or those of its folders if it has none itself."""
     if path.is_file():
         return [path] if path.suffix.lower() == ".csv" else []
-    return files(path, ".csv") or [f for folder in (subfolders(path) if path.is_dir() else ()) for f in files(folder, ".csv")]
+    return files(path, ".csv") or [
+        f for folder in (subfolders(path) if path.is_dir() else ()) for f in files(folder, ".csv")
+    ]
 
 
 def read(path: Path, problems: Problems) -> Study:
