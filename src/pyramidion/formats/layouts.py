@@ -63,7 +63,7 @@ def _about_table(path: Path) -> str:
         scores = " If it holds scores, `pyramidion analyze` reads it." if "judge" in lacking else ""
         return "\n".join([what, *_indented(ANSWERS), f"{listed} Name yours with --columns {option}.{scores}"])
     try:
-        found = text_columns(names, {}, lambda name: is_number(row[name]), lambda name: True)
+        found = text_columns(names, {}, lambda name: is_number(row[name]), lambda _name: True)
         problem = "one column is not enough" if found.references else "no column is called like a reference"
     except NoTextsError as error:
         problem = str(error)

@@ -28,6 +28,9 @@ SUFFIXES = (*CSV, *LINES, *JSON, *PARQUET)
 MAX_JSON = 512 * 1024 * 1024
 """Largest .json file, which is read at once; JSON Lines have no such limit."""
 
+LONGEST_NAME = 80
+"""A document's name is shorter than its text."""
+
 Row = tuple[str, Mapping[str, Any]]
 
 
@@ -43,6 +46,10 @@ class Table:
         """Whether a column has nothing but numbers, and at least one."""
         cells = [cell for _, row in self.rows if not is_missing(cell := row.get(column)) and cell != ""]
         return bool(cells) and all(map(is_number, cells))
+
+    def holds_names(self, column: str) -> bool:
+        """Whether a column has nothing but names in its cells."""
+        return all(is_name(row.get(column)) for _, row in self.rows)
 
 
 def size_in_words(**counts: int) -> str:
@@ -181,6 +188,10 @@ def is_number(cell: Any) -> bool:
     if isinstance(cell, str):
         return parse_number(cell) is not None
     return isinstance(cell, int | float) and not isinstance(cell, bool)
+
+
+def is_name(cell: Any) -> bool:
+    return is_number(cell) or (isinstance(cell, str) and len(cell) <= LONGEST_NAME and "\n" not in cell)
 
 
 def name_in(cell: Any, column: str) -> str:

@@ -28,6 +28,7 @@ from pyramidion.formats.rows import (
     BadCellError,
     Table,
     first_row,
+    is_name,
     is_number,
     is_table,
     name_in,
@@ -43,8 +44,6 @@ from pyramidion.study import Study, Summary, Topic
 
 ONLY_SYSTEM = "system"
 """The system's name where a table in memory has no column for it."""
-LONGEST_NAME = 80
-"""A document's name is shorter than its text."""
 
 
 # -- which files -------------------------------------------------------------------------------------------------
@@ -72,7 +71,7 @@ def _columns_of_file(path: Path, given: Columns) -> TextColumns | None:
     if not names or "instance_id" in names or kind_of(names) or is_native(row) or holds_judgments(path, given):
         return None
     try:
-        found = text_columns(names, given, lambda n: is_number(row[n]), lambda n: _is_name(row[n]))
+        found = text_columns(names, given, lambda n: is_number(row[n]), lambda n: is_name(row[n]))
     except NoTextsError:
         return None
     if found.summaries and found.references and not found.wide:
@@ -80,10 +79,6 @@ def _columns_of_file(path: Path, given: Columns) -> TextColumns | None:
     texts = [row.get(name) for name in (*found.summaries[:1], *found.references[:1])]
     enough = found.references or found.system or found.topic
     return found if enough and not any(map(is_number, texts)) else None
-
-
-def _is_name(cell: Any) -> bool:
-    return is_number(cell) or (isinstance(cell, str) and len(cell) <= LONGEST_NAME and "\n" not in cell)
 
 
 # -- reading -----------------------------------------------------------------------------------------------------
@@ -101,7 +96,7 @@ def read(source: Any, problems: Problems, columns: Columns | None = None) -> Stu
         where = str(path) if isinstance(path, Path) else "the table"
         check_columns(columns or {}, table.columns, where)
         try:
-            found = text_columns(table.columns, columns or {}, table.holds_numbers, lambda n: _is_short(n, table))
+            found = text_columns(table.columns, columns or {}, table.holds_numbers, table.holds_names)
         except NoTextsError as error:
             problems.error(where, f"is no table of texts: {error}")
             continue
@@ -129,10 +124,6 @@ def read(source: Any, problems: Problems, columns: Columns | None = None) -> Stu
     if not study.summaries and not problems.errors:
         problems.error(str(source) if isinstance(source, Path) else "the table", "has no rows")
     return study
-
-
-def _is_short(name: str, table: Table) -> bool:
-    return all(_is_name(row.get(name)) for _, row in table.rows)
 
 
 def _check(found: TextColumns, table: Table, where: str, problems: Problems) -> bool:
