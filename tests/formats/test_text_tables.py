@@ -253,7 +253,11 @@ def test_what_is_not_recognised_gets_an_example(name: str, text: str, messages: 
         ("x.csv", f'{HEADER}\n1,a,x,r\n2,a,"x,r\n3,a,x,r\n', "line 3: has a quote that is never closed, so 2 lines"),
         ("x.csv", f"{HEADER}\n1,a,caf\xe9,r\n".encode("latin-1"), "line 2: byte 0xe9 is not UTF-8"),
         ("x.jsonl", '{"id": 1, "output": null, "gold": "r"}', "line 1: output is missing (null)"),
-        ("x.jsonl", '{"id": 1, "output": 3, "gold": "r"}', "line 1: output is a number (3), where a text"),
+        (
+            "x.jsonl",
+            '{"id": 1, "output": 3, "gold": "r"}\n{"id": 2, "output": "x", "gold": "r"}',
+            "line 1: output is a number (3), where a text is expected",
+        ),
         ("x.jsonl", '{"id": 1, "output": {"a": 1}, "gold": "r"}', "line 1: output is nested ({'a': 1}), where"),
         ("x.jsonl", '{"id": 1, "output": "x", "gold": {"a": 1}}', "line 1: gold is nested"),
         ("x.jsonl", '{"id": [1], "output": "x", "gold": "r"}', "line 1: id is [1], which is no name"),
@@ -349,7 +353,9 @@ def test_tables_there_and_back(
         back = pyr.load(path, format="table")
         first = first or back
         assert back == first
-        assert {(s.topic, s.role, s.text) for s in back.summaries} == {(s.topic, s.role, s.text) for s in study.summaries}
+        assert {(s.topic, s.role, s.text) for s in back.summaries} == {
+            (s.topic, s.role, s.text) for s in study.summaries
+        }
     lines = (folder / "x.jsonl").read_bytes().splitlines()
     put(folder / "shuffled.jsonl", b"\n".join(data.draw(st.permutations(lines))))
     assert pyr.load(folder / "shuffled.jsonl", format="table") == first
@@ -365,6 +371,8 @@ def test_marks_of_sentences_are_boundaries(tmp_path: Path) -> None:
 
 
 def test_fifty_systems_and_a_thousand_topics(tmp_path: Path) -> None:
-    rows = [{"id": f"t{t}", "system": f"s{s}", "summary": f"Word {t}.", "ref": "R."} for t in range(1000) for s in range(50)]
+    rows = [
+        {"id": f"t{t}", "system": f"s{s}", "summary": f"Word {t}.", "ref": "R."} for t in range(1000) for s in range(50)
+    ]
     study = pyr.load(put(tmp_path / "x.csv", csv_of(rows)))
     assert (len(study.peers), len(study.references)) == (50_000, 1000)

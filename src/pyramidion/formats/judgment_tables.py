@@ -33,7 +33,7 @@ from pyramidion.formats.files import parse_number, write_rows
 from pyramidion.formats.jsonl import is_native
 from pyramidion.formats.rows import (
     BadCellError,
-    Table,
+    RowTable,
     first_row,
     is_missing,
     is_number,
@@ -135,7 +135,7 @@ class _Collected:
     texts: dict[tuple[str, str], str] = field(default_factory=dict)
     references: dict[str, dict[str, None]] = field(default_factory=dict)
 
-    def study(self, table: Table) -> Study:
+    def study(self, table: RowTable) -> Study:
         for where, cells in table.rows:
             of_row = list(self._judgments(where, cells))
             for judgment in of_row:

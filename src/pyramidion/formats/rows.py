@@ -35,7 +35,7 @@ Row = tuple[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Table:
+class RowTable:
     """Rows with their addresses. ``name`` is the file's, without suffix."""
 
     name: str
@@ -63,15 +63,15 @@ def is_table(path: Path) -> bool:
     return path.is_file() and path.suffix.lower() in SUFFIXES
 
 
-def read_table(source: Any, problems: Problems) -> Table:
+def read_table(source: Any, problems: Problems) -> RowTable:
     """A whole table: a path, or an object with columns."""
     if not isinstance(source, Path):
         names = column_names(source)
-        return Table("", names, [(f"row {n}", row) for n, row in enumerate(_by_row(names, source))])
+        return RowTable("", names, [(f"row {n}", row) for n, row in enumerate(_by_row(names, source))])
     suffix = source.suffix.lower()
     if suffix in CSV:
         rows: list[Row] = list(read_rows(source, problems))
-        return Table(source.stem, _checked(source, read_header(source), problems), rows)
+        return RowTable(source.stem, _checked(source, read_header(source), problems), rows)
     if suffix in LINES:
         rows = list(read_objects(source, problems))
     elif suffix in PARQUET:
@@ -79,13 +79,13 @@ def read_table(source: Any, problems: Problems) -> Table:
             table = _parquet_file(source).read()
         except BadLineError as error:
             problems.error(str(source), str(error))
-            return Table(source.stem, [], [])
+            return RowTable(source.stem, [], [])
         names = column_names(table)
         rows = [(f"{source}, row {n}", row) for n, row in enumerate(_by_row(names, table), 1)]
-        return Table(source.stem, names, rows)
+        return RowTable(source.stem, names, rows)
     else:
         rows = list(_json_rows(source, problems))
-    return Table(source.stem, list(dict.fromkeys(name for _, row in rows for name in row)), rows)
+    return RowTable(source.stem, list(dict.fromkeys(name for _, row in rows for name in row)), rows)
 
 
 def _checked(path: Path, names: list[str], problems: Problems) -> list[str]:

@@ -26,7 +26,7 @@ from pyramidion.formats.rows import (
     JSON,
     PARQUET,
     BadCellError,
-    Table,
+    RowTable,
     first_row,
     is_name,
     is_number,
@@ -126,7 +126,7 @@ def read(source: Any, problems: Problems, columns: Columns | None = None) -> Stu
     return study
 
 
-def _check(found: TextColumns, table: Table, where: str, problems: Problems) -> bool:
+def _check(found: TextColumns, table: RowTable, where: str, problems: Problems) -> bool:
     sound = True
     for role, names in (("summary", found.summaries), ("reference", found.references)):
         for name in names:
@@ -150,7 +150,7 @@ class _Entry:
     references: tuple[str, ...]
 
 
-def _entries(found: TextColumns, table: Table, name: str, problems: Problems) -> Iterator[_Entry]:
+def _entries(found: TextColumns, table: RowTable, name: str, problems: Problems) -> Iterator[_Entry]:
     for where, row in table.rows:
         try:
             topic = "" if found.topic is None else name_in(row.get(found.topic), found.topic)
