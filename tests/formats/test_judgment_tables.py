@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import polars
 import pytest
+from tests.cli.running import run
 
 import pyramidion as pyr
 from pyramidion.analysis.sources import read_source
@@ -71,3 +74,54 @@ def test_what_counts_of_two_answers_does_not_depend_on_the_order_of_rows(tmp_pat
     for rows in ("a,d,x,4\na,d,x,\na,d,x,3\n", "a,d,x,\na,d,x,3\na,d,x,4\n"):
         path.write_text("judge,topic,system,value\n" + rows)
         assert [j.value for j in pyr.load(path, lenient=True).judgments] == [3.0]
+
+
+SCALES = "annotator,id,model,coherence,fluency,seconds\nanna,d,bart,4,5,31\nben,d,bart,2,5,12\nanna,d,t5,1,,20\n"
+
+
+def test_a_column_for_each_scale(tmp_path: Path) -> None:
+    path = file(tmp_path, "r.csv", SCALES)
+    study = pyr.load(path)
+    assert [(a.id, a.low, a.high) for a in study.aspects] == [("coherence", 1, 4), ("fluency", 5, 6)]
+    table = pyr.score(study)
+    assert table.signature.method == "responsiveness"
+    assert table.per_system("coherence") == {"bart": 3.0, "t5": 1.0}
+    assert table.per_system("fluency") == {"bart": 5.0, "t5": None}
+    named = file(tmp_path, "n.csv", SCALES.replace("annotator", "who"))
+    assert pyr.score(pyr.load(named, columns="judge=who")).per_system("coherence") == {"bart": 3.0, "t5": 1.0}
+
+
+@pytest.mark.parametrize("with_texts", [False, True])
+def test_judgments_are_a_study_with_and_without_texts(tmp_path: Path, with_texts: bool) -> None:
+    rows = [
+        {"worker": w, "id": t, "system": s, "unit": u, "label": f"Unit {u}.", "present": int((w, u) != ("w3", "u1"))}
+        | ({"summary": f"{s} on {t}.", "reference": f"All about {t}."} if with_texts else {})
+        for w in ("w1", "w2", "w3")
+        for t in ("d1", "d2")
+        for s in ("bart", "t5")
+        for u in ("u1", "u2")
+    ]
+    path = file(tmp_path, "j.jsonl", "\n".join(map(json.dumps, rows)))
+    study = pyr.load(path)
+    assert (len(study.peers), len(study.references)) == ((4, 2) if with_texts else (0, 0))
+    assert study.pyramids[0].units[0].label == "Unit u1."
+    assert pyr.score(study).per_system("lite") == {"bart": 1.0, "t5": 1.0}
+    for command in (
+        ["validate"],
+        ["score"],
+        ["report", "-o", "r.html"],
+        ["convert", "out.jsonl"],
+        ["analyze", "agreement"],
+    ):
+        words = [*command[:1], "j.jsonl", *command[1:]] if command[0] != "analyze" else [*command, "j.jsonl"]
+        done = run(*words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "a table of judgments, one row per answer: judge from worker, topic from id" in done.stderr
+    assert pyr.load(tmp_path / "out.jsonl") == study
+    assert pyr.load(polars.DataFrame(rows)) == study
+
+
+def test_rows_of_judgments_in_any_order(tmp_path: Path) -> None:
+    rows = SCALES.splitlines()
+    back = pyr.load(file(tmp_path, "r.csv", "\n".join([rows[0], *rows[:0:-1]])))
+    assert pyr.score(back).scores == pyr.score(pyr.load(file(tmp_path, "s.csv", SCALES))).scores
