@@ -26,7 +26,7 @@ from scipy.stats import pearsonr, rankdata
 
 import pyramidion as pyr
 from pyramidion.analysis.calibrate import WorkerCheck, check_workers
-from pyramidion.campaigns.platforms.simulated import answer, crowd
+from pyramidion.campaigns.simulated_workers import answer, crowd
 from pyramidion.encoder.alignment import Alignment, Texts
 from pyramidion.encoder.minilm import Encoded, Encoder
 from pyramidion.encoder.words import Bag, bags

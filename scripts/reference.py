@@ -63,9 +63,17 @@ _SETTINGS = """Change them with `pyramidion campaign plan ... --set NAME=VALUE` 
 are the papers' numbers where a paper gives one.
 """
 
-_EXIT_CODES = """Exit codes: 0 done; 1 the data has errors; 2 the command was wrong (an unknown name, a missing file); 3
-an optional part is not installed; 130 interrupted. Results go to stdout, remarks to stderr. With `--json`, stdout holds
-one JSON document, also when the command fails.
+_EXIT_CODES = """| exit code | meaning |
+|---:|---|
+| 0 | done; `serve`: stopped in order by SIGTERM, or because its terminal was closed |
+| 1 | the data has errors, or a platform did not accept something |
+| 2 | the command was wrong: an unknown name, a missing file, a port in use, a database that cannot be opened |
+| 3 | an optional part is not installed |
+| 4 | something failed that the command did not ask for: a full disk, a database that is locked, lost or damaged, a \
+server whose processes keep ending, or a mistake of ours, which is shown with where it happened |
+| 130 | interrupted with Ctrl-C |
+
+Results go to stdout, remarks to stderr. With `--json`, stdout holds one JSON document, also when the command fails.
 """
 
 

@@ -24,6 +24,11 @@ class Postgres:
     def pid(self) -> int | None:
         return self._server.get_pid()
 
+    @property
+    def data(self) -> Path:
+        """The folder with its files."""
+        return Path(self._server.pgdata)
+
     def new_database(self) -> str:
         name = f"study_{next(_numbers)}"
         with psycopg.connect(self._server.get_uri(), autocommit=True) as connection:

@@ -4,7 +4,8 @@
     ├── UsageError          a name, option or combination that does not exist; names those that do │ └──
     UnknownError something requested by name or number does not exist
     ├── InputError          data that cannot be accepted; carries every Problem found
-    └── MissingExtraError   an optional part is not installed; names the command that installs it
+    ├── MissingExtraError   an optional part is not installed; names the command that installs it
+    └── ServerFailedError   a server could not go on, though nothing was wrong with how it was started
 
 A ``Problem`` is not an exception: readers and methods collect problems, and only their caller decides whether to stop
 (the default) or to continue and show the list (``lenient``).
@@ -96,6 +97,16 @@ class Problems:
 class PyramidionError(Exception):
     """The root: catch this to catch everything this package raises on purpose."""
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Errors travel between processes as they are, whatever they are made from."""
+        return _remake, (type(self), self.args, dict(self.__dict__))
+
+
+def _remake(kind: type[PyramidionError], args: tuple[object, ...], parts: dict[str, object]) -> PyramidionError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(parts)
+    return error
+
 
 class UsageError(PyramidionError):
     """The caller asked for something that does not exist or does not fit together."""
@@ -123,6 +134,10 @@ class MissingExtraError(PyramidionError):
     def __init__(self, purpose: str, extra: str) -> None:
         self.extra = extra
         super().__init__(f"{purpose} needs an optional part. Install it with: pip install 'pyramidion[{extra}]'")
+
+
+class ServerFailedError(PyramidionError):
+    """A server could not go on, though nothing was wrong with how it was started."""
 
 
 @contextmanager

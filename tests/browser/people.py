@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page, Response, expect
 
-from pyramidion.campaigns.api.worker import CONTENT
+from pyramidion.campaigns.checks import CONTENT, QUESTIONS_PER_TRY
 from pyramidion.server.context import SESSION_COOKIE
 from pyramidion.store.accounts import Accounts
 from pyramidion.study.tasks import TaskKind
@@ -115,19 +115,28 @@ def fact(page: Page, title: str) -> Any:
 
 
 def pass_check(page: Page, kind: TaskKind) -> None:
-    for question in CONTENT[kind]["questions"]:
-        right = next(o["label"] for o in question["options"] if o["value"] == question["answer"])
-        page.get_by_role("group", name=question["text"]).get_by_label(right, exact=True).check()
-    page.get_by_role("button", name="Check my answers").click()
+    answer_check(page, kind)
     page.get_by_role("button", name="Start with the first task").click()
     expect(counter(page)).to_be_visible()
 
 
+def answer_check(page: Page, kind: TaskKind, *, rightly: bool = True) -> None:
+    """Answer the questions that are shown, all of them rightly or all of them wrongly."""
+    known = {question["text"]: question for question in CONTENT[kind]["questions"]}
+    expect(page.locator("fieldset")).to_have_count(QUESTIONS_PER_TRY)
+    for text in page.locator("fieldset legend").all_text_contents():
+        option = known[text]["right"] if rightly else known[text]["wrong"][0]
+        page.get_by_role("group", name=text, exact=True).get_by_label(option, exact=True).check()
+    page.get_by_role("button", name="Check my answers").click()
+
+
 def pass_check_by_keyboard(page: Page, kind: TaskKind) -> None:
     expect(page.get_by_role("heading", level=1)).to_be_focused()
-    for question in CONTENT[kind]["questions"]:
+    known = {question["text"]: question["right"] for question in CONTENT[kind]["questions"]}
+    for question in page.locator("fieldset").all():
+        text = question.locator("legend").text_content() or ""
         page.keyboard.press("Tab")
-        at = [option["value"] for option in question["options"]].index(question["answer"])
+        at = question.locator("label").all_text_contents().index(known[text])
         for key in ["ArrowDown"] * at or ["Space"]:
             page.keyboard.press(key)
     page.keyboard.press("Tab")

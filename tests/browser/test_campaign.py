@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.people import (
     LOST_NETWORK,
     Visitors,
+    answer_check,
     counter,
     fact,
     judged,
@@ -272,6 +273,47 @@ def judge_all(page: Page, link: str, key: str) -> None:
         page.keyboard.press(key)
     page.keyboard.press("Control+Enter")
     expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+
+
+# -- the gates -----------------------------------------------------------------------------------------------
+
+
+def test_a_second_try_at_the_questions(with_units: Site, visitors: Visitors) -> None:
+    with_units.start("judge", "explained-twice", workers=2)
+    link = with_units.link("explained-twice")
+    worker = visitors.new()
+    worker.goto(link)
+    expect(worker.get_by_text("You have 2 tries.")).to_be_visible()
+    first = worker.locator("fieldset legend").all_text_contents()
+    worker.reload()
+    expect(worker.locator("fieldset legend")).to_have_text(first)
+    answer_check(worker, "judge", rightly=False)
+    expect(worker.get_by_text("Some of your answers were wrong.", exact=True)).to_be_visible()
+    expect(worker.get_by_text("This is your last try, so take your time.")).to_be_visible()
+    expect(worker.get_by_role("heading", name="How to do it")).to_be_visible()
+    expect(worker.get_by_role("radio", checked=True)).to_have_count(0)
+    assert not set(first) & set(worker.locator("fieldset legend").all_text_contents())
+    worker.goto(link)
+    expect(worker.get_by_text("Some of your answers were wrong.", exact=True)).to_be_visible()
+    pass_check(worker, "judge")
+
+    guesser = visitors.new()
+    guesser.goto(with_units.link("explained-twice"))
+    answer_check(guesser, "judge", rightly=False)
+    expect(guesser.get_by_text("This is your last try, so take your time.")).to_be_visible()
+    answer_check(guesser, "judge", rightly=False)
+    expect(guesser.get_by_role("heading", name="Thank you for trying")).to_be_visible()
+
+
+def test_who_gives_everything_back_is_told_what_the_code_is_for(with_units: Site, visitors: Visitors) -> None:
+    with_units.start("judge", "with-code", check=False, workers=2, completion_code="C0DE")
+    worker = visitors.new()
+    worker.goto(with_units.link("with-code"))
+    worker.get_by_role("button", name="I cannot do this one").click()
+    worker.get_by_role("dialog").get_by_role("button", name="Give it back").click()
+    expect(worker.get_by_role("heading", name="No more tasks for you")).to_be_visible()
+    expect(worker.get_by_text("The completion code is for people who have sent at least 1.")).to_be_visible()
+    assert "C0DE" not in worker.content()
 
 
 # -- what may go wrong ---------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pyramidion.campaigns.copying import Twin
 from pyramidion.campaigns.monitor import Flag, Reason, WorkRecord, flag_workers
 from pyramidion.errors import InputError
 
@@ -65,12 +66,49 @@ def test_an_unanswered_question_is_no_answer() -> None:
 
 
 def test_gold_questions_count_over_all_tasks() -> None:
-    # 4 of 6 right = 67%, below 70%; 3 of 4 = 75% is not.
-    records = [work("t1", gold_right=2, gold_asked=2), work("t2", gold_right=2, gold_asked=4)]
-    assert flag_workers(records) == (Flag("w1", "gold", "4 of 6 gold questions right, below 70%", ("t2",)),)
-    assert flag_workers([work(gold_right=3, gold_asked=4)]) == ()
-    assert flag_workers([work(gold_right=3, gold_asked=4)], min_gold=0.8) != ()
-    assert flag_workers([work(gold_right=0, gold_asked=1)]) == ()  # one is too few to tell
+    # 4 of 6 right = 67%, below 70%; 6 of 8 = 75% is not.
+    records = [work("t1", gold_right=1, gold_asked=2), work("t2", gold_right=3, gold_asked=4), work("t3")]
+    assert flag_workers(records) == (Flag("w1", "gold", "4 of 6 gold questions right, below 70%", ("t1", "t2")),)
+    records = [work("t1", gold_right=3, gold_asked=4), work("t2", gold_right=3, gold_asked=4)]
+    assert flag_workers(records) == ()
+    assert flag_workers(records, min_gold=0.8) != ()
+    assert flag_workers([work(gold_right=0, gold_asked=4)]) == ()  # one task may be a slip
+    assert flag_workers([work(gold_right=0, gold_asked=4), work("t2", gold_right=1, gold_asked=1)]) == ()
+
+
+def test_the_same_side_or_the_same_ratings_in_all_of_ten_tasks() -> None:
+    for values in ((1.0,), (10.0, 10.0, 10.0)):
+        same = [work(f"t{i}", values=values) for i in range(10)]
+        [found] = flag_workers(same)
+        assert (found.reason, found.detail) == ("uniform answers", "the same answer in all of 10 tasks")
+        assert flag_workers(same[:9]) == ()
+        assert flag_workers([*same, work("t10", values=(0.5,))]) == ()
+
+
+def test_copied_sentences_the_same_statement_again_and_the_same_answers_in_every_task() -> None:
+    source = "The lake froze. Skaters came from three counties; nobody fell. It thawed in March, when the snow melted."
+    sentences = ("the lake froze", "Skaters came from three counties", "Nobody fell.") * 3
+    [found] = flag_workers([work(values=(), statements=sentences, source=source)])
+    assert (found.reason, found.detail) == ("copied", "9 of 9 statements are sentences of the text, word for word")
+    changed = [work(values=(), statements=(*sentences[:8], "It thawed in March.", "Snow melted."), source=source)]
+    assert flag_workers(changed) == ()  # 8 of 10
+    once = [work(f"t{i}", values=(), statements=("The lake froze.",) * 4) for i in range(2)]
+    assert [flag.reason for flag in flag_workers(once)] == ["uniform answers"]
+    pattern = (1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0) * 2
+    tasks = [work(f"t{i}", values=pattern, units=frozenset({f"u{i}"})) for i in range(3)]
+    assert flag_workers(tasks) == (
+        Flag("w1", "repeated answers", "the same varied answers, in the same order, in 3 tasks", ("t0", "t1", "t2")),
+    )
+    assert flag_workers(tasks[:2]) == ()
+    same_units = [work(f"t{i}", values=pattern, units=frozenset({"u1"})) for i in range(9)]
+    assert flag_workers(same_units) == (), "two summaries may say the same"
+
+
+def test_somebody_with_a_twin_is_flagged() -> None:
+    twin = Twin("w2", "the same answers as w2", ("t2",))
+    assert flag_workers([work("t1"), work("t2")], twins={"w1": twin}) == (
+        Flag("w1", "same as another", "the same answers as w2", ("t2",)),
+    )
 
 
 def test_pasted_text_must_come_from_the_source() -> None:
@@ -87,13 +125,22 @@ def test_pasted_text_must_come_from_the_source() -> None:
 
 
 def test_flags_come_by_judge_and_then_by_reason() -> None:
-    bad = {"values": (1.0,) * 4, "seconds": 3, "gold_asked": 2, "pasted": ("y" * 30,), "source": "z"}
-    records = [work(task, judge, **bad) for judge in ("w2", "w1") for task in ("t2", "t1")]  # type: ignore[arg-type]
-    found = flag_workers(records, agreement={"w2": 0.2, "w1": 0.1})
+    bad = {"values": (1.0,) * 16, "seconds": 3, "gold_asked": 2, "pasted": ("y" * 30,), "source": "z"}
+    pattern = (1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0) * 2
+    records = [
+        work(task, judge, **{**bad, **more})  # type: ignore[arg-type]
+        for judge in ("w2", "w1")
+        for task, more in (
+            *((f"t{n}", {}) for n in range(3)),
+            *((f"u{n}", {"values": pattern, "units": frozenset({str(n)}), "statements": ("z",) * 4}) for n in range(3)),
+        )
+    ]
+    twins = {judge: Twin("w3", "the same", ("t1",)) for judge in ("w1", "w2")}
+    found = flag_workers(records, agreement={"w2": 0.2, "w1": 0.1}, twins=twins)
     assert [(flag.judge, flag.reason) for flag in found] == [
         (judge, reason) for judge in ("w1", "w2") for reason in get_args(Reason)
     ]
-    assert {flag.tasks for flag in found} == {("t1", "t2")}
+    assert set().union(*(flag.tasks for flag in found)) == {"t0", "t1", "t2", "u0", "u1", "u2"}
 
 
 def test_impossible_records_are_refused_with_their_address() -> None:

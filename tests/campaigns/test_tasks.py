@@ -60,8 +60,9 @@ def test_judging(example: pyr.Study) -> None:
 
 def test_the_known_answer_is_asked_but_not_told(example: pyr.Study) -> None:
     asked = page(example, "judge", gold_rate=1.0)
-    assert [unit["id"] for unit in asked["units"]].count(ATTENTION) == 1
+    assert [unit["id"] for unit in asked["units"]] == [f"statement-{number}" for number in range(1, 18)]
     assert "gold" not in str(asked)
+    assert ATTENTION not in str(asked)
     assert all(set(unit) == {"id", "label"} for unit in asked["units"])
 
 

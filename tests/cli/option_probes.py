@@ -26,6 +26,8 @@ DB, TEXTS, EMPTY = "study.db", "texts.db", "empty.db"
 """Databases: of a campaign `judge` that is done, `open` and `paid` ones and annotations; of `write`; of nothing."""
 WORKER, REJECTED, PAID = "WORKER", "REJECTED", "PAID"
 """Stand for the ids of workers of `judge`; the answers of the second are rejected."""
+RECEIPTS = "receipts.jsonl"
+"""Of answers that no database has."""
 
 SIZES = ["--campaigns", "20", "--topics", "10", "--units", "10", "--workers", "3", "--json"]
 PILOT = [SMALL, *SIZES]
@@ -58,6 +60,9 @@ BASE: dict[str, Words] = {
     "import": [EMPTY, TINY],
     "account": [DB, "zoe"],
     "serve": [DB],
+    "backup": [DB, "copy.db"],
+    "restore": [DB, "copy.db"],
+    "verify": [DB],
     "campaign plan": [DB, "judge", "--name", "new", "--yes"],
     "campaign status": [DB],
     "campaign close": [DB, "judge"],
@@ -66,6 +71,7 @@ BASE: dict[str, Words] = {
     "campaign export": [DB, "out.jsonl"],
     "campaign rehearse": [DB, "open", "--workers", "5"],
     "campaign forget-worker": [DB, WORKER],
+    "campaign forget-expired": [DB],
     "campaign approve": [DB, "judge", "--worker", WORKER],
     "campaign reject": DECIDED,
     "campaign reopen": DECIDED,
@@ -84,6 +90,7 @@ BASE: dict[str, Words] = {
     "annotate list": [DB],
     "annotate export": ANNA,
     "annotate store": [DB, "--name", "anna"],
+    "annotate blind": [DB],
     "analyze significance": [TABLE],
     "analyze correlate": [TABLE, "--gold", "modified"],
     "analyze metric-accuracy": [LONG, "--gold", "modified"],
@@ -319,7 +326,15 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--password": ["--password", "a long password"],
     },
     "import": {"--judge": ["--judge", "anna"]},
-    "account": {"--role": ["--role", "expert"], "--password": ["--password", "a long password"]},
+    "account": {
+        "--role": ["--role", "expert"],
+        "--password": ["--password", "a long password"],
+        "--remove": ["--remove"],
+        "--force": ([DB, "manager", "--remove"], ["--force"]),
+        "--sessions": ([DB], ["--sessions"]),
+        "--end": ([DB, "manager"], ["--end", "all"]),
+        "--quiet": ([DB], ["--quiet"]),
+    },
     "serve": {
         "--host": ["--host", "0.0.0.0"],
         "--port": ["--port", "9"],
@@ -327,6 +342,9 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--base-url": ["--base-url", "https://example.org"],
         "--webhook-secret": ["--webhook-secret", "s3cret"],
     },
+    "backup": {"--force": ([DB, EMPTY], ["--force"])},
+    "restore": {"--force": ([DB, EMPTY], ["--force"])},
+    "verify": {"--against": ["--against", EMPTY], "--receipts": ["--receipts", RECEIPTS]},
     "campaign plan": {
         "--name": ["--name", "another"],
         "--set": ["--set", "workers=3"],
@@ -346,11 +364,21 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
     "campaign rehearse": {
         "--workers": ["--workers", "6"],
         "--careless": ["--careless", "1"],
-        "--adversarial": ["--careless", "0", "--adversarial", "1"],
+        "--adversarial": ["--careless", "0", "--adversarial", "0.5"],
+        "--bots": ["--careless", "0", "--bots", "0.5"],
+        "--copiers": ["--careless", "0", "--copiers", "0.5"],
+        "--speeders": ["--careless", "0", "--speeders", "0.5"],
+        "--straight-liners": ["--careless", "0", "--straight-liners", "0.5"],
+        "--colluders": ["--careless", "0", "--colluders", "0.5"],
         "--abandon": ["--abandon", "0.6"],
         "--seed": ["--seed", "1"],
     },
-    "campaign forget-worker": {"--yes": ["--yes"]},
+    "campaign forget-worker": {
+        "--yes": ["--yes"],
+        "--unpaid": ([DB, PAID, "--yes"], ["--unpaid"]),
+        "--dry-run": ["--dry-run"],
+    },
+    "campaign forget-expired": {"--dry-run": ["--dry-run"]},
     "campaign approve": {
         "--worker": ([DB, "judge"], ["--worker", WORKER]),
         "--unflagged": ([DB, "judge"], ["--unflagged"]),
@@ -387,6 +415,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--force": ([DB, SECOND, "--name", "anna"], ["--force"]),
     },
     "annotate store": {"--id": ["--id", "1"], "--name": ["--name", "ben"], "--topic": ["--topic", "museum-theft"]},
+    "annotate blind": {"--on": ["--on"]},
     "analyze plan": {
         "--topics": ["--topics", "12"],
         "--units": ["--units", "5"],

@@ -17,11 +17,10 @@ from contextlib import closing
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-import uvicorn
 from tests.analysis.assessed_years import annotated_year
 from tests.campaigns.platforms.fake_prolific import STUDY as PLATFORM_STUDY
 from tests.campaigns.platforms.fake_prolific import fake_prolific
@@ -37,6 +36,7 @@ from tests.cli.option_probes import (
     ORDERED,
     PAID,
     PROBES,
+    RECEIPTS,
     REFUSED,
     REJECTED,
     SECOND,
@@ -64,6 +64,7 @@ from pyramidion.campaigns.tasks import RateAnswer
 from pyramidion.cli import demo
 from pyramidion.cli.main import app
 from pyramidion.errors import UsageError
+from pyramidion.server import serving
 from pyramidion.store.database import Database
 from pyramidion.store.studies import Studies
 from pyramidion.study import Aspect, Assignment, ContentUnit, Contributor, Judge, Judgment, Score
@@ -111,6 +112,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     pyr.write_scores(pyr.ScoreTable.of_summaries(long, pyr.Signature.of("long")), folder / LONG)
     (folder / "people.txt").write_text("Anna Weber\nBen Okri\n")
+    (folder / RECEIPTS).write_text('{"assignment": 4711, "key": "a key"}\n')
     (folder / "corpus.txt").write_text("\n".join(s.text.replace("\n", " ") for s in whole.summaries))
     done("auto train-wtmf corpus.txt -o wtmf.npz --dimensions 5 --rounds 2", folder)
     done(f"auto build {TINY} -o {BUILT}", folder)
@@ -246,17 +248,25 @@ def outside(place: Path) -> Iterator[None]:
     The demo is about the small study, to be done sooner.
     """
 
-    def started(_application: str, **how: object) -> None:
+    class Socket(NamedTuple):
+        host: str
+        port: int
+
+        def getsockname(self) -> tuple[str, int]:
+            return self.host, self.port
+
+    def started(listening: Socket, processes: int) -> None:
         import os
 
-        print(how, {name: value for name, value in os.environ.items() if name.startswith("PYRAMIDION")})
+        print(*listening, processes, {name: value for name, value in os.environ.items() if "PYRAMIDION" in name})
 
     def processes(count: int, *_rest: object) -> None:
         raise UsageError(f"{count} processes")
 
     with pytest.MonkeyPatch.context() as patch, fake_prolific() as prolific:
         prolific.add("s1")
-        patch.setattr(uvicorn, "run", started)
+        patch.setattr(serving, "bind", Socket)
+        patch.setattr(serving, "serve", started)
         patch.setattr(engines, "ProcessPoolExecutor", processes)
         patch.setattr(platforms, "Client", partial(Client, base_url=prolific.url))
         patch.setattr(demo, "example", lambda: pyr.load(place / SMALL))
@@ -269,7 +279,9 @@ Seen = tuple[int, str, dict[str, object]]
 MASKED = (
     re.compile(r"pyramidion\|[^\"\n<]*"),
     re.compile(r"(?<=with the password )\S+"),
+    re.compile(r'(?<="password": )"[^"]+"'),
     re.compile(r"(?<=/join/)[^\s\"]+"),
+    re.compile(r"[0-9a-f]{64}"),  # a checksum over a database with its times
     re.compile(r"(?<=the study has )\d+|(?<=\"places\": )\d+"),
 )
 RANDOM = {"added", "created", "joined", "at", "leased", "expires", "submitted", "password", "key", "session", "arrived"}

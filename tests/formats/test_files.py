@@ -59,6 +59,32 @@ def test_safe_cells_turn_back_and_never_start_a_formula(text: str) -> None:
     assert not safe_cell(text).startswith(("=", "+", "-", "@", "\t", "\r"))
 
 
+DISGUISED = (
+    "\uff1d1+1",
+    "\ufe66x",
+    "\uff0bx",
+    "\uff0dx",
+    "\uff20x",
+    "\u200b=1",
+    "\ufeff\u00a0@x",
+    "\ufe0f+1",
+    "\u2212x",
+)
+INVISIBLE = ("\u3164=1", "\n=1", " =1", "\u202e=1", "\u200b\tx", "\u2060'=1")
+
+
+@pytest.mark.parametrize("text", DISGUISED + INVISIBLE)
+def test_disguised_formulas_are_guarded_and_turn_back(text: str) -> None:
+    assert safe_cell(text) == f"'{text}"
+    assert plain_cell(safe_cell(text)) == text
+
+
+@pytest.mark.parametrize("text", ["\u200bplain", "\u00e9t\u00e9", "'quoted", "\u6f22", "1=1", ""])
+def test_harmless_cells_stay_as_they_are(text: str) -> None:
+    assert safe_cell(text) == text
+    assert plain_cell(text) == text
+
+
 def test_long_lines_are_reported_and_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MAX_LINE", 1000)
     path = tmp_path / "x.jsonl"

@@ -28,6 +28,9 @@ test("no spreadsheet runs a cell as a formula", () => {
     '"say ""x"""',
   ]);
   assert.deepEqual([-1, null, undefined].map(csvCell), ["-1", "", ""]);
+  for (const disguised of ["\uff1d1+1", "\u200b=1", "\ufeff\u00a0@x", "\ufe0f+1", "\u2212x", "\u3164=1", "\n=1", " =1"])
+    assert.ok(csvCell(disguised).replace('"', "").startsWith("'"), disguised);
+  assert.deepEqual(["\u200bplain", "\u00e9t\u00e9"].map(csvCell), ["\u200bplain", "\u00e9t\u00e9"]);
 });
 
 test("a summary that is a reference is compared with the other references", () => {

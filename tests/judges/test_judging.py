@@ -10,7 +10,7 @@ import pytest
 
 import pyramidion as pyr
 from pyramidion.analysis.calibrate import check_workers
-from pyramidion.campaigns.platforms.simulated import SimulatedWorker, answer
+from pyramidion.campaigns.simulated_workers import SimulatedWorker, answer
 from pyramidion.errors import InputError, UsageError
 from pyramidion.evaluation import judge_study
 from pyramidion.judges import LabelJudge, Verdicts, with_judgments

@@ -26,12 +26,13 @@ import httpx
 import uvicorn
 
 import pyramidion as pyr
-from pyramidion.campaigns.api.worker import right_answers
+from pyramidion.campaigns.checks import CONTENT
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.plan import plan
 from pyramidion.campaigns.platforms.local import invite
 from pyramidion.server.app import create_app
 from pyramidion.server.context import SESSION_COOKIE
+from pyramidion.server.serving import configure
 from pyramidion.store.accounts import Accounts
 from pyramidion.store.database import Database
 from pyramidion.study import Settings
@@ -175,10 +176,7 @@ class ServerThread(logging.Handler):
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
         self._app = create_app(place, base_url=self.url, webhook_secret=webhook_secret)
-        config = uvicorn.Config(
-            self._app, log_config=None, access_log=False, timeout_graceful_shutdown=5, timeout_keep_alive=75
-        )
-        self._server = uvicorn.Server(config)
+        self._server = uvicorn.Server(configure(self._app, log_config=None))
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
         self._lines: list[str] = []
 
@@ -242,12 +240,21 @@ class Person:
         found: dict[str, Any] = response.json()
         return found
 
+    def right_answers(self) -> dict[str, str]:
+        """The right answers to the questions that are shown to this person now, as somebody finds them who reads."""
+        shown = self.work()
+        right = {question["id"]: question["right"] for question in CONTENT[shown["kind"]]["questions"]}
+        return {
+            question["id"]: next(o["value"] for o in question["options"] if o["label"] == right[question["id"]])
+            for question in shown["content"]["questions"]
+        }
+
     def first_task(self) -> dict[str, Any]:
         """Join, pass the check where there is one, and ask for a task."""
         self.join()
         found = self.work()
         if found["state"] == "instructions-and-check":
-            assert self.check(right_answers(found["kind"]))["passed"]
+            assert self.check(self.right_answers())["passed"]
             found = self.work()
         assert found["state"] == "task", found
         return found

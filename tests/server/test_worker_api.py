@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
+import random
 import time
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+from sqlalchemy import update
 from tests.server.conftest import Site
-from tests.server.servers import answer_to, browser
+from tests.server.servers import Person, answer_to, browser, make_study, served_here, start_campaign
 
-from pyramidion.campaigns.api.worker import right_answers
-from pyramidion.campaigns.management import decide_worker
+from pyramidion.campaigns.checks import CONTENT, QUESTIONS_PER_TRY
+from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.campaigns.management import decide_answers, decide_worker
 from pyramidion.campaigns.platforms.local import Pass, invite, read_pass, sign_pass
-from pyramidion.campaigns.tasks import ATTENTION, to_object
+from pyramidion.campaigns.tasks import ATTENTION, AttentionCheck, JudgeAnswer, to_object
 from pyramidion.server.context import WORKER_COOKIE, WORKER_SECONDS
+from pyramidion.store import schema
 from pyramidion.study.tasks import KINDS, TaskKind
 
 pytestmark = pytest.mark.server
@@ -74,28 +81,68 @@ def test_the_check_comes_first_and_keeps_its_answers(site: Site, kind: TaskKind)
     ann.join()
     shown = ann.work()
     assert shown["state"] == "instructions-and-check"
-    assert shown["tries_left"] == 2
-    assert [q["id"] for q in shown["content"]["questions"]] == list(right_answers(kind))
-    assert all(set(question) == {"id", "text", "options"} for question in shown["content"]["questions"])
+    assert (shown["tries_left"], shown["again"]) == (2, False)
+    questions = shown["content"]["questions"]
+    assert len(questions) == QUESTIONS_PER_TRY
+    assert all(set(question) == {"id", "text", "options"} for question in questions)
+    assert all([o["value"] for o in question["options"]] == ["1", "2", "3", "4"] for question in questions)
+    pool = {question["id"]: question for question in CONTENT[kind]["questions"]}
+    for question in questions:
+        known = pool[question["id"]]
+        assert {option["label"] for option in question["options"]} == {known["right"], *known["wrong"]}
 
 
-def test_the_second_try_can_be_right(site: Site) -> None:
+def test_the_second_try_can_be_right_and_has_other_questions(site: Site) -> None:
     ann = site.person(site.campaign(check=True))
     ann.join()
-    right = right_answers("judge")
-    assert ann.check({**right, "q2": "1"}) == {"passed": False, "tries_left": 1, "wrong": ["q2"]}
-    assert ann.work()["tries_left"] == 1
-    assert ann.check(right) == {"passed": True, "tries_left": 0, "wrong": []}
+    first = {question["id"] for question in ann.work()["content"]["questions"]}
+    right = ann.right_answers()
+    one = next(iter(right))
+    wrong = {**right, one: "1" if right[one] != "1" else "2"}
+    assert ann.check(wrong) == {"passed": False, "tries_left": 1}, "nothing says which answer was wrong"
+    shown = ann.work()
+    assert (shown["tries_left"], shown["again"]) == (1, True)
+    assert not first & {question["id"] for question in shown["content"]["questions"]}
+    assert ann.check(ann.right_answers()) == {"passed": True, "tries_left": 0}
     assert ann.work()["state"] == "task"
 
 
 def test_nobody_gets_a_third_try(site: Site) -> None:
     ann = site.person(site.campaign(check=True))
     ann.join()
-    assert ann.check({})["wrong"] == list(right_answers("judge"))
-    assert ann.check({"q1": "1"}) == {"passed": False, "tries_left": 0, "wrong": ["q2", "q3"]}
-    assert ann.check(right_answers("judge"))["passed"] is False
+    assert ann.check({}) == {"passed": False, "tries_left": 1}
+    right = ann.right_answers()
+    assert ann.check({"nobody asked": "1"}) == {"passed": False, "tries_left": 0}
+    assert ann.check(right)["passed"] is False
     assert ann.work() == {"state": "failed-check"}
+
+
+def test_other_tabs_and_sessions_show_the_same_questions(site: Site) -> None:
+    campaign = site.campaign(check=True, platform="prolific", platform_study="study1", completion_code="DONE")
+    shown = []
+    for session in ("s1", "s1", "s2"):
+        tab = browser(site.url)
+        tab.get(f"/enter/{campaign}", params={"PROLIFIC_PID": "ann", "STUDY_ID": "study1", "SESSION_ID": session})
+        shown.append(tab.get(f"/api/work/{campaign}").json()["content"]["questions"])
+    assert shown[0] == shown[1] == shown[2]
+    others = []
+    for person in ("bob", "cleo", "dora"):
+        tab = browser(site.url)
+        tab.get(f"/enter/{campaign}", params={"PROLIFIC_PID": person, "STUDY_ID": "study1", "SESSION_ID": person})
+        others.append(tab.get(f"/api/work/{campaign}").json()["content"]["questions"])
+    assert any(questions != shown[0] for questions in others)
+
+
+def test_answers_sent_again_use_no_try(site: Site) -> None:
+    """A reply that was lost on its way, and a tab that was left open with the first questions."""
+    ann = site.person(site.campaign(check=True))
+    ann.join()
+    first = ann.right_answers()
+    wrong = dict.fromkeys(first, "none of these")
+    for _ in range(3):
+        assert ann.check(wrong) == {"passed": False, "tries_left": 1}
+    assert ann.check(first) == {"passed": False, "tries_left": 1}, "the first try is over"
+    assert ann.check({**first, **ann.right_answers()}) == {"passed": False, "tries_left": 0}, "answers nobody asked for"
 
 
 def test_once_passed_the_check_stays_passed(site: Site) -> None:
@@ -103,6 +150,96 @@ def test_once_passed_the_check_stays_passed(site: Site) -> None:
     task = ann.first_task()
     assert ann.check({"q1": "wrong"})["passed"] is True
     assert ann.work()["assignment"] == task["assignment"]
+
+
+def test_of_100_bots_hardly_one_passes_the_check(tmp_path: Path) -> None:
+    """They guess in both tries, with a chance of 0.8% each. The study's secret is fixed, so that no run differs."""
+    place = tmp_path / "study.db"
+    desk = make_study(place)
+    with desk.database.write() as connection:
+        connection.execute(update(schema.meta).filter_by(key="secret").values(value="16" * 32))
+    desk.database.close()
+    desk = CampaignDesk.open(place)
+    start_campaign(desk, desk.studies.load(), "judge", "judge", topics=("museum-theft",))
+    rng = random.Random(5)
+    ends: Counter[str] = Counter()
+    with served_here(place) as server:
+        for number in range(100):
+            bot = Person(desk, server.url, "judge", f"bot {number}")
+            bot.join()
+            while (shown := bot.work())["state"] == "instructions-and-check":
+                questions = shown["content"]["questions"]
+                bot.check({question["id"]: rng.choice(question["options"])["value"] for question in questions})
+            ends[shown["state"]] += 1
+        reader = Person(desk, server.url, "judge", "reader")
+        assert reader.first_task()["state"] == "task"
+    desk.database.close()
+    assert ends.total() == 100
+    assert ends["failed-check"] > 95
+
+
+# -- the completion code -------------------------------------------------------------------------------------
+
+
+def enter(site: Site, campaign: str, person: str, session: str = "s1") -> httpx.Client:
+    tab = browser(site.url, headers={"X-Requested-With": "pyramidion"})
+    came = {"PROLIFIC_PID": person, "STUDY_ID": "study1", "SESSION_ID": f"{person}-{session}"}
+    assert tab.get(f"/enter/{campaign}", params=came).status_code == 303
+    return tab
+
+
+def give_everything_back(tab: httpx.Client, campaign: str) -> dict[str, Any]:
+    """What somebody sees who has returned every task."""
+    while (shown := tab.get(f"/api/work/{campaign}").json())["state"] == "task":
+        assert tab.post(f"/api/work/{campaign}/{shown['assignment']}/return", json={}).status_code == 200
+    return shown  # type: ignore[no-any-return]
+
+
+ON_PROLIFIC = {"platform": "prolific", "platform_study": "study1", "completion_code": "DONE", "systems": ("lead",)}
+
+
+def test_giving_every_task_back_gives_no_code(site: Site) -> None:
+    campaign = site.campaign(**ON_PROLIFIC)
+    tab = enter(site, campaign, "ann")
+    shown = give_everything_back(tab, campaign)
+    assert shown == {"state": "too-few-answers", "done": 0, "needed": 1, "completion_url": "", "code": ""}
+    early = site.campaign(**ON_PROLIFIC, early_code="STOP")
+    shown = give_everything_back(enter(site, early, "ann"), early)
+    assert (shown["state"], shown["code"]) == ("too-few-answers", "STOP")
+    assert "STOP" in shown["completion_url"]
+    assert "DONE" not in json.dumps(shown)
+    free = site.campaign(**ON_PROLIFIC, code_after=0)
+    assert give_everything_back(enter(site, free, "ann"), free)["code"] == "DONE"
+
+
+def test_the_code_comes_with_the_answers_it_takes_in_the_session_they_were_given_in(site: Site) -> None:
+    campaign = site.campaign(**ON_PROLIFIC, code_after=2)
+    tab = enter(site, campaign, "ann")
+    for done in range(2):
+        shown = tab.get(f"/api/work/{campaign}").json()
+        if done == 1:
+            second = enter(site, campaign, "bob")
+            assert give_everything_back(second, campaign)["state"] == "too-few-answers"
+        body = {"key": f"a key of mine {done}", "answer": answer_to(shown["page"])}
+        assert tab.post(f"/api/work/{campaign}/{shown['assignment']}/submit", json=body).json()["counted"]
+    end = give_everything_back(tab, campaign)
+    assert (end["state"], end["code"]) == ("done", "DONE")
+    assert "DONE" in end["completion_url"]
+    again = give_everything_back(enter(site, campaign, "ann", "s2"), campaign)
+    assert (again["state"], again["done"]) == ("too-few-answers", 0), "another session is another payment"
+    site.desk.campaigns.set_state(campaign, "closed")
+    assert give_everything_back(tab, campaign)["code"] == "DONE", "those who have worked are let out by the front door"
+
+
+def test_rejected_answers_earn_no_code(site: Site) -> None:
+    campaign = site.campaign(**ON_PROLIFIC)
+    tab = enter(site, campaign, "ann")
+    shown = tab.get(f"/api/work/{campaign}").json()
+    body = {"key": "a key of mine", "answer": answer_to(shown["page"])}
+    tab.post(f"/api/work/{campaign}/{shown['assignment']}/submit", json=body)
+    assert give_everything_back(tab, campaign)["code"] == "DONE"
+    decide_answers(site.desk, "reject", campaign, [shown["assignment"]], actor="boss", reason="all the same")
+    assert give_everything_back(tab, campaign)["state"] == "too-few-answers"
 
 
 # -- a task --------------------------------------------------------------------------------------------------
@@ -119,7 +256,12 @@ def test_every_kind_from_task_to_receipt(site: Site, kind: TaskKind) -> None:
     [stored] = site.desk.campaigns.answers(campaign)
     assert stored.counted
     assert stored.answer is not None
-    assert {key: to_object(stored.answer)[key] for key in answer} == answer
+    kept = to_object(stored.answer)
+    if kind == "judge":  # the page names units by their place
+        assert list(kept["units"]) == list(stored.task.units)
+        assert list(kept["units"].values()) == list(answer["units"].values())
+    else:
+        assert {key: kept[key] for key in answer} == answer
     assert ann.work().get("assignment") != task["assignment"]
 
 
@@ -166,16 +308,28 @@ def test_progress_counts_and_can_be_hidden(site: Site) -> None:
 
 
 def test_attention_checks_look_like_any_statement(site: Site) -> None:
-    ann = site.person(site.campaign(gold_rate=1.0))
+    campaign = site.campaign(gold_rate=0.2)
+    ann = site.person(campaign)
     task = ann.first_task()
     units = task["page"]["units"]
-    assert len(units) == 17
-    assert ATTENTION in [unit["id"] for unit in units]
+    assert [unit["id"] for unit in units] == [f"statement-{number}" for number in range(1, 18)]
     assert all(set(unit) == {"id", "label"} for unit in units)
+    assert ATTENTION not in json.dumps(task)
     assert "gold" not in json.dumps(task)
-    incomplete = {unit["id"]: 0 for unit in units if unit["id"] != ATTENTION}
-    assert ann.submit(task["assignment"], {"units": incomplete}).status_code == 422
-    assert ann.submit(task["assignment"], answer_to(task["page"])).status_code == 200
+    answer = {"units": {unit["id"]: number % 2 for number, unit in enumerate(units)}}
+    for unit in units:
+        incomplete = {id: value for id, value in answer["units"].items() if id != unit["id"]}
+        assert ann.submit(task["assignment"], {"units": incomplete}).status_code == 422
+    guessed = ann.submit(task["assignment"], {"units": {**answer["units"], ATTENTION: 1}})
+    made_up = ann.submit(task["assignment"], {"units": {**answer["units"], "made-up": 1}})
+    assert guessed.status_code == made_up.status_code == 422
+    assert guessed.text.replace(ATTENTION, "made-up") == made_up.text, "nobody can ask where it is"
+    assert ann.submit(task["assignment"], answer).status_code == 200
+    [stored] = site.desk.campaigns.answers(campaign)
+    assert isinstance(stored.answer, JudgeAnswer)
+    assert isinstance(stored.gold, AttentionCheck)
+    assert stored.answer.units[ATTENTION] == stored.gold.position % 2
+    assert set(stored.answer.units) == {*stored.task.units, ATTENTION}
 
 
 def test_nobody_judges_a_topic_they_wrote_for(site: Site) -> None:
@@ -308,7 +462,7 @@ def test_another_answer_under_the_same_key_conflicts(site: Site) -> None:
     assert ann.submit(task["assignment"], answer_to(task["page"], 0), key="another key").status_code == 409
     [stored] = site.desk.campaigns.answers(campaign)
     assert stored.answer is not None
-    assert to_object(stored.answer) == answer_to(task["page"], 1)
+    assert set(to_object(stored.answer)["units"].values()) == {1}
 
 
 @pytest.mark.parametrize("key", ["", "short", "k" * 101, None, 12345678])

@@ -91,12 +91,12 @@ class AnnotationDesk:
     """Everything that can be done with the annotations of a study, for pages and scripts alike.
 
     The last state of every annotation is kept, so that a command reads only the events that are new. The study may grow
-    meanwhile, so the desk is given a function that returns it as it is now.
+    meanwhile, so the desk is given a function that returns it as it is now. Another ``store`` shows only some of them.
     """
 
-    def __init__(self, database: Database, study: Callable[[], Study]) -> None:
+    def __init__(self, database: Database, study: Callable[[], Study], store: Annotations | None = None) -> None:
         self._study = study
-        self.store = Annotations(database)
+        self.store = store or Annotations(database)
         self._known: dict[int, Annotation] = {}
         self._turn = threading.Lock()
 

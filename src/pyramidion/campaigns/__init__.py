@@ -8,3 +8,4 @@ BASE_URL = "PYRAMIDION_BASE_URL"
 TOKEN = "PROLIFIC_TOKEN"  # noqa: S105  # the name of a variable, not a secret
 WEBHOOK = "PYRAMIDION_PROLIFIC_WEBHOOK_SECRET"
 APPLICATION = "pyramidion.server.app:from_environment"
+SERVING = "pyramidion.server.serving"

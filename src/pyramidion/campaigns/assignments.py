@@ -179,6 +179,11 @@ class Assignments:
         row = self._database.first(tables.DONE, {"worker": worker, "campaign_name": campaign})
         return int(row[0]) if row else 0
 
+    def done_by_entry(self, worker: str, entry: int) -> int:
+        """How many answers a worker has submitted by one entry, without those that were rejected or withdrawn."""
+        row = self._database.first(tables.DONE_BY_ENTRY, {"worker": worker, "entry": entry})
+        return int(row[0]) if row else 0
+
     def submit(self, assignment: int, worker: str, key: str, answer: Answer) -> Receipt:
         """Accept an answer once. The same key and answer again give the same receipt; anything else is a conflict."""
         body = to_object(answer)

@@ -7,11 +7,11 @@ write -> filter -> sample -> judge -> screen -> aggregate -> score. Everything l
 from __future__ import annotations
 
 import io
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +24,17 @@ from pyramidion.campaigns.plan import Plan
 from pyramidion.campaigns.statements import CrowdUnits, UnitKey, make_units, units_in_use, without_units_of
 from pyramidion.campaigns.tables import REMOVED, Campaigns, StoredAnswer
 from pyramidion.campaigns.tasks import PREFERENCE
-from pyramidion.campaigns.workers import WorkerDecisions, Workers
+from pyramidion.campaigns.workers import PSEUDONYM, WorkerDecisions, Workers
 from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.formats.judgment_tables import write_judgments
 from pyramidion.store.database import Database
-from pyramidion.store.studies import Studies
+from pyramidion.store.studies import Studies, long_ids
 from pyramidion.study import Aspect, Assignment, Judge, Judgments, Pyramid, Study
 
 # ----------------------------------------------------------------------
 # Imported crowd workers get pseudonyms like those who come to the server: a vendor's worker ids are ids of people.
 #
 # Experts keep their names, and pseudonyms of this or another study stay as they are, so that an export can come back.
-
-PSEUDONYM = re.compile(r"w[a-z2-7]{16}|forgotten-[0-9a-f]{12}")
 
 
 def with_pseudonyms(study: Study, pseudonym: Callable[[str], str]) -> Study:
@@ -46,6 +44,11 @@ def with_pseudonyms(study: Study, pseudonym: Callable[[str], str]) -> Study:
     def name(id: str) -> str:
         return id if not id or id in others or PSEUDONYM.fullmatch(id) else pseudonym(id)
 
+    return rename_judges(study, name)
+
+
+def rename_judges(study: Study, name: Callable[[str], str]) -> Study:
+    """The same study with other ids for whoever judged, worked or wrote units."""
     return replace(
         study,
         judges=tuple(replace(judge, id=name(judge.id)) for judge in study.judges),
@@ -83,10 +86,11 @@ class CampaignDesk:
         Crowd workers get pseudonyms.
         """
         held = self.studies.load()
-        renamed = with_pseudonyms(study, lambda id: self.workers.pseudonym("imported", id))
+        named = with_pseudonyms(study, lambda id: self.workers.pseudonym("imported", id))
+        renamed = rename_judges(named, cache(self.workers.current_id))
         new = without_known(renamed, held)
         problems = [p for p in join_studies(held, new).problems() if p.severity == "error"]
-        if problems:
+        if problems := [*long_ids(new), *problems]:
             raise InputError(problems)
         return self.studies.add(new)
 

@@ -231,7 +231,7 @@ def invite_people(desk: CampaignDesk, campaign: str, names: Iterable[str], base_
     invited = []
     for name in names:
         person = person_of(secret, name) if name else ""
-        worker = desk.workers.pseudonym(Local.name, person) if name else ""
+        worker = desk.workers.id_of(Local.name, person) if name else ""
         invited.append(InvitationLink(name, worker, f"{base_url.rstrip('/')}/join/{invite(secret, campaign, person)}"))
     return invited
 

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from statistics import median
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from pyramidion.analysis.cost import Cost, campaign_cost
+from pyramidion.campaigns.copying import (
+    MIN_COPIED,
+    MIN_COPIED_SHARE,
+    Twin,
+    count_copied,
+    find_twin_writers,
+    find_twins,
+    normal,
+    repeated_tasks,
+)
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.sync import Notice, pending_notices
 from pyramidion.campaigns.tables import StoredAnswer
-from pyramidion.campaigns.tasks import JudgeAnswer, RateAnswer, WriteAnswer, count_right
+from pyramidion.campaigns.tasks import CompareAnswer, JudgeAnswer, RateAnswer, WriteAnswer, count_right
 from pyramidion.errors import InputError, Problem
 from pyramidion.scoring.screening import screen
 from pyramidion.stats.rounding import rounded_beside
 from pyramidion.study import Campaign, Judgments, Study
+from pyramidion.study.judgments import group
 
 # ----------------------------------------------------------------------
 # Signs of careless work, to be checked before anybody is paid, blocked or left out.
@@ -27,29 +38,37 @@ from pyramidion.study import Campaign, Judgments, Study
 #     uniform answers   the same answer throughout a task, which they saw in such work, "usually all 10s"
 #     gold              too few right answers to questions whose answer is known
 #     pasted            text that is not in the source it should come from
+#     copied, repeated answers, same as another: see pyramidion.campaigns.copying
 #
-# The last two are ours, and so are the limits on uniform answers: one summary may rightly get the same answer to every
-# question, so it takes half of a worker's tasks, and two of them. Gillick and Liu rejected such work at once; we only
-# flag it, since rejecting somebody's work is for a person to decide.
+# All from gold on are ours, and so are the limits on uniform answers: one summary may rightly get the same answer to
+# every question, so it takes half of a worker's tasks, and two of them. Ratings or preferences that never change are
+# flagged from ten tasks on: summaries change sides at random, so one careful worker in 500 always prefers the same one.
+# Gillick and Liu rejected such work at once; we only flag it: rejecting somebody's work is for a person to decide.
 
-Reason = Literal["agreement", "too fast", "uniform answers", "gold", "pasted"]
+Reason = Literal[
+    "agreement", "too fast", "uniform answers", "gold", "pasted", "copied", "repeated answers", "same as another"
+]
 
 MIN_ANSWERS = 4
 """Fewer equal answers than this mean nothing."""
 MIN_UNIFORM_TASKS, MIN_UNIFORM_SHARE = 2, 0.5
-MIN_GOLD_ASKED = 2
+MIN_SAME_ANSWERS = 10
+"""In fewer tasks, the same ratings or the same side may be chance."""
+MIN_GOLD_MISSED = 2
+"""One task with wrong answers may be a slip, however many known answers it has."""
 MIN_PASTED = 20
 """Shorter text (in characters) may be typed or copied from anywhere."""
 
-NOBODY: Mapping[str, float | None] = MappingProxyType({})
+NOBODY: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class WorkRecord:
     """One judge's work on one task.
 
-    ``values`` are the answers, None where there is none; ``pasted`` the texts pasted into the page, and ``source``
-    the text they should come from (empty: not known, so nothing is checked).
+    ``values`` are the answers in the order of the page, None where there is none, and ``units`` what they are about;
+    ``statements`` are those written, ``pasted`` the texts pasted into the page, and ``source`` the text both should
+    come from (empty: not known, so nothing is checked).
     """
 
     judge: str
@@ -60,10 +79,13 @@ class WorkRecord:
     gold_asked: int = 0
     pasted: tuple[str, ...] = ()
     source: str = ""
+    units: frozenset[str] = frozenset()
+    statements: tuple[str, ...] = ()
 
     @property
     def uniform(self) -> bool:
-        answers = [value for value in self.values if value is not None]
+        answers: list[Hashable] = [value for value in self.values if value is not None]
+        answers += [normal(text) for text in self.statements]
         return len(answers) >= MIN_ANSWERS and len(set(answers)) == 1
 
     @property
@@ -71,8 +93,8 @@ class WorkRecord:
         """Pasted texts that are not in the source, ignoring case and spacing."""
         if not self.source:
             return ()
-        source = _normal(self.source)
-        return tuple(p for p in self.pasted if len(_normal(p)) >= MIN_PASTED and _normal(p) not in source)
+        source = normal(self.source)
+        return tuple(p for p in self.pasted if len(normal(p)) >= MIN_PASTED and normal(p) not in source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,25 +111,28 @@ def flag_workers(
     records: Iterable[WorkRecord],
     *,
     agreement: Mapping[str, float | None] = NOBODY,
+    twins: Mapping[str, Twin] = NOBODY,
     min_agreement: float = 0.5,
     min_seconds: float = 25.0,
     min_gold: float = 0.7,
 ) -> tuple[Flag, ...]:
     """At most one flag per judge and reason, by judge and then in the order of the list above.
 
-    ``agreement`` is what screening found about each judge, None for one without a partner.
+    ``agreement`` is what screening found about each judge, None for one without a partner; ``twins`` are those whose
+    answers are the same as another's.
     """
     ordered = sorted(records, key=lambda record: (record.judge, record.task))
     if problems := list(_problems(ordered)):
         raise InputError(problems)
-    work: dict[str, list[WorkRecord]] = {judge: [] for judge in sorted({r.judge for r in ordered} | set(agreement))}
+    judges = {record.judge for record in ordered} | set(agreement) | set(twins)
+    work: dict[str, list[WorkRecord]] = {judge: [] for judge in sorted(judges)}
     for record in ordered:
         work[record.judge].append(record)
     limits = (min_agreement, min_seconds, min_gold)
     return tuple(
         Flag(judge, sign.reason, sign.detail, tuple(record.task for record in sign.records))
         for judge, done in work.items()
-        for sign in _signs(done, agreement.get(judge), *limits)
+        for sign in (*_signs(done, agreement.get(judge), *limits), *_copies(done, twins.get(judge)))
     )
 
 
@@ -134,9 +159,12 @@ def _signs(
         yield _Sign(
             "uniform answers", f"the same answer throughout in {len(uniform)} of {_count('task', done)}", uniform
         )
+    same = len({record.values for record in done if record.values and not record.units}) == 1
+    if same and len(done) >= MIN_SAME_ANSWERS:
+        yield _Sign("uniform answers", f"the same answer in all of {_count('task', done)}", done)
     right, asked = sum(record.gold_right for record in done), sum(record.gold_asked for record in done)
-    if asked >= MIN_GOLD_ASKED and right / asked < min_gold:
-        missed = [record for record in done if record.gold_right < record.gold_asked]
+    missed = [record for record in done if record.gold_right < record.gold_asked]
+    if len(missed) >= MIN_GOLD_MISSED and right / asked < min_gold:
         yield _Sign("gold", f"{right} of {asked} gold questions right, below {100 * min_gold:g}%", missed)
     foreign = [record for record in done if record.foreign]
     if foreign:
@@ -145,6 +173,23 @@ def _signs(
         yield _Sign(
             "pasted", f'text pasted {_count("time", texts)} that is not in the source, first: "{shown}"', foreign
         )
+
+
+def _copies(done: Sequence[WorkRecord], twin: Twin | None) -> Iterator[_Sign]:
+    copied = {record.task: count_copied(record.statements, record.source) for record in done if record.source}
+    number, written = sum(copied.values()), sum(len(record.statements) for record in done if record.source)
+    if number >= MIN_COPIED and number >= MIN_COPIED_SHARE * written:
+        detail = f"{number} of {written} statements are sentences of the text, word for word"
+        yield _Sign("copied", detail, [record for record in done if copied.get(record.task)])
+    repeated = repeated_tasks({r.task: (r.units, r.values) for r in done if r.units and len(r.values) >= MIN_ANSWERS})
+    if repeated:
+        yield _Sign(
+            "repeated answers",
+            f"the same varied answers, in the same order, in {_count('task', repeated)}",
+            [record for record in done if record.task in repeated],
+        )
+    if twin:
+        yield _Sign("same as another", twin.detail, [record for record in done if record.task in twin.tasks])
 
 
 def _problems(records: Sequence[WorkRecord]) -> Iterator[Problem]:
@@ -161,10 +206,6 @@ def _problems(records: Sequence[WorkRecord]) -> Iterator[Problem]:
 
 def _count(noun: str, things: Sequence[object]) -> str:
     return f"{len(things)} {noun}" if len(things) == 1 else f"{len(things)} {noun}s"
-
-
-def _normal(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 # ----------------------------------------------------------------------
@@ -240,11 +281,11 @@ def _cost(campaign: Campaign, submitted: int) -> Cost:
     return campaign_cost(submitted, pay=str(settings.pay), fee=str(settings.fee), currency=settings.currency)
 
 
-def overview(desk: CampaignDesk, name: str) -> Overview:
-    """Everything a manager wants to see about one campaign, now."""
+def overview(desk: CampaignDesk, name: str, study: Study | None = None) -> Overview:
+    """Everything a manager wants to see about one campaign, now; ``study`` saves loading it."""
     campaign = desk.campaigns.get(name)
     answers = desk.campaigns.answers(name)
-    study = desk.studies.load()
+    study = study or desk.studies.load()
     tasks = desk.campaigns.tasks(name)
     submitted = [answer for answer in answers if answer.state == "submitted"]
     kept = [answer for answer in submitted if answer.removed is None]
@@ -252,9 +293,11 @@ def overview(desk: CampaignDesk, name: str) -> Overview:
     judgments = Judgments(j for answer in counted for j in answer.judgments())
     agreement = {w.judge: w.agreement for w in screen(judgments).workers} if campaign.kind == "judge" else {}
     least = campaign.settings.min_agreement
+    records = [_record(study, answer) for answer in kept]
     flags = flag_workers(
-        [_record(study, answer) for answer in kept],
+        records,
         agreement=agreement,
+        twins=_twins(campaign, records),
         min_agreement=least,
         min_seconds=campaign.settings.min_seconds,
     )
@@ -283,29 +326,43 @@ def _tally(wanted: list[tuple[str, int]], done: list[str]) -> dict[str, dict[str
 def _alpha(judgments: Judgments) -> float | None:
     from pyramidion.stats.alpha import Distance, alpha
 
-    items = [(j.topic, j.system, j.unit, j.aspect) for j in judgments]
-    numbers = {item: number for number, item in enumerate(dict.fromkeys(items))}
+    about = (judgments.topic, judgments.system, judgments.unit, judgments.aspect)
+    items = group(*(column.ranks() for column in about)).of_row
     distance: Distance = "nominal" if any(judgments.unit) else "interval"
-    return alpha([numbers[item] for item in items], judgments.value, distance=distance).value
+    return alpha(items, judgments.value, distance=distance).value
 
 
 def _record(study: Study, work: StoredAnswer) -> WorkRecord:
     answer = work.answer
-    values = (
-        answer.units if isinstance(answer, JudgeAnswer) else answer.aspects if isinstance(answer, RateAnswer) else {}
-    )
+    values: tuple[float, ...] = ()
+    if isinstance(answer, JudgeAnswer | RateAnswer):
+        values = tuple((answer.units if isinstance(answer, JudgeAnswer) else answer.aspects).values())
+    elif isinstance(answer, CompareAnswer):
+        values = tuple(j.value for j in work.judgments() if j.value is not None)
     right, asked = count_right(work.gold, answer)
     references = [study.summary(work.task.topic, name, "reference") for name in work.task.references]
     return WorkRecord(
         judge=work.worker,
         task=work.task.id,
         seconds=work.seconds,
-        values=tuple(values.values()),
+        values=values,
         gold_right=right,
         gold_asked=asked,
         pasted=answer.pasted if isinstance(answer, WriteAnswer) else (),
         source="\n".join(reference.text for reference in references if reference),
+        units=frozenset(work.task.units),
+        statements=work.statements,
     )
+
+
+def _twins(campaign: Campaign, records: Sequence[WorkRecord]) -> dict[str, Twin]:
+    """Whose answers are the same as another's. Ratings of one summary hang together, so they are one answer."""
+    answers: dict[str, dict[str, Sequence[Hashable]]] = defaultdict(dict)
+    for record in records:
+        if not record.uniform:
+            by_kind = {"write": record.statements, "judge": record.values}
+            answers[record.task][record.judge] = by_kind.get(campaign.kind, (record.values,))
+    return find_twin_writers(answers) if campaign.kind == "write" else find_twins(answers)
 
 
 def _workers(

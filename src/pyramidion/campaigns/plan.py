@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from pyramidion.analysis.cost import Cost, campaign_cost
-from pyramidion.campaigns.statements import sample_units, split_into_groups
+from pyramidion.campaigns.statements import MIN_TOKENS, sample_units, split_into_groups
 from pyramidion.campaigns.tasks import SCALES, AttentionCheck, ExpertRatings, Gold
 from pyramidion.encoder.sentences import sentence_spans
 from pyramidion.errors import InputError, Problem, Problems, UnknownError, UsageError, check_choice
@@ -205,33 +205,73 @@ class _Drafts:
 
 
 # -- items of known answer -----------------------------------------------------------------------------------
+#
+# Nobody should be able to tell where they are. Ratings by experts are known for summaries that look like any other. In
+# judging, where a unit is added, every task gets one, in a place drawn at random, and it has the length and the
+# punctuation of the units around it. What it says still tells an attentive reader the answer; that is what it is for.
 
 
 def _gold(study: Study, tasks: Sequence[Task], settings: Settings, rng: np.random.Generator) -> dict[str, Gold]:
-    """Known answers for a share of the tasks: a sentence of the summary itself, a unit of another topic, or ratings
-    that experts have given.
+    """Known answers: a statement of the summary itself or a unit of another topic for every judging task, ratings that
+    experts have given for a share of the rating tasks.
     """
-    chosen = sorted(rng.permutation(len(tasks))[: round(len(tasks) * settings.gold_rate)])
+    share = 1.0 if tasks[0].kind == "judge" else settings.gold_rate
+    chosen = sorted(rng.permutation(len(tasks))[: round(len(tasks) * share)])
+    planted = _Planted(study, tasks, rng)
     gold: dict[str, Gold] = {}
     for place in chosen:
         task = tasks[place]
-        known = _attention_check(study, task, rng) if task.kind == "judge" else _expert_ratings(study, task)
+        known = planted.check(task) if task.kind == "judge" else _expert_ratings(study, task)
         if known:
             gold[task.id] = known
     return gold
 
 
-def _attention_check(study: Study, task: Task, rng: np.random.Generator) -> AttentionCheck | None:
-    elsewhere = [u.label for p in study.pyramids if p.topic != task.topic for u in p.units]
-    peer = study.summary(task.topic, task.system)
-    sentences = [span.of(peer.text) for span in sentence_spans(peer.text)] if peer else []
-    sentences = [sentence for sentence in sentences if len(sentence.split()) > 3]
-    position = int(rng.integers(0, len(task.units) + 1))
-    if sentences and (not elsewhere or rng.integers(2)):
-        return AttentionCheck(sentences[int(rng.integers(len(sentences)))], 1, position)
-    if elsewhere:
-        return AttentionCheck(elsewhere[int(rng.integers(len(elsewhere)))], 0, position)
-    return None
+class _Planted:
+    """Units of known answer that look like the units that are asked about."""
+
+    def __init__(self, study: Study, tasks: Sequence[Task], rng: np.random.Generator) -> None:
+        self._study, self._rng = study, rng
+        asked = {(task.topic, unit) for task in tasks for unit in task.units}
+        units = [(p.topic, u) for p in study.pyramids for u in p.units if (p.topic, u.id) in asked]
+        self._labels = {topic: [u.label for t, u in units if t == topic] for topic in sorted({t for t, _ in units})}
+        lengths = [len(label.split()) for labels in self._labels.values() for label in labels]
+        self._lengths = sorted(lengths) or [MIN_TOKENS]
+        self._stop = "." if sum(u.label.rstrip().endswith(".") for _, u in units) * 2 > len(units) else ""
+
+    def check(self, task: Task) -> AttentionCheck | None:
+        peer = self._study.summary(task.topic, task.system)
+        present = list(_assertions(peer.text)) if peer else []
+        absent = [label for topic, labels in self._labels.items() if topic != task.topic for label in labels]
+        position = int(self._rng.integers(0, len(task.units) + 1))
+        if present and (not absent or self._rng.integers(2)):
+            return AttentionCheck(self._in_form(self._of_usual_length(present)), 1, position)
+        if absent:
+            return AttentionCheck(absent[int(self._rng.integers(len(absent)))], 0, position)
+        return None
+
+    def _of_usual_length(self, texts: Sequence[str]) -> str:
+        """One of those whose length is nearest to that of a unit drawn at random."""
+        wanted = self._lengths[int(self._rng.integers(len(self._lengths)))]
+        gaps = [abs(len(text.split()) - wanted) for text in texts]
+        nearest = [text for text, gap in zip(texts, gaps, strict=True) if gap == min(gaps)]
+        return nearest[int(self._rng.integers(len(nearest)))]
+
+    def _in_form(self, text: str) -> str:
+        plain = text.strip().rstrip(".;,: ")
+        return f"{plain[:1].upper()}{plain[1:]}{self._stop}"
+
+
+_MAIN_CLAUSES = re.compile(r";\s+|,\s+(?:and|but)\s+(?=(?:the|an?|it|its|they|he|she|[A-Z])\b)")
+"""Between main clauses with subjects of their own: each says something by itself."""
+
+
+def _assertions(text: str) -> Iterator[str]:
+    """What a text says, in its own words: its sentences and their main clauses."""
+    for span in sentence_spans(text):
+        sentence = span.of(text)
+        clauses = _MAIN_CLAUSES.split(sentence)
+        yield from (part for part in {sentence: None, **dict.fromkeys(clauses)} if len(part.split()) >= MIN_TOKENS)
 
 
 def _expert_ratings(study: Study, task: Task) -> ExpertRatings | None:

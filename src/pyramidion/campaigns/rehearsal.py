@@ -1,20 +1,26 @@
-"""Rehearse a campaign with simulated workers, in process: the same store, the same checks, nobody paid."""
+"""Rehearse a campaign with simulated workers, in process: the same store, the same checks, nobody paid.
+
+It shows what each gate is good for: how many of each kind of worker the comprehension check keeps out, how many of
+those who work are flagged and why, and how many careful people are hurt.
+"""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from pyramidion.campaigns.assignments import Assignments
+from pyramidion.campaigns.assignments import Assignments, Lease
+from pyramidion.campaigns.checks import answer_check, check_state
 from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.campaigns.monitor import Reason, overview
 from pyramidion.campaigns.platforms import Arrival
-from pyramidion.campaigns.platforms.simulated import SimulatedWorker, answer, crowd
-from pyramidion.campaigns.tasks import check_answer, task_page
+from pyramidion.campaigns.simulated_workers import WORKER_KINDS, SimulatedWorker, WorkerKind, answer, crowd
+from pyramidion.campaigns.tasks import AttentionCheck, ExpertRatings, read_submission, task_page
 from pyramidion.campaigns.workers import Entry
 from pyramidion.errors import UsageError
 
@@ -28,7 +34,7 @@ class InProcess:
         self._campaign = desk.campaigns.get(campaign)
         self._assignments = Assignments(desk.database, lambda: self.now)
         self._study = desk.studies.load()
-        self._pages: dict[int, dict[str, Any]] = {}
+        self._pages: dict[int, tuple[Lease, dict[str, Any]]] = {}
         self._entries: dict[str, Entry] = {}
 
     def _entry(self, worker: str) -> Entry:
@@ -40,17 +46,41 @@ class InProcess:
         arrival = Arrival("simulated", worker, session=f"{self._campaign.name}-{worker}", study=self._campaign.name)
         return self._desk.workers.enter(self._campaign.name, arrival)
 
+    def pseudonym(self, worker: str) -> str:
+        return self._entry(worker).worker
+
+    def lets_in(self, person: SimulatedWorker, rng: np.random.Generator) -> bool:
+        """Whether somebody passes the comprehension check, in as many tries as people have."""
+        if not self._campaign.settings.check:
+            return True
+        asked = (self._desk.workers, self._desk.database.secret, self._campaign, self.pseudonym(person.name))
+        now = check_state(*asked)
+        while now.check is not None:
+            now = answer_check(*asked, person.answer_check(now.check, rng))
+        return now.passed
+
     def next_task(self, worker: str, /) -> tuple[int, dict[str, Any]] | None:
         entry = self._entry(worker)
         lease = self._assignments.lease(self._campaign.name, entry.worker, entry.id)
         if lease is None:
             return None
         page = task_page(self._study, self._campaign, lease.task, lease.gold)
-        self._pages[lease.id] = page
+        self._pages[lease.id] = lease, page
         return lease.id, page
 
+    def truth(self, assignment: int, /) -> dict[str, float]:
+        """The known answers of a task: careful people are as often right about them as about anything else."""
+        lease, page = self._pages[assignment]
+        match lease.gold:
+            case ExpertRatings(aspects):
+                return dict(aspects)
+            case AttentionCheck(value=value, position=position):
+                return {page["units"][position]["id"]: value}
+        return {}
+
     def submit(self, worker: str, assignment: int, key: str, answer: dict[str, Any], /) -> object:
-        checked = check_answer(self._pages[assignment], answer)
+        lease, page = self._pages[assignment]
+        checked = read_submission(page, lease.task, lease.gold, answer)
         return self._assignments.submit(assignment, self._entry(worker).worker, key, checked)
 
     def give_back(self, worker: str, assignment: int, /) -> object:
@@ -66,18 +96,63 @@ def rehearse_campaign(
     campaign: str,
     *,
     workers: int = 30,
+    shares: Mapping[WorkerKind, float] | None = None,
     careless: float = 0.2,
     adversarial: float = 0.05,
     abandon: float = 0.0,
     seed: int = 0,
 ) -> Rehearsal:
-    """Let simulated workers complete a campaign."""
+    """Let simulated workers complete a campaign; those who fail its comprehension check get no task."""
     if (state := desk.campaigns.get(campaign).state) != "running":
         raise UsageError(f"campaign {campaign} is {state}, so workers get no tasks")
     rng = np.random.default_rng(seed)
     stage = InProcess(desk, campaign)
-    people = crowd(workers, rng, careless=careless, adversarial=adversarial, abandon=abandon)
-    return rehearse(stage, people, rng, wait=stage.wait)
+    people = crowd(workers, rng, shares=shares, careless=careless, adversarial=adversarial, abandon=abandon)
+    admitted = [person for person in people if stage.lets_in(person, rng)]
+    done = rehearse(stage, admitted, rng, wait=stage.wait)
+    return replace(done, gates=_gates(desk, campaign, stage, people, admitted, done))
+
+
+# ----------------------------------------------------------------------
+# What became of each kind of worker.
+
+
+@dataclass(frozen=True)
+class GateReport:
+    """How many of one kind came, failed the comprehension check, submitted something, and were flagged for what.
+
+    ``caught`` counts those who failed the check or have a flag.
+    """
+
+    kind: WorkerKind
+    came: int
+    failed_check: int
+    worked: int
+    flagged: Mapping[Reason, int]
+    caught: int
+
+
+def _gates(
+    desk: CampaignDesk,
+    campaign: str,
+    stage: InProcess,
+    people: Sequence[SimulatedWorker],
+    admitted: Sequence[SimulatedWorker],
+    done: Rehearsal,
+) -> tuple[GateReport, ...]:
+    reasons = {one.worker: {flag.reason for flag in one.flags} for one in overview(desk, campaign).workers}
+    inside = {person.name for person in admitted}
+    reports = []
+    for kind in WORKER_KINDS:
+        came = [person.name for person in people if person.kind == kind]
+        signs = {name: reasons.get(stage.pseudonym(name), set()) for name in came}
+        flagged: Counter[Reason] = Counter(reason for found in signs.values() for reason in found)
+        out = [name for name in came if name not in inside]
+        worked = sum(done.submitted[name] > 0 for name in came)
+        caught = len(out) + sum(bool(found) for found in signs.values())
+        if came:
+            reports.append(GateReport(kind, len(came), len(out), worked, dict(flagged), caught))
+    return tuple(reports)
 
 
 # ----------------------------------------------------------------------
@@ -89,6 +164,10 @@ class Api(Protocol):
 
     def next_task(self, worker: str, /) -> tuple[int, dict[str, Any]] | None:
         """The task this worker is on or the next one; None: nothing for this worker now."""
+        ...
+
+    def truth(self, assignment: int, /) -> dict[str, float]:
+        """The answers to a task that are known."""
         ...
 
     def submit(self, worker: str, assignment: int, key: str, answer: dict[str, Any], /) -> object: ...
@@ -105,6 +184,7 @@ class Rehearsal:
     abandoned: int = 0
     repeated: int = 0
     seconds: float = 0.0
+    gates: tuple[GateReport, ...] = ()
 
 
 def rehearse(
@@ -121,8 +201,17 @@ def rehearse(
     done = Rehearsal()
     busy = bool(workers)
     while busy:
-        busy = sum(_take_turn(api, workers[i], rng, wait, done) for i in rng.permutation(len(workers))) > 0
+        busy = sum(_take_turn(api, worker, rng, wait, done) for worker in _in_turn(workers, rng)) > 0
     return done
+
+
+def _in_turn(workers: Sequence[SimulatedWorker], rng: np.random.Generator) -> list[SimulatedWorker]:
+    """Everybody once, in random order; people who work as a pair, one after the other."""
+    order = [workers[i] for i in rng.permutation(len(workers))]
+    first: dict[str, int] = {}
+    for place, worker in enumerate(order):
+        first.setdefault(worker.pair or worker.name, place)
+    return sorted(order, key=lambda worker: first[worker.pair or worker.name])
 
 
 def _take_turn(
@@ -133,14 +222,14 @@ def _take_turn(
     if next_task is None:
         return False
     assignment, page = next_task
-    seconds = worker.working_time(rng)
+    seconds = worker.working_time(rng, page["kind"])
     done.seconds += seconds
     wait(seconds)
     if rng.random() < worker.abandon:
         api.give_back(worker.name, assignment)
         done.abandoned += 1
         return True
-    given = answer(worker, page, None, rng)
+    given = answer(worker, page, api.truth(assignment), rng)
     key = f"simulated-{assignment}"
     api.submit(worker.name, assignment, key, given)
     done.submitted[worker.name] += 1

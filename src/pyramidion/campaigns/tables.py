@@ -76,6 +76,8 @@ def ids_of_answers(campaign: str) -> Select[Any]:
     return select(_a.id).select_from(_with_campaigns).where(_c.name == campaign)
 
 
+UNPAID = ("rejected", "withdrawn")
+"""Why a submitted answer may not be paid for."""
 COUNTS = and_(_a.state == "submitted", not_(_a.surplus), _a.removed.is_(None))
 """An answer that is in scores: submitted in time, and not removed since."""
 
@@ -114,6 +116,13 @@ DONE = (
     .where(_a.worker_id == _worker, _a.state == "submitted", _c.name == _name)
 )
 """How many tasks of :campaign_name :worker has submitted."""
+DONE_BY_ENTRY = (
+    select(func.count())
+    .select_from(schema.assignments)
+    .where(_a.worker_id == _worker, _a.entry_id == bindparam("entry"), _a.state == "submitted")
+    .where(or_(_a.removed.is_(None), _a.removed.not_in(UNPAID)))
+)
+"""How many answers of :worker, by :entry, are paid for."""
 WITHDREW = (
     select(_a.id)
     .select_from(_with_tasks)
@@ -220,7 +229,7 @@ class StoredAnswer:
     @property
     def paid_for(self) -> bool:
         """Whether it costs money: everything submitted, unless it was rejected or withdrawn."""
-        return self.state == "submitted" and self.removed not in {"rejected", "withdrawn"}
+        return self.state == "submitted" and self.removed not in UNPAID
 
     @property
     def statements(self) -> tuple[str, ...]:
@@ -293,11 +302,19 @@ class Campaigns:
             query = select(schema.tasks).filter_by(campaign_id=campaign.id).order_by(schema.tasks.c.id)
             return [StoredTask(task_of(r.body), r.wanted, gold_of(r)) for r in connection.execute(query)]
 
-    def answers(self, name: str | None = None) -> list[StoredAnswer]:
-        """Every assignment of a campaign, or of all, in the order they were made."""
+    def answers(self, name: str | None = None, *, worker: str = "") -> list[StoredAnswer]:
+        """Every assignment of a campaign, or of all, in the order they were made; only those of a worker, if given."""
         query = ANSWERS if name is None else ANSWERS.where(_c.name == name)
+        query = query.where(_a.worker_id == worker) if worker else query
+        tasks: dict[int, Task] = {}
         with self._database.read() as connection:
-            return [answer_of(row) for row in connection.execute(query)]
+            return [answer_of(row, tasks) for row in connection.execute(query)]
+
+    def count_answers(self, name: str | None = None) -> int:
+        """How many answers have been submitted to a campaign, or to all."""
+        query = select(func.count()).select_from(_with_campaigns).where(_a.state == "submitted")
+        row = self._database.first(query if name is None else query.where(_c.name == name), {})
+        return int(row[0]) if row else 0
 
     def of_answer(self, id: int) -> str:
         """The campaign that an answer belongs to."""
@@ -345,8 +362,13 @@ def gold_of(row: Row[Any]) -> Gold | None:
     return None if row.gold is None else read_gold(row.gold)
 
 
-def answer_of(row: Row[Any]) -> StoredAnswer:
-    task = task_of(row.body)
+def answer_of(row: Row[Any], tasks: dict[int, Task] | None = None) -> StoredAnswer:
+    """``tasks`` holds those already read, since the answers to a task share it."""
+    task = tasks.get(row.task_id) if tasks is not None else None
+    if task is None:
+        task = task_of(row.body)
+        if tasks is not None:
+            tasks[row.task_id] = task
     return StoredAnswer(
         id=row.id,
         campaign=row.campaign,

@@ -184,14 +184,32 @@ def _text(summary: Summary | None) -> str:
 
 
 def _units(study: Study, task: Task, gold: Gold | None) -> list[dict[str, str]]:
+    """Units by their place on the page: their own ids would tell which of them was added."""
     labels = {u.id: u.label for p in study.pyramids if p.topic == task.topic for u in p.units}
-    units = [{"id": unit, "label": labels.get(unit, "")} for unit in task.units]
     if isinstance(gold, AttentionCheck):
-        units.insert(gold.position, {"id": ATTENTION, "label": gold.label})
+        labels[ATTENTION] = gold.label
+    asked = enumerate(_asked_units(task, gold), 1)
+    return [{"id": f"statement-{number}", "label": labels.get(unit, "")} for number, unit in asked]
+
+
+def _asked_units(task: Task, gold: Gold | None) -> list[str]:
+    """The ids of what a judging task asks about, in the order shown."""
+    units = list(task.units)
+    if isinstance(gold, AttentionCheck):
+        units.insert(gold.position, ATTENTION)
     return units
 
 
 # -- checking ------------------------------------------------------------------------------------------------
+
+
+def read_submission(page: Mapping[str, Any], task: Task, gold: Gold | None, sent: Any) -> Answer:
+    """What was sent as an answer to the page of a task, with the units' own ids; raises InputError as
+    ``check_answer`` does."""
+    answer = check_answer(page, sent)
+    if not isinstance(answer, JudgeAnswer):
+        return answer
+    return JudgeAnswer(dict(zip(_asked_units(task, gold), answer.units.values(), strict=True)), answer.comment)
 
 
 def check_answer(page: Mapping[str, Any], sent: Any) -> Answer:

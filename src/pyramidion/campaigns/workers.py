@@ -8,11 +8,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import re
 import time
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from pyramidion.campaigns import tables
 from pyramidion.campaigns.payments import last_entry
@@ -24,6 +25,7 @@ from pyramidion.store import schema
 from pyramidion.store.database import Database, insert_if_new
 
 CHECK_TRIES = 2
+PSEUDONYM = re.compile(r"w[a-z2-7]{16}|forgotten-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +58,11 @@ class Workers:
         return "w" + base64.b32encode(digest[:10]).decode().lower()
 
     def join(self, platform: str, external: str) -> Worker:
-        """The worker for a platform's id, created on first arrival."""
-        id = self.pseudonym(platform, external)
+        """The worker for a platform's id, created on first arrival; for somebody who was forgotten, who they are
+        since."""
+        pseudonym = self.pseudonym(platform, external)
         with self._database.write() as connection:
+            id = remembered(connection, self._database.secret, pseudonym) or pseudonym
             insert_if_new(connection, schema.workers, id=id, platform=platform, joined=time.time())
             insert_if_new(connection, schema.identities, worker_id=id, external=external)
             return Worker(**connection.execute(tables.WORKER, {"worker": id}).one()._mapping)
@@ -107,6 +111,13 @@ class Workers:
                     row = connection.execute(tables.ENTRIES.where(e.id == row.id)).one()
         return None if row is None else Entry(**row._mapping)
 
+    def entry(self, id: int) -> Entry:
+        with self._database.read() as connection:
+            row = connection.execute(tables.ENTRIES.where(schema.entries.c.id == id)).first()
+        if row is None:
+            raise UnknownError(f"there is no entry {id}")
+        return Entry(**row._mapping)
+
     def get(self, id: str) -> Worker | None:
         row = self._database.first(tables.WORKER, {"worker": id})
         return None if row is None else Worker(**row._mapping)
@@ -116,6 +127,15 @@ class Workers:
             return [
                 Worker(*row) for row in connection.execute(select(schema.workers).order_by(schema.workers.c.joined))
             ]
+
+    def id_of(self, platform: str, external: str) -> str:
+        """The id that a person has here, or would have: their pseudonym, unless they were forgotten."""
+        return self.current_id(self.pseudonym(platform, external))
+
+    def current_id(self, id: str) -> str:
+        """The id that a pseudonym was replaced by when its person was forgotten, or the same one."""
+        with self._database.read() as connection:
+            return remembered(connection, self._database.secret, id) or id
 
     def receive(self, platform: str, event: WebhookEvent) -> bool:
         """Mark a platform's message as received; False where it was before, by this process or another, or where a
@@ -133,18 +153,6 @@ class Workers:
             _must_exist(connection, id)
             connection.execute(update(schema.workers).filter_by(id=id).values(blocked=reason))
 
-    def forget(self, id: str) -> None:
-        """Delete a person's identity and the link to their answers. The answers stay, under a new pseudonym."""
-        replacement = "forgotten-" + hashlib.sha256(f"{id}{time.time_ns()}".encode()).hexdigest()[:12]
-        with self._database.write() as connection:
-            _must_exist(connection, id)
-            row = {"id": replacement, "platform": "forgotten", "joined": 0.0, "blocked": "forgotten"}
-            connection.execute(insert(schema.workers).values(row))
-            for table in (schema.assignments, schema.reviews, schema.qualifications, schema.entries):
-                connection.execute(update(table).filter_by(worker_id=id).values(worker_id=replacement))
-            connection.execute(delete(schema.identities).filter_by(worker_id=id))
-            connection.execute(delete(schema.workers).filter_by(id=id))
-
     # -- the comprehension check -------------------------------------------------------------------------
 
     def check_state(self, campaign: str, worker: str) -> tuple[int, bool]:
@@ -152,18 +160,30 @@ class Workers:
         row = self._database.first(tables.CHECK, {"campaign_name": campaign, "worker": worker})
         return (0, False) if row is None else (row.tries, bool(row.passed))
 
-    def record_check(self, campaign: str, worker: str, passed: bool) -> tuple[int, bool]:
-        """Count one try; after the last one, or once it was passed, nothing changes."""
+    def record_check(self, campaign: str, worker: str, passed: bool, *, after: int) -> tuple[int, bool]:
+        """Count the try that follows so many others. Where another tab has used it already, after the last one, or once
+        the check was passed, nothing changes."""
         with self._database.write() as connection:
             key = {"campaign_id": find_campaign(connection, campaign).id, "worker_id": worker}
             insert_if_new(connection, schema.qualifications, **key, tries=0, passed=False)
             row = connection.execute(select(schema.qualifications).filter_by(**key).with_for_update()).one()
-            if row.passed or row.tries >= CHECK_TRIES:
+            if row.passed or row.tries != after or row.tries >= CHECK_TRIES:
                 return row.tries, bool(row.passed)
             connection.execute(
                 update(schema.qualifications).filter_by(**key).values(tries=row.tries + 1, passed=passed)
             )
             return row.tries + 1, passed
+
+
+def tombstone(secret: bytes, id: str) -> str:
+    """What is kept of a forgotten worker's id: it cannot be turned back, and is in no other place."""
+    return hmac.new(secret, f"forgotten\0{id}".encode(), hashlib.sha256).hexdigest()
+
+
+def remembered(connection: Connection, secret: bytes, pseudonym: str) -> str | None:
+    """The worker that a forgotten person is since; None for everybody else."""
+    query = select(schema.forgotten.c.worker_id).filter_by(mark=tombstone(secret, pseudonym))
+    return connection.execute(query).scalar()
 
 
 def _must_exist(connection: Connection, id: str) -> None:

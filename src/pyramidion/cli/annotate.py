@@ -129,3 +129,27 @@ def store(place: Place, selection: Selection, *, printing: Printing) -> None:
         what = f"peer {stored.system}" if stored.system else "pyramid"
         output.show(f"Stored {stored.id}: topic {plain(stored.topic)}, {plain(what)}, {plain(stored.name)}.")
     output.result({"stored": [stored.id for stored in chosen]})
+
+
+@annotate.command("blind")
+@grouped
+def blind(
+    place: Place,
+    on: Annotated[
+        bool | None, typer.Option("--on/--off", help="Switch it on or off. [default: only say which it is]")
+    ] = None,
+    *,
+    printing: Printing,
+) -> None:
+    """Let experts annotate blind: without the names of systems and without each other's annotations."""
+    output, desk = printing.out, open_desk(place)
+    if on is not None:
+        desk.studies.set_blind(on)
+    now = desk.studies.is_blind()
+    output.result({"blind": now})
+    if now:
+        output.show(
+            "On: experts see neutral names and only their own annotations. Managers and viewers see everything."
+        )
+    else:
+        output.show("Off: experts see the names of systems and all annotations.")

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Sequence
+from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
 from pyramidion.cli.options import Json, Place, Printing, Quiet, grouped, open_desk, refuse_unused
-from pyramidion.cli.output import Output, as_json, cell, plain
+from pyramidion.cli.output import Output, as_json, cell, plain, shown
 from pyramidion.errors import UsageError
 from pyramidion.terminal import TerminalTable
 
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from pyramidion.campaigns.rehearsal import GateReport
     from pyramidion.campaigns.sync import Notice
     from pyramidion.study.tasks import CampaignState
 
@@ -94,9 +96,9 @@ def plan_(
     ask("Start it?", yes)
     desk.start(made)
     output.result({"campaign": made.campaign.name, "tasks": len(made.tasks), "cost": str(made.cost)})
-    output.show(f"Started. Serve it: pyramidion serve {plain(place)}")
+    output.show(f"Started. Serve it: pyramidion serve {shown(place)}")
     if settings.platform == "local":
-        output.show(f"Invite people: pyramidion campaign invite {plain(place)} {plain(made.campaign.name)} --count 20")
+        output.show(f"Invite people: pyramidion campaign invite {shown(place)} {plain(made.campaign.name)} --count 20")
 
 
 def _settings(chosen: list[str]) -> dict[str, Any]:
@@ -265,7 +267,7 @@ def units(
     output.show(f"{made.kept} units kept in {len(made.pyramids)} topics, {sampled} sampled for judging.")
     ask("Store them as the crowd pyramid?", yes)
     desk.store_units(made)
-    output.show(f"Stored. Next: pyramidion campaign plan {plain(place)} judge")
+    output.show(f"Stored. Next: pyramidion campaign plan {shown(place)} judge")
 
 
 @campaign.command("export")
@@ -284,36 +286,79 @@ def export(
     output.show(f"Wrote {plain(str(target))}.")
 
 
+def _share_of(what: str) -> Any:
+    return typer.Option(help=f"Share of {what}.", min=0, max=1)
+
+
 @campaign.command("rehearse")
 @grouped
 def rehearse(
     place: Place,
     name: Name,
     workers: Annotated[int, typer.Option(help="Number of simulated workers.", min=1, max=100_000)] = 30,
-    careless: Annotated[float, typer.Option(help="Share of careless workers.", min=0, max=1)] = 0.2,
-    adversarial: Annotated[float, typer.Option(help="Share of adversarial workers.", min=0, max=1)] = 0.05,
+    careless: Annotated[float, _share_of("careless workers")] = 0.2,
+    adversarial: Annotated[float, _share_of("adversarial workers, who mostly say the opposite")] = 0.05,
+    bots: Annotated[float, _share_of("bots, which read nothing and answer at random at once")] = 0.05,
+    copiers: Annotated[float, _share_of("workers who copy the text, or answer every task alike")] = 0.03,
+    speeders: Annotated[float, _share_of("workers who hardly look")] = 0.03,
+    straight_liners: Annotated[float, _share_of("workers who give one answer throughout a task")] = 0.03,
+    colluders: Annotated[float, _share_of("workers who send the same answers in pairs")] = 0.05,
     abandon: Annotated[float, typer.Option(help="Share of tasks that are abandoned.", min=0, max=1)] = 0.05,
     seed: Annotated[int, typer.Option(help="Seed for all random draws.")] = 0,
     *,
     printing: Printing,
 ) -> None:
-    """Let simulated workers complete a campaign, to see how it would run. Use a copy of the study."""
+    """Let simulated workers complete a campaign, to see how it would run and whom it catches. Use a copy of the study.
+
+    Workers who fail the comprehension check get no task. All others are careful.
+    """
     from pyramidion.campaigns.rehearsal import rehearse_campaign
 
     output = printing.out
     desk = open_desk(place)
     with output.busy("Rehearsing"):
         done = rehearse_campaign(
-            desk, name, workers=workers, careless=careless, adversarial=adversarial, abandon=abandon, seed=seed
+            desk,
+            name,
+            workers=workers,
+            shares={
+                "bot": bots,
+                "copier": copiers,
+                "speeder": speeders,
+                "straight-liner": straight_liners,
+                "colluder": colluders,
+            },
+            careless=careless,
+            adversarial=adversarial,
+            abandon=abandon,
+            seed=seed,
         )
-    output.result({"submitted": done.submitted.total(), "workers": len(done.submitted), "abandoned": done.abandoned})
+    counts = {"submitted": done.submitted.total(), "workers": len(done.submitted), "abandoned": done.abandoned}
+    output.result({**counts, "gates": [asdict(gate) for gate in done.gates]})
     output.show(f"{done.submitted.total()} tasks by {len(done.submitted)} simulated workers, {done.abandoned} left.")
-    output.show(f"Next: pyramidion campaign status {plain(place)} {plain(name)}")
+    output.show(_gates_table(done.gates))
+    output.show("Check: failed, of those who came. Flags: of those who worked. Caught: failed or flagged, of all.")
+    output.show(f"Next: pyramidion campaign status {shown(place)} {plain(name)}")
 
 
-@campaign.command("forget-worker")
-def forget_worker(place: Place, worker: Worker, yes: Yes = False) -> None:
-    """Delete a person's ids and the link to their answers."""
-    ask(f"Forget {worker} permanently?", yes)
-    open_desk(place).workers.forget(worker)
-    Output().show(f"Forgot {plain(worker)}.")
+def _gates_table(gates: Sequence[GateReport]) -> TerminalTable:
+    """A row for each kind of worker, a column for each gate that caught anybody."""
+    from pyramidion.campaigns.monitor import Reason
+
+    reasons = [reason for reason in get_args(Reason) if any(gate.flagged.get(reason) for gate in gates)]
+    rows = [
+        (
+            gate.kind,
+            str(gate.came),
+            _percent(gate.failed_check, gate.came),
+            str(gate.worked),
+            *(_percent(gate.flagged.get(reason, 0), gate.worked) for reason in reasons),
+            _percent(gate.caught, gate.came),
+        )
+        for gate in gates
+    ]
+    return TerminalTable(("kind", "came", "check", "worked", *reasons, "caught"), rows)
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.0f}%" if whole else "-"

@@ -1,24 +1,38 @@
 """The `pyramidion` command.
 
-Exit codes: 0 success; 1 the data has errors; 2 the command was wrong (unknown name, missing file); 3 an optional part
-is not installed; 130 interrupted.
+Exit codes: 0 success; 1 the data has errors; 2 the command was wrong (unknown name, missing file, port in use); 3 an
+optional part is not installed; 4 something failed that nobody asked for (a full disk, a locked or lost database, a
+server whose processes keep ending, a mistake of ours); 130 interrupted with Ctrl-C. `serve` ends with 0 when it is told
+to stop by SIGTERM or SIGHUP.
 """
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
+import traceback
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
-from pyramidion.cli import analyze, annotate, auto, convert, decisions, doctor, judge, report, score, study
-from pyramidion.cli.options import Annotators, Compat, Printing, PyramidName, Reading, StudyPath, Weights, grouped
-from pyramidion.cli.output import Output, as_json, plain
-from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError
+from pyramidion.cli import analyze, annotate, auto, backup, convert, doctor, forgetting, judge, report, score, study
+from pyramidion.cli.options import (
+    AT_THE_END,
+    Annotators,
+    Compat,
+    Printing,
+    PyramidName,
+    Reading,
+    StudyPath,
+    Weights,
+    grouped,
+)
+from pyramidion.cli.output import Output, as_json, plain, without_passwords
+from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError, ServerFailedError
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -106,14 +120,17 @@ app.command("init")(study.init)
 app.command("import")(study.import_)
 app.command("account")(study.account)
 app.command("serve")(study.serve)
-app.add_typer(decisions.campaign, name="campaign")
+app.command("backup")(backup.backup)
+app.command("restore")(backup.restore_)
+app.command("verify")(backup.verify_)
+app.add_typer(forgetting.campaign, name="campaign")
 app.add_typer(annotate.annotate, name="annotate")
 app.add_typer(analyze.analyze, name="analyze")
 app.add_typer(auto.auto, name="auto")
 
 
 def _fail(problems: tuple[Problem, ...] | None, message: str, code: int, json: bool) -> int:
-    output = Output(json)
+    output, message = Output(json), without_passwords(message)
     if json:
         listed = as_json(problems or [Problem("", message)])
         output.result({"error": message.split("\n")[0], "problems": listed})
@@ -130,6 +147,28 @@ def _mistake(error: Any) -> str:
     return f"{said} (see {command} --help)" if (said := error.format_message()) else ""
 
 
+DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+
+
+def _code_of(error: OSError) -> int:
+    return 4 if error.errno in DISK_ERRORS else 2
+
+
+def _failed(error: Exception, json: bool) -> int:
+    """Say what went wrong, and return the exit code; a mistake of ours is shown with where it happened."""
+    if hasattr(error, "format_message"):  # a mistake in the options
+        return _fail(None, message, 2, json) if (message := _mistake(error)) else 2
+    if "sqlalchemy" in sys.modules:
+        from pyramidion.store.trouble import trouble_of
+
+        if trouble := trouble_of(error):
+            return _fail(None, f"{trouble.text}; nothing was changed by halves, so try again when it works", 4, json)
+    if isinstance(error, PyramidionError):
+        return _fail(None, str(error), 4 if isinstance(error, ServerFailedError) else 2, json)
+    sys.stderr.write(without_passwords("".join(traceback.format_exception(error))))
+    return 4
+
+
 def main() -> None:
     """Run the command; a user error becomes a message and an exit code, never a traceback."""
     json = "--json" in sys.argv
@@ -137,22 +176,19 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        code = app(standalone_mode=False) or 0
+        with AT_THE_END:
+            code = app(standalone_mode=False) or 0
     except InputError as error:
         code = _fail(error.problems, str(error), 1, json)
     except MissingExtraError as error:
         code = _fail(None, str(error), 3, json)
-    except PyramidionError as error:
-        code = _fail(None, str(error), 2, json)
     except BrokenPipeError:  # `| head` is no error
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         code = 0
     except OSError as error:
-        code = _fail(None, f"{error.filename or ''}: {error.strerror or error}".lstrip(": "), 2, json)
+        code = _fail(None, f"{error.filename or ''}: {error.strerror or error}".lstrip(": "), _code_of(error), json)
     except (KeyboardInterrupt, typer.Abort):
         code = 130
     except Exception as error:
-        if not hasattr(error, "format_message"):  # not a mistake in the options
-            raise
-        code = _fail(None, message, 2, json) if (message := _mistake(error)) else 2
+        code = _failed(error, json)
     sys.exit(code)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -29,11 +30,17 @@ def refuse_same(source: str, target: Path) -> None:
         raise UsageError(f"{target} is the study itself; choose another name for the result")
 
 
+AT_THE_END = ExitStack()
+"""What is closed when the command is done, however it ends."""
+
+
 def open_desk(place: str) -> CampaignDesk:
-    """Open the study database at a place; it is not created if it does not exist."""
+    """Open the study database at a place until the command is done; it is not created if it does not exist."""
     with needs_extra("Running campaigns", "server"):
         from pyramidion.campaigns.desk import CampaignDesk
-    return CampaignDesk.open(place)
+    desk = CampaignDesk.open(place)
+    AT_THE_END.callback(desk.database.close)
+    return desk
 
 
 StudyPath = Annotated[str, typer.Argument(metavar="STUDY", help="A study in any readable format.")]

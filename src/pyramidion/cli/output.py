@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -34,6 +35,24 @@ def _visible(character: str) -> str:
         return " " if character in "\t\r" else chr(0x2400 + code)
     # C1 controls and the marks that reorder text; joiners inside emoji are harmless
     return "\ufffd" if 0x7F <= code < 0xA0 or 0x202A <= code <= 0x202E or 0x2066 <= code <= 0x2069 else character
+
+
+_PASSWORDS = (
+    re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:/+[^\s:@/]*:)\S*(?=@)"),
+    re.compile(r"(\b\w*pass\w*=)[^\s&'\"]+", re.IGNORECASE),
+)
+
+
+def without_passwords(text: str) -> str:
+    """A message in which a URL may be quoted, without the password that may be in it."""
+    for pattern in _PASSWORDS:
+        text = pattern.sub(r"\1***", text)
+    return text
+
+
+def shown(place: str) -> str:
+    """Where a study is, for messages."""
+    return plain(without_passwords(place))
 
 
 def cell(text: str, style: str = "") -> Text:
@@ -82,7 +101,7 @@ class Output:
         ordered = sorted(group_alike(problems), key=lambda problem: problem.severity != "error")
         for problem in ordered[:most]:
             style = "red" if problem.severity == "error" else "yellow"
-            self.err.print(Text.assemble((f"{problem.severity}: ", style), plain(str(problem))))
+            self.err.print(Text.assemble((f"{problem.severity}: ", style), shown(str(problem))))
         if most is not None and len(ordered) > most:
             self.err.print(f"... and {len(ordered) - most} more (all with --json)")
 
@@ -97,7 +116,7 @@ class Output:
         if self.quiet or not sys.stderr.isatty():
             yield
             return
-        with self.err.status(plain(what)):
+        with self.err.status(shown(what)):
             yield
 
     def track(self, items: Iterable[T], what: str, total: int | None = None) -> Iterable[T]:

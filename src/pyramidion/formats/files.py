@@ -12,8 +12,10 @@ import os
 import re
 import shutil
 import tempfile
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 from urllib.parse import quote, unquote
@@ -163,7 +165,7 @@ def read_rows(path: Path, problems: Problems) -> Iterator[tuple[str, dict[str, s
         if row is not None and not any(cell.strip() for cell in row):
             continue
         if header is None and row is not None:
-            header = [name.strip() for name in row]
+            header = [plain_cell(name.strip()) for name in row]
             continue
         rows += 1
         if header is None or row is None:
@@ -183,27 +185,46 @@ def read_header(path: Path) -> list[str]:
         cells = next((row for _, row in read_cells(path, Problems()) if any(cell.strip() for cell in row)), [])
     except OSError:
         return []
-    return [name.strip() for name in cells]
+    return [plain_cell(name.strip()) for name in cells]
 
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA, _SEPARATORS = frozenset("=+-@\N{MINUS SIGN}"), frozenset("\t\r")
+LONGEST_NAME = 80
+_UNSEEN_CATEGORIES = {"Cc", "Cf", "Mn", "Me", "Zs", "Zl", "Zp"}
+_BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters by their category that show nothing: fillers of Hangul, and the empty Braille pattern."""
+
+
+def _is_formula(text: str) -> bool:
+    """Whether a spreadsheet might run a cell: its first character that shows is one of a formula, in any width.
+
+    What shows nothing (spaces, format characters, marks) and apostrophes before it are passed over, since programs
+    differ in what they strip.
+    """
+    for character in text:
+        if character in _SEPARATORS:
+            return True
+        if character == "'" or character in _BLANK_LETTERS or unicodedata.category(character) in _UNSEEN_CATEGORIES:
+            continue
+        return unicodedata.normalize("NFKC", character)[:1] in _FORMULA
+    return False
 
 
 def safe_cell(text: str) -> str:
-    """A cell no spreadsheet runs as a formula: an apostrophe goes before a dangerous first character."""
-    return f"'{text}" if text.lstrip("'").startswith(_FORMULA) else text
+    """A cell no spreadsheet runs as a formula: an apostrophe goes before a dangerous beginning."""
+    return f"'{text}" if _is_formula(text) else text
 
 
 def plain_cell(cell: str) -> str:
     """Undo ``safe_cell``."""
-    return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(_FORMULA) else cell
+    return cell[1:] if cell.startswith("'") and _is_formula(cell) else cell
 
 
 def write_rows(
     file: IO[str], header: Sequence[str], rows: Iterable[Sequence[str | float | None]], *, delimiter: str = ","
 ) -> None:
     """CSV with safe text cells; numbers stay numbers, None is an empty cell."""
-    file.write(delimiter.join(map(_quote, header)) + "\n")
+    file.write(delimiter.join(map(_to_cell, header)) + "\n")
     for row in rows:
         file.write(delimiter.join(_to_cell(cell) for cell in row) + "\n")
 
@@ -211,7 +232,15 @@ def write_rows(
 def _to_cell(cell: str | float | None) -> str:
     if cell is None:
         return ""
-    return _quote(safe_cell(cell)) if isinstance(cell, str) else repr(cell)
+    if not isinstance(cell, str):
+        return repr(cell)
+    return _name_cell(cell) if len(cell) <= LONGEST_NAME else _quote(safe_cell(cell))
+
+
+@lru_cache(maxsize=20_000)
+def _name_cell(text: str) -> str:
+    """The same ids come in row after row."""
+    return _quote(safe_cell(text))
 
 
 def _quote(text: str) -> str:

@@ -28,7 +28,7 @@ SUFFIXES = (*CSV, *LINES, *JSON, *PARQUET)
 MAX_JSON = 512 * 1024 * 1024
 """Largest .json file, which is read at once; JSON Lines have no such limit."""
 
-LONGEST_NAME = 80
+LONGEST_ID = 80
 """A document's name is shorter than its text."""
 
 Row = tuple[str, Mapping[str, Any]]
@@ -191,7 +191,7 @@ def is_number(cell: Any) -> bool:
 
 
 def is_name(cell: Any) -> bool:
-    return is_number(cell) or (isinstance(cell, str) and len(cell) <= LONGEST_NAME and "\n" not in cell)
+    return is_number(cell) or (isinstance(cell, str) and len(cell) <= LONGEST_ID and "\n" not in cell)
 
 
 def name_in(cell: Any, column: str) -> str:

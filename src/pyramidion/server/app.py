@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -12,7 +14,9 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
-from sqlalchemy.exc import DataError
+from sqlalchemy.exc import DataError, DBAPIError
+from sqlalchemy.exc import TimeoutError as NoConnectionError
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
@@ -22,10 +26,23 @@ from pyramidion.campaigns import BASE_URL, PLACE, TOKEN, WEBHOOK
 from pyramidion.campaigns.api import manager as manager_api
 from pyramidion.campaigns.api import worker as worker_api
 from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.campaigns.forgetting import DAY, forget_expired
 from pyramidion.errors import InputError, Problem, PyramidionError, UnknownError
-from pyramidion.server import pages
-from pyramidion.server.context import PAGES, Context
+from pyramidion.server import health, log_in, pages
+from pyramidion.server.context import PAGES, Context, render
 from pyramidion.server.security import HEADERS, Guard
+from pyramidion.store.database import Database
+from pyramidion.store.trouble import LostDatabaseError, trouble_of
+
+BUSY_SECONDS = 10.0
+"""Less than a page waits for a reply, so that it is told of a lock instead of hearing nothing."""
+RETRY_SECONDS = 5
+NOTHING_IS_LOST = (
+    "Nothing that you have sent is lost, and what you have not sent yet is kept in this browser. Please reload this "
+    "page in a few minutes."
+)
+
+_log = logging.getLogger("uvicorn.error")
 
 
 def create_app(place: str | Path, *, base_url: str = "", webhook_secret: str = "", api_token: str = "") -> FastAPI:
@@ -33,18 +50,20 @@ def create_app(place: str | Path, *, base_url: str = "", webhook_secret: str = "
     app = FastAPI(
         title="pyramidion", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json", lifespan=_warmed_up
     )
-    app.state.context = Context(
-        CampaignDesk.open(place),
+    ctx = app.state.context = Context(
+        CampaignDesk(Database.open(place, busy_seconds=BUSY_SECONDS)),
+        place=str(place),
         base_url=base_url,
         secure_cookies=base_url.startswith("https:"),
         webhook_secret=webhook_secret,
         api_token=api_token,
     )
     app.mount("/static", StaticFiles(directory=PAGES / "static"), name="static")
-    for router in (worker_api.router, manager_api.router, annotation.router, pages.router, annotation.pages):
+    apis = (worker_api.router, manager_api.router, log_in.router, annotation.router, health.router)
+    for router in (*apis, log_in.pages, pages.router, annotation.pages):
         app.include_router(router)
     _explain_errors(app)
-    app.add_middleware(Guard)
+    app.add_middleware(Guard, recognise=ctx.recognise)
     return app
 
 
@@ -53,7 +72,20 @@ async def _warmed_up(app: FastAPI) -> AsyncIterator[None]:
     ctx: Context = app.state.context
     if any(campaign.kind == "write" for campaign in ctx.desk.campaigns.all()):
         ctx.warm_up()
+    forgetting = asyncio.create_task(_forget_daily(ctx))
     yield
+    forgetting.cancel()
+    await run_in_threadpool(ctx.close)
+
+
+async def _forget_daily(ctx: Context) -> None:
+    """Erase what campaigns keep only for some days; whatever goes wrong must not end the server."""
+    while True:
+        try:
+            await run_in_threadpool(forget_expired, ctx.desk.database)
+        except Exception:
+            _log.exception("what is kept only for some days could not be erased; it is tried again tomorrow")
+        await asyncio.sleep(DAY)
 
 
 def from_environment() -> FastAPI:
@@ -67,10 +99,14 @@ def from_environment() -> FastAPI:
 
 
 def _error(
-    status: int, message: str, problems: Sequence[dict[str, Any]] = (), headers: Mapping[str, str] | None = None
+    status: int,
+    message: str,
+    problems: Sequence[dict[str, Any]] = (),
+    headers: Mapping[str, str] | None = None,
+    **more: str,
 ) -> Response:
     """The JSON of every error. Quoted input may contain lone surrogates, so everything beyond ASCII is escaped."""
-    content = json.dumps({"error": message, "problems": list(problems)})
+    content = json.dumps({"error": message, "problems": list(problems), **more})
     return Response(content, status, headers, media_type="application/json")
 
 
@@ -94,12 +130,28 @@ def _explain_errors(app: FastAPI) -> None:
     def cannot_be_stored(_: Request, _error_of_database: Exception) -> Response:
         return _error(422, "the request contains characters that cannot be stored")
 
+    def out_of_order(request: Request, error: Exception) -> Response:
+        """Not the fault of whoever asked: their page keeps what they did and asks again."""
+        trouble = trouble_of(error)
+        if trouble is None:
+            raise error
+        request.app.state.context.health.say(trouble, error)
+        headers = {"Retry-After": str(RETRY_SECONDS)}
+        if "text/html" in request.headers.get("accept", ""):
+            page = render("notice.html", 503, title="The server has a problem", text=NOTHING_IS_LOST)
+            page.headers.update(headers)
+            return page
+        return _error(503, f"the server has a problem: {trouble.text}", headers=headers, reason=trouble.reason)
+
     def broken(_: Request, _unexpected: Exception) -> Response:
         headers = {**HEADERS, "Cache-Control": "no-store"}  # made outside the middleware that adds these
         return _error(500, "something went wrong on the server; try again", headers=headers)
 
     handlers: dict[type[Exception], Callable[[Request, Exception], Response]] = {
         DataError: cannot_be_stored,  # PostgreSQL refuses the character 0
+        DBAPIError: out_of_order,
+        NoConnectionError: out_of_order,
+        LostDatabaseError: out_of_order,
         Exception: broken,
         InputError: bad_input,
         RefusedError: answer_with(422),

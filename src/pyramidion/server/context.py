@@ -6,18 +6,19 @@ import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import quote
 
 from fastapi import Depends, HTTPException, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, select_autoescape
 from starlette.concurrency import run_in_threadpool
 
+from pyramidion.annotation.blind import BlindDesks
 from pyramidion.annotation.desk import AnnotationDesk
 from pyramidion.annotation.suggestions import Suggester
 from pyramidion.campaigns.desk import CampaignDesk
@@ -26,15 +27,20 @@ from pyramidion.campaigns.platforms.prolific import Webhooks
 from pyramidion.campaigns.statements import live_checks
 from pyramidion.campaigns.workers import Worker
 from pyramidion.errors import InputError, PyramidionError
-from pyramidion.server.security import Throttle
-from pyramidion.store.accounts import Account, Accounts
+from pyramidion.server.health import Health
+from pyramidion.server.reader import Reader
+from pyramidion.server.security import Sender
+from pyramidion.store.accounts import Account, Accounts, is_session_token
 from pyramidion.store.database import Database
+from pyramidion.store.studies import REFRESH_SECONDS, KeptStudy
+from pyramidion.store.trouble import trouble_of
 from pyramidion.study import Campaign, Study
 
 WORKER_COOKIE, SESSION_COOKIE = "pyramidion_worker", "pyramidion_session"
 WORKER_SECONDS = 30 * 24 * 3600
-REFRESH_SECONDS = 1.0
 PAGES = Path(__file__).parent
+HASHES_AT_ONCE = 2
+"""Checking a password takes 64 MiB for some tens of milliseconds; strangers must not multiply that at will."""
 NOT_INVITED = "open your personal invitation link first"
 
 
@@ -48,6 +54,20 @@ def work_path(campaign: str) -> str:
 
 def render(name: str, status: int = 200, **values: Any) -> HTMLResponse:
     return HTMLResponse(_templates.get_template(name).render(**values), status)
+
+
+def set_cookie(
+    ctx: Context,
+    response: Response,
+    name: str,
+    value: str,
+    seconds: int,
+    site: Literal["lax", "strict"],
+    path: str = "/",
+) -> None:
+    response.set_cookie(
+        name, value, max_age=seconds, path=path, httponly=True, samesite=site, secure=ctx.secure_cookies
+    )
 
 
 # ----------------------------------------------------------------------
@@ -105,8 +125,10 @@ class Turns:
         try:
             with self._database.together():
                 return [_outcome(do, PyramidionError, HTTPException) for do in doings]
-        except Exception:  # nothing was kept: everybody on their own, so that one failure stays one
-            return [_outcome(do, Exception) for do in doings]
+        except Exception as error:
+            if trouble_of(error):  # the same for everybody, and waiting for it again would not help
+                return [error] * len(doings)
+            return [_outcome(do, Exception) for do in doings]  # nothing was kept: one failure stays one
 
 
 def _outcome(do: Callable[[], Any], *expected: type[Exception]) -> Any:
@@ -128,6 +150,7 @@ class Context:
         secure_cookies: bool = False,
         webhook_secret: str = "",
         api_token: str = "",
+        place: str = "",
     ) -> None:
         self.desk = desk
         self.base_url = base_url.rstrip("/")
@@ -135,15 +158,16 @@ class Context:
         self.accounts = Accounts(desk.database)
         self.secure_cookies = secure_cookies
         self.webhooks = Webhooks(webhook_secret) if webhook_secret else None
-        self.log_ins = Throttle()
+        self.log_ins = ThreadPoolExecutor(HASHES_AT_ONCE, "log-in")
         self.turns = Turns(desk.database)
+        self.health = Health(desk.database)
         self.annotations = AnnotationDesk(desk.database, self.study)
+        self._blind_desks = BlindDesks(desk.database, self.study)
         self.suggester = Suggester()
-        self._lock = threading.Lock()
-        self._study: Study | None = None
-        self._newest = -1
-        self._checked = 0.0
+        self._study = KeptStudy(desk.studies)
         self._campaigns: dict[str, tuple[float, Campaign]] = {}
+        self._blind = (float("-inf"), False)
+        self.reader = Reader(place or str(desk.database.path or ""), desk, self._study)
 
     @property
     def secret(self) -> bytes:
@@ -151,14 +175,7 @@ class Context:
 
     def study(self) -> Study:
         """The imported study. Units made while the server runs appear within a second."""
-        now = time.monotonic()
-        with self._lock:
-            if self._study is None or now - self._checked > REFRESH_SECONDS:
-                newest = self.desk.studies.newest()
-                if self._study is None or newest != self._newest:
-                    self._study = self.desk.studies.load()
-                self._newest, self._checked = newest, now
-            return self._study
+        return self._study.load()
 
     def campaign(self, name: str) -> Campaign:
         """A campaign as it was within the last second. The store, which reads the current state, decides who gets a
@@ -170,14 +187,43 @@ class Context:
             self._campaigns[name] = (now, campaign)
         return campaign
 
+    def is_blind(self) -> bool:
+        """Whether experts annotate blind, as it was set within the last second."""
+        now = time.monotonic()
+        if now - self._blind[0] > REFRESH_SECONDS:
+            self._blind = (now, self.desk.studies.is_blind())
+        return self._blind[1]
+
+    def is_blind_for(self, account: Account) -> bool:
+        return account.role == "expert" and self.is_blind()
+
+    def annotations_for(self, account: Account) -> AnnotationDesk:
+        """The desk of annotations as somebody sees it."""
+        return self._blind_desks.of(account.name) if self.is_blind_for(account) else self.annotations
+
+    def recognise(self, cookies: Mapping[str, str]) -> Sender:
+        """Who sends a request, by the signatures of its cookies alone."""
+        if is_session_token(self.secret, cookies.get(SESSION_COOKIE, "")):
+            return "staff"
+        try:
+            read_pass(self.secret, cookies.get(WORKER_COOKIE, ""), max_age=WORKER_SECONDS)
+        except InputError:
+            return "stranger"
+        return "worker"
+
+    def close(self) -> None:
+        """When the server stops: everything on disk, and no process or thread left."""
+        self.reader.close()
+        self.log_ins.shutdown(wait=False, cancel_futures=True)
+        self.desk.database.close()
+
     def warm_up(self) -> None:
         """Load, in the background, what checking statements needs: the first writer should not have to wait."""
         threading.Thread(target=live_checks, args=(["Words are stemmed when this is checked."],), daemon=True).start()
 
     def study_changed(self) -> None:
         """Call after changing the study: this process sees the change at once, others within a second."""
-        with self._lock:
-            self._checked = float("-inf")
+        self._study.check_again()
 
 
 async def context(request: Request) -> Context:
@@ -266,3 +312,21 @@ OwnPage = Annotated[Visit, Depends(visit_of_own_page)]
 Viewer = Annotated[Account, Depends(needs_role("manager", "expert", "viewer"))]
 Expert = Annotated[Account, Depends(needs_role("manager", "expert"))]
 Manager = Annotated[Account, Depends(needs_role("manager"))]
+
+
+def watcher(ctx: Ctx, account: Viewer) -> Account:
+    """For what names systems or shows results: not for experts who annotate blind."""
+    if ctx.is_blind_for(account):
+        raise HTTPException(403, "this study is blind for experts: they see only their own annotations")
+    return account
+
+
+def page_watcher(ctx: Ctx, account: LoggedIn) -> Account:
+    """The same for pages; experts who annotate blind come to their annotations instead."""
+    if ctx.is_blind_for(account):
+        raise HTTPException(303, "this study is blind for experts", {"Location": "/annotate"})
+    return account
+
+
+Watcher = Annotated[Account, Depends(watcher)]
+PageWatcher = Annotated[Account, Depends(page_watcher)]

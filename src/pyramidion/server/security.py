@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import time
-from collections import defaultdict, deque
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from typing import Literal
 
+from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY = 256 * 1024
 """The largest answer (8 statements, pasted texts, a comment) is far smaller."""
 MAX_IMPORT = 4 * 1024 * 1024
 """A .pan file, with its copy of the pyramid; the largest of DUC has a tenth of that."""
-TRIES, WINDOW_SECONDS = 8, 60.0
-"""How many times a password may be tried, and for how long these tries count."""
+MAX_WEBHOOK, MAX_FORM = 64 * 1024, 32 * 1024
+"""What anybody may send: a platform's message, which is signed, and the log-in form."""
+BODY_SECONDS = 60.0
+"""From the head of a request to the end of its body."""
 
 CSP = "; ".join(
     [
@@ -38,12 +43,19 @@ RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADER
 NOT_STORED, REVALIDATED = (b"cache-control", b"no-store"), (b"cache-control", b"no-cache")
 OURS = {name for name, _ in [*RAW_HEADERS, NOT_STORED]}
 
+Sender = Literal["staff", "worker", "stranger"]
+"""Who a request comes from, as far as signatures tell; whether a session still holds is for its handler to say."""
+
 
 class Guard:
-    """ASGI middleware: security headers on everything, no caching of what is personal, bounded bodies."""
+    """ASGI middleware: security headers on everything, no caching of what is personal, bounded bodies.
 
-    def __init__(self, app: ASGIApp) -> None:
+    Whether a body is read is decided by the head of the request alone: a stranger's is refused unread.
+    """
+
+    def __init__(self, app: ASGIApp, recognise: Callable[[Mapping[str, str]], Sender]) -> None:
         self.app = app
+        self._recognise = recognise
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -59,27 +71,62 @@ class Guard:
 
         sent = dict(scope["headers"])
         declared = sent.get(b"content-length", b"0")
-        most = MAX_IMPORT if scope["path"].startswith("/api/annotate/") else MAX_BODY
-        if not declared.isdigit() or int(declared) > most:
-            await _refuse(guarded_send)
-        elif b"transfer-encoding" not in sent:
+        if declared.strip(b"0") == b"" and b"transfer-encoding" not in sent:
             await self.app(scope, receive, guarded_send)
-        elif (body := await _read(receive, most)) is None:
-            await _refuse(guarded_send)
+            return
+        most = self._most(scope)
+        if not most:
+            await _refuse(guarded_send, 401, "log in, or open your personal invitation link first")
+        elif not declared.isdigit() or int(declared) > most:
+            await _refuse(guarded_send, 413, "the request is too large")
         else:
-            await self.app(scope, _replay(body, receive), guarded_send)
+            await self._with_body(scope, receive, guarded_send, most)
+
+    def _most(self, scope: Scope) -> int:
+        """The largest body that is read, in bytes; 0 if none is."""
+        path = scope["path"]
+        if path == "/login":
+            return MAX_FORM
+        if path.startswith("/webhooks/"):
+            return MAX_WEBHOOK
+        cookies = [value for name, value in scope["headers"] if name == b"cookie"]
+        sender = self._recognise(cookie_parser(b"; ".join(cookies).decode("latin-1")))
+        if sender == "staff":
+            return MAX_IMPORT if path.startswith("/api/annotate/") else MAX_BODY
+        return MAX_BODY if sender == "worker" else 0
+
+    async def _with_body(self, scope: Scope, receive: Receive, send: Send, most: int) -> None:
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                body = await _read(receive, most)
+        except TimeoutError:
+            await _refuse(send, 408, "the request took too long to arrive", close=True)
+        except _GoneError:
+            return
+        else:
+            if body is None:
+                await _refuse(send, 413, "the request is too large")
+            else:
+                await self.app(scope, _replay(body, receive), send)
+
+
+class _GoneError(Exception):
+    """The client has left."""
 
 
 async def _read(receive: Receive, most: int) -> bytes | None:
-    """A body without a declared length, counted as it comes; None where it is too large or never ends."""
-    body, more = b"", True
+    """A whole body, counted as it comes, for its declared length may be missing; None where it is too large."""
+    parts, size, more = [], 0, True
     while more:
         message = await receive()
-        body += message.get("body", b"")
-        if message["type"] == "http.disconnect" or len(body) > most:
+        if message["type"] == "http.disconnect":
+            raise _GoneError
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > most:
             return None
         more = message.get("more_body", False)
-    return body
+    return b"".join(parts)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
@@ -91,28 +138,13 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     return replay
 
 
-async def _refuse(send: Send) -> None:
-    body = b'{"error": "the request is too large", "problems": []}'
+async def _refuse(send: Send, status: int, why: str, *, close: bool = False) -> None:
+    body = json.dumps({"error": why, "problems": []}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": 413, "headers": headers})
+    if close:
+        headers.append((b"connection", b"close"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
-
-
-class Throttle:
-    """At most a given number of tries per key and time window: slows down password guessing on one process."""
-
-    def __init__(self) -> None:
-        self._seen: dict[str, deque[float]] = defaultdict(deque)
-
-    def allows(self, key: str) -> bool:
-        now = time.monotonic()
-        if len(self._seen) > 10_000:  # an attacker must not fill the memory with keys
-            self._seen.clear()
-        seen = self._seen[key]
-        while seen and seen[0] < now - WINDOW_SECONDS:
-            seen.popleft()
-        seen.append(now)
-        return len(seen) <= TRIES
 
 
 def safe_path(target: str) -> str:

@@ -1,6 +1,7 @@
 """One interface to two databases. SQLite: WAL, synchronous=FULL, immediate transactions. PostgreSQL: row locks.
 
-Either way a write is acknowledged only after it is on disk, and several processes may use the same database.
+Either way a write is acknowledged only after it is on disk, and several processes may use the same database. SQLite
+puts it into the file beside the database first (-wal); whoever closes the database moves everything into the one file.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +28,16 @@ from sqlalchemy import (
     event,
     insert,
     inspect,
-    make_url,
     select,
     text,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import ArgumentError, DatabaseError
+from sqlalchemy.exc import DatabaseError, OperationalError
 
-from pyramidion.errors import PyramidionError, UsageError
+from pyramidion.errors import Problem, PyramidionError, UsageError, needs_extra
 from pyramidion.store import schema
+from pyramidion.store.places import SqliteFile, is_read_only, read_place, shown_place, without_secrets
+from pyramidion.store.trouble import LostDatabaseError
 
 # ----------------------------------------------------------------------
 # Named steps that bring a database up to date, each recorded in the same transaction that takes it.
@@ -165,6 +167,8 @@ def migrate(connection: Connection) -> None:
 
 
 BUSY_SECONDS = 30
+CLOSE_TRIES, CLOSE_PAUSE = 20, 0.1
+"""How often, and every how many seconds, closing looks whether others are done with the file beside the database."""
 THREADS = 40
 """Threads of a server process; each has an open connection, because opening one costs more than using it."""
 POSTGRES_CONNECTIONS = 10
@@ -176,13 +180,18 @@ class BrokenBatchError(PyramidionError):
 
 
 class Database:
-    """An open study database. Use ``create`` once, ``open`` afterwards."""
+    """An open study database. Use ``create`` once, ``open`` afterwards.
 
-    def __init__(self, engine: Engine) -> None:
+    ``shown`` is where it is, as people may see it: without a password.
+    """
+
+    def __init__(self, engine: Engine, place: str | Path) -> None:
         self.engine = engine
+        self.shown = shown_place(place)
         self.sqlite = engine.dialect.name == "sqlite"
         self._turn = threading.RLock()
         self._together = threading.local()
+        self._file = SqliteFile(self.path) if self.path else None
         with self.read() as connection:
             rows = connection.execute(select(schema.meta.c.key, schema.meta.c.value)).all()
         self.meta: dict[str, str] = {row.key: row.value for row in rows}
@@ -190,36 +199,69 @@ class Database:
     @classmethod
     def create(cls, place: str | Path, *, title: str = "") -> Database:
         """Create a study database with its own secret."""
+        with cls.filling(place) as connection:
+            values = {"title": title, "secret": secrets.token_hex(32)}
+            connection.execute(insert(schema.meta), [{"key": k, "value": v} for k, v in values.items()])
+        return cls.open(place)
+
+    @staticmethod
+    @contextmanager
+    def filling(place: str | Path, *, first: Callable[[Connection], object] | None = None) -> Iterator[Connection]:
+        """A transaction on a new database, with all tables and nothing in them; whoever fills it adds the secret.
+
+        ``first`` is done before, in the same transaction, to make room.
+        """
         if "://" not in str(place):
             path = Path(place)
             if path.exists():
                 raise UsageError(f"{path} already exists")
             path.parent.mkdir(parents=True, exist_ok=True)
-        engine = _engine(place)
-        with _transaction(engine, write=True) as connection:
-            if inspect(connection).has_table("meta"):
-                raise UsageError(f"{_shown(place)} already contains a study")
-            migrate(connection)
-            values = {"title": title, "secret": secrets.token_hex(32)}
-            connection.execute(insert(schema.meta), [{"key": k, "value": v} for k, v in values.items()])
-        return cls(engine)
+        engine = _engine(place, new=True)
+        try:
+            with _transaction(engine, write=True) as connection:
+                if first is not None:
+                    first(connection)
+                if inspect(connection).has_table("meta"):
+                    raise UsageError(f"{shown_place(place)} already contains a study")
+                migrate(connection)
+                yield connection
+        finally:
+            engine.dispose()
 
     @classmethod
-    def open(cls, place: str | Path) -> Database:
-        """Open a study database and bring its tables up to date."""
+    def open(cls, place: str | Path, *, busy_seconds: float | None = None) -> Database:
+        """Open a study database and bring its tables up to date. A lock of SQLite is waited for so long."""
         path = Path(place)
         if "://" not in str(place) and not (path.is_file() and path.stat().st_size):  # SQLite would make one there
             raise UsageError(f"{place} is not a study database; create one with: pyramidion init {place}")
-        engine = _engine(place)
+        engine = _engine(place, busy_seconds)
         with _transaction(engine, write=True) as connection:
             if not inspect(connection).has_table("meta"):
-                raise UsageError(f"{_shown(place)} contains no study; create one with: pyramidion init")
+                raise UsageError(f"{shown_place(place)} contains no study; create one with: pyramidion init")
             migrate(connection)
-        return cls(engine)
+        return cls(engine, place)
+
+    @property
+    def path(self) -> Path | None:
+        """The file of a SQLite database."""
+        return Path(self.engine.url.database) if self.sqlite and self.engine.url.database else None
 
     @property
     def secret(self) -> bytes:
         return bytes.fromhex(self.meta["secret"])
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """A transaction that reads: all its queries see the database as it is at the first one, whatever others write
+        meanwhile."""
+        if self.sqlite:  # where every transaction is like that
+            with _transaction(self.engine, write=False) as connection:
+                yield connection
+            return
+        with self.engine.connect().execution_options(
+            isolation_level="REPEATABLE READ", postgresql_readonly=True
+        ) as connection:
+            yield connection
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -252,6 +294,8 @@ class Database:
             return
         with self._turn if self.sqlite else nullcontext(), _transaction(self.engine, write=True) as connection:
             yield connection
+            if self._file is not None:
+                self._file.check()
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -275,8 +319,50 @@ class Database:
         """The connection of the writes that this thread does together."""
         return getattr(self._together, "connection", None)
 
-    def close(self) -> None:
+    def close(self) -> bool:
+        """End all connections. On SQLite everything is in the one file afterwards, unless somebody else still uses it:
+        then False, and whoever closes it last does that."""
+        whole = self.checkpoint()
         self.engine.dispose()
+        return whole
+
+    def checkpoint(self) -> bool:
+        """SQLite: move everything from the file beside the database into it; False where others are still reading.
+
+        A disk that is full or read-only is no error here: nothing is lost, it stays where it is.
+        """
+        beside = Path(f"{self.engine.url.database}-wal")
+        for pause in [0.0] + CLOSE_TRIES * [CLOSE_PAUSE]:
+            if not self.sqlite or not beside.exists() or not beside.stat().st_size:
+                return True
+            time.sleep(pause)
+            with suppress(OperationalError, LostDatabaseError), self._turn, self.engine.connect() as connection:
+                connection.detach()  # closed afterwards, since it waits less than others do:
+                connection.exec_driver_sql("PRAGMA busy_timeout = 50")  # nobody can write while it waits for readers
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").all()
+        return not beside.exists() or not beside.stat().st_size
+
+    def scrub(self) -> Problem | None:
+        """Remove what deleted and changed rows have left in the files; a Problem says what prevented it.
+
+        SQLite overwrites rows that are deleted, but copies of them may be in unused parts of other pages.
+        """
+        try:
+            if self.sqlite:
+                with self._turn, self.engine.connect() as connection:
+                    connection.exec_driver_sql("VACUUM")
+            else:
+                self._rewrite_tables()
+        except DatabaseError as error:
+            return Problem(self.shown, f"could not be rewritten: {str(error.orig).splitlines()[0]}")
+        return None if self.checkpoint() else Problem(f"{self.shown}-wal", "another process still reads from it")
+
+    def _rewrite_tables(self) -> None:
+        with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.detach()  # so that nobody else gets its setting
+            connection.exec_driver_sql(f"SET lock_timeout = '{BUSY_SECONDS}s'")
+            for table in schema.metadata.sorted_tables:
+                connection.exec_driver_sql(f"VACUUM (FULL) {table.name}")
 
 
 def insert_if_new(connection: Connection, table: Table, **row: Any) -> bool:
@@ -285,37 +371,28 @@ def insert_if_new(connection: Connection, table: Table, **row: Any) -> bool:
     return connection.execute(dialect.insert(table).values(**row).on_conflict_do_nothing()).rowcount > 0
 
 
-def _shown(place: str | Path) -> str:
-    return make_url(str(place)).render_as_string() if "://" in str(place) else str(place)
-
-
-def _engine(place: str | Path) -> Engine:
-    text = str(place)
-    if "://" not in text:
-        text = f"sqlite:///{Path(text).absolute()}"
-    text = text.replace("postgres://", "postgresql://", 1)
-    try:
-        url = make_url(text)
-    except ArgumentError:
-        raise UsageError(f"{text} is not a database URL") from None
-    if url.drivername == "postgresql":
-        url = url.set(drivername="postgresql+psycopg")
+def _engine(place: str | Path, busy_seconds: float | None = None, *, new: bool = False) -> Engine:
+    url = read_place(place)
     if url.get_backend_name() == "sqlite":
-        arguments = {"timeout": BUSY_SECONDS, "check_same_thread": False}
-        engine = create_engine(url, pool_size=THREADS, max_overflow=THREADS, connect_args=arguments)
+        file = SqliteFile(Path(url.database or ""), BUSY_SECONDS if busy_seconds is None else busy_seconds, new=new)
+        engine = create_engine(url, pool_size=THREADS, max_overflow=THREADS, creator=file.connect, hide_parameters=True)
         event.listen(engine, "connect", _prepare_sqlite)
     else:
-        engine = create_engine(url, pool_size=POSTGRES_CONNECTIONS, max_overflow=0, pool_pre_ping=True)
+        with needs_extra("A study database on PostgreSQL", "postgres"):
+            engine = create_engine(
+                url, pool_size=POSTGRES_CONNECTIONS, max_overflow=0, pool_pre_ping=True, hide_parameters=True
+            )
     try:
         engine.connect().close()
     except DatabaseError as error:
-        raise UsageError(f"{_shown(place)} cannot be opened: {str(error.orig).splitlines()[0]}") from None
+        why = "it is read-only" if is_read_only(url) else without_secrets(str(error.orig).splitlines()[0], url)
+        raise UsageError(f"{shown_place(place)} cannot be opened: {why}") from None
     return engine
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # transactions are begun by us, below, not guessed by the driver
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 

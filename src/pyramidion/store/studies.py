@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import delete, func, insert, select, text
+from sqlalchemy import delete, func, insert, select, text, update
 
+from pyramidion.errors import Problem
 from pyramidion.store import schema
-from pyramidion.store.database import Database
+from pyramidion.store.database import Database, insert_if_new
 from pyramidion.study import Study
 from pyramidion.study.records import Collector, to_records
 
 BATCH = 5_000
+REFRESH_SECONDS = 1.0
+BLIND = "blind"
+
+
+MAX_ID, MAX_UNIT_ID = 200, 2000
+"""The longest ids that a database takes, in characters. They are in indexes and addresses of pages; a unit's id may be
+its whole text."""
+
+
+def long_ids(study: Study) -> Iterator[Problem]:
+    """Ids that are too long for a database and its pages."""
+    named = {
+        "topic": (topic.id for topic in study.topics),
+        "system": (summary.system for summary in study.summaries),
+        "pyramid": (pyramid.name for pyramid in study.pyramids),
+        "judge": (judge.id for judge in study.judges),
+        "aspect": (aspect.id for aspect in study.aspects),
+        "task": (task.id for task in study.tasks),
+    }
+    units = (unit.id for pyramid in study.pyramids for unit in pyramid.units)
+    limits = [*((noun, ids, MAX_ID) for noun, ids in named.items()), ("unit", units, MAX_UNIT_ID)]
+    for noun, ids, most in limits:
+        for id in sorted({id for id in ids if len(id) > most}):
+            what = f"the id has {len(id)} characters; a study database takes at most {most}. Shorten it in the files"
+            yield Problem(f"{noun} {id[:40]!r}...", what)
 
 
 class Studies:
@@ -32,9 +59,11 @@ class Studies:
         return collector.study()
 
     def newest(self) -> int:
-        """The id of the record added last, or 0: it tells whether anything was added since."""
-        row = self._database.first(select(func.max(schema.records.c.id)), {})
-        return (row[0] if row else None) or 0
+        """A number that grows whenever records are added, and when forgetting somebody changes them; 0 at first."""
+        added = select(func.coalesce(func.max(schema.records.c.id), 0)).scalar_subquery()
+        forgotten = select(func.count()).select_from(schema.forgotten).scalar_subquery()
+        row = self._database.first(select(added + forgotten), {})
+        return int(row[0]) if row else 0
 
     def add(self, study: Study) -> int:
         """Append everything in a study; the caller has checked that it fits what is there. One transaction."""
@@ -47,6 +76,17 @@ class Studies:
                 )
                 count += len(batch)
         return count
+
+    def is_blind(self) -> bool:
+        """Whether experts annotate without knowing systems and each other's work."""
+        row = self._database.first(select(schema.meta.c.value).filter_by(key=BLIND), {})
+        return row is not None and row[0] == "on"
+
+    def set_blind(self, blind: bool) -> None:
+        value = "on" if blind else "off"
+        with self._database.write() as connection:
+            insert_if_new(connection, schema.meta, key=BLIND, value=value)
+            connection.execute(update(schema.meta).filter_by(key=BLIND).values(value=value))
 
     @contextmanager
     def changing(self) -> Iterator[None]:
@@ -69,6 +109,32 @@ class Studies:
             self.add(study)
             for first in range(0, len(old), BATCH):
                 connection.execute(delete(schema.records).where(r.id.in_(old[first : first + BATCH])))
+
+
+class KeptStudy:
+    """A study kept in memory while it does not change. What is added elsewhere appears within a second."""
+
+    def __init__(self, studies: Studies) -> None:
+        self._studies = studies
+        self._lock = threading.Lock()
+        self._study: Study | None = None
+        self._newest = -1
+        self._checked = float("-inf")
+
+    def load(self) -> Study:
+        now = time.monotonic()
+        with self._lock:
+            if self._study is None or now - self._checked > REFRESH_SECONDS:
+                newest = self._studies.newest()
+                if self._study is None or newest != self._newest:
+                    self._study = self._studies.load()
+                self._newest, self._checked = newest, now
+            return self._study
+
+    def check_again(self) -> None:
+        """Call after changing the study: then the change is seen at once."""
+        with self._lock:
+            self._checked = float("-inf")
 
 
 def _batches(records: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:

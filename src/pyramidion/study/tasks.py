@@ -61,8 +61,14 @@ class Settings:
     lease_minutes: float = field(default=60.0, metadata={"help": "How long a task is reserved for a worker."})
     min_seconds: float = field(default=25.0, metadata={"help": "Work done faster than this is flagged."})
     min_agreement: float = field(default=0.5, metadata={"help": "Workers who agree less with others are flagged."})
-    gold_rate: float = field(default=0.0, metadata={"help": "Share of tasks with an extra unit whose answer is known."})
-    check: bool = field(default=True, metadata={"help": "Ask comprehension questions first (two tries)."})
+    gold_rate: float = field(
+        default=0.0,
+        metadata={
+            "help": "Share of tasks with a known answer. judge: above 0, every task has one more unit, whose answer is "
+            "known, so that none stands out."
+        },
+    )
+    check: bool = field(default=True, metadata={"help": "Ask four comprehension questions first (two tries)."})
     show_progress: bool = field(default=True, metadata={"help": "Show workers how much they have done."})
     separate_writers: bool = field(
         default=True, metadata={"help": "Workers do not judge units of a topic they wrote units for."}
@@ -73,6 +79,9 @@ class Settings:
     most_per_worker: int = field(default=0, metadata={"help": "Maximum number of tasks per worker; 0 means no limit."})
     completion_url: str = field(default="", metadata={"help": "Where workers go when nothing is left to do."})
     completion_code: str = field(default="", metadata={"help": "Prolific's completion code."})
+    code_after: int = field(
+        default=1, metadata={"help": "Answers a worker must submit to get the completion code or URL; 0 means none."}
+    )
     early_code: str = field(default="", metadata={"help": "Prolific's completion code for those who stop early."})
     platform: str = field(default="local", metadata={"help": "local, prolific, connect or simulated."})
     platform_study: str = field(default="", metadata={"help": "The id of this study on the platform."})
@@ -82,6 +91,13 @@ class Settings:
     entry_parameters: str = field(
         default="participantId,assignmentId,projectId",
         metadata={"help": "connect: the link's parameter names for the person, the session and the study."},
+    )
+    keep_days: int = field(
+        default=0,
+        metadata={
+            "help": "Days after the last activity until workers' platform ids, sessions, drafts and comments are "
+            "erased; 0 keeps them."
+        },
     )
     seed: int = field(default=0, metadata={"help": "Seed for sampling and shuffling."})
 

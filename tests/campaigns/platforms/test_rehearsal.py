@@ -13,9 +13,10 @@ import pytest
 
 import pyramidion as pyr
 from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.campaigns.monitor import Reason
 from pyramidion.campaigns.plan import plan
-from pyramidion.campaigns.platforms.simulated import SimulatedWorker, crowd
-from pyramidion.campaigns.rehearsal import InProcess, rehearse
+from pyramidion.campaigns.rehearsal import InProcess, rehearse, rehearse_campaign
+from pyramidion.campaigns.simulated_workers import SimulatedWorker, WorkerKind, answer, crowd
 from pyramidion.campaigns.tables import Campaigns
 from pyramidion.campaigns.tasks import Answer, check_answer
 from pyramidion.store.database import Database
@@ -56,6 +57,9 @@ class Memory:
 
     def of(self, task: int, *states: str) -> list[Held]:
         return [h for h in self.held if h.task == task and h.state in (states or ("leased", "submitted"))]
+
+    def truth(self, _assignment: int, /) -> dict[str, float]:
+        return {}
 
     def submit(self, worker: str, assignment: int, key: str, answer: dict[str, Any], /) -> None:
         held = self.held[assignment]
@@ -150,6 +154,85 @@ def test_a_campaign_from_writing_to_scores(desk: CampaignDesk) -> None:
     assert len(counted) == 4
     scores = pyr.score(desk.study(), "lite").per_system("lite")
     assert set(scores) == set(systems)
+
+
+# -- who is caught, and who is hurt --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def judging(tmp_path: Path, example: pyr.Study) -> Iterator[CampaignDesk]:
+    opened = CampaignDesk(Database.create(tmp_path / "judging.db"))
+    opened.import_study(example)
+    settings = Settings.for_kind("judge", workers=20, gold_rate=1.0)
+    opened.start(plan(opened.studies.load(), "judge", "judge", settings))
+    yield opened
+    opened.database.close()
+
+
+def test_the_check_stops_bots_and_lets_readers_in(judging: CampaignDesk) -> None:
+    done = rehearse_campaign(judging, "judge", workers=100, shares={"bot": 0.5}, careless=0, adversarial=0, seed=1)
+    careful, bots = done.gates
+    assert (careful.kind, bots.kind, careful.came, bots.came) == ("careful", "bot", 50, 50)
+    assert bots.failed_check >= 45  # each passes with a chance of 0.8%
+    assert careful.failed_check <= 5
+    assert (careful.worked, bots.worked) == (50 - careful.failed_check, 50 - bots.failed_check)
+    assert sum(done.submitted.values()) == judging.campaigns.progress("judge")["submitted"]
+    assert careful.caught <= 8
+    # The check that the server asks counts their tries: nobody who failed gets another one.
+    again = rehearse_campaign(judging, "judge", workers=100, shares={"bot": 0.5}, careless=0, adversarial=0, seed=1)
+    assert [gate.failed_check for gate in again.gates] == [careful.failed_check, bots.failed_check]
+
+
+def test_every_kind_of_cheat_has_a_gate(tmp_path: Path, example: pyr.Study) -> None:
+    """Without the comprehension check, so that everybody works: what flags them is what they do."""
+    desk = CampaignDesk(Database.create(tmp_path / "study.db"))
+    desk.import_study(example)
+    settings = Settings.for_kind("judge", workers=20, gold_rate=1.0, check=False)
+    desk.start(plan(desk.studies.load(), "judge", "judge", settings))
+    shares: dict[WorkerKind, float] = {
+        "bot": 0.1,
+        "copier": 0.1,
+        "speeder": 0.1,
+        "straight-liner": 0.1,
+        "colluder": 0.1,
+    }
+    done = rehearse_campaign(desk, "judge", workers=60, shares=shares, careless=0, adversarial=0, seed=2)
+    desk.database.close()
+    gates = {gate.kind: gate for gate in done.gates}
+    assert {kind: gate.came for kind, gate in gates.items()} == {"careful": 30, **dict.fromkeys(shares, 6)}
+    assert all(gate.worked == gate.came and gate.failed_check == 0 for gate in gates.values())
+    expected: dict[WorkerKind, Reason] = {
+        "bot": "too fast",
+        "copier": "repeated answers",
+        "speeder": "too fast",
+        "straight-liner": "uniform answers",
+    }
+    assert {kind: gates[kind].flagged[reason] for kind, reason in expected.items()} == dict.fromkeys(expected, 6)
+    assert gates["colluder"].flagged["same as another"] in {4, 6}, (
+        "pairs who are right most of the time need more tasks"
+    )
+    assert gates["careful"].caught <= 2
+    assert not gates["careful"].flagged.keys() & {"too fast", "repeated answers", "uniform answers", "same as another"}
+
+
+def test_copiers_and_pairs_are_found_in_writing(desk: CampaignDesk) -> None:
+    settings = Settings.for_kind("write", workers=8, check=False)
+    desk.start(plan(desk.studies.load(), "write", "write", settings))
+    shares: dict[WorkerKind, float] = {"copier": 0.1, "colluder": 0.1}
+    done = rehearse_campaign(desk, "write", workers=40, shares=shares, careless=0, adversarial=0, seed=3)
+    gates = {gate.kind: gate for gate in done.gates}
+    assert gates["copier"].flagged["copied"] == gates["copier"].worked == 4
+    assert gates["colluder"].flagged["same as another"] == gates["colluder"].worked == 4
+    assert gates["careful"].caught == 0
+
+
+def test_colluders_come_in_pairs_and_send_the_same() -> None:
+    people = crowd(20, rng(4), shares={"colluder": 0.2}, careless=0, adversarial=0)
+    pairs = Counter(person.pair for person in people if person.kind == "colluder")
+    assert sorted(pairs.values()) == [2, 2]
+    page = judging_pages(1)[0]
+    [first, second] = [person for person in people if person.pair == next(iter(pairs))]
+    assert answer(first, page, None, rng(1)) == answer(second, page, None, rng(2))
 
 
 def run(desk: CampaignDesk, campaign: str, people: list[SimulatedWorker]) -> None:

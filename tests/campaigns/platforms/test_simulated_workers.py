@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pyramidion as pyr
+from pyramidion.campaigns.checks import draw_check
 from pyramidion.campaigns.plan import plan
-from pyramidion.campaigns.platforms.simulated import SimulatedWorker, answer, crowd
+from pyramidion.campaigns.simulated_workers import WORKER_KINDS, SimulatedWorker, answer, crowd
 from pyramidion.campaigns.statements import check_statement
 from pyramidion.campaigns.tasks import AttentionCheck, check_answer, task_page, to_object
 from pyramidion.study import Campaign, Settings, Task
@@ -100,7 +101,7 @@ def test_gold_units_are_answered_rightly_by_the_careful(example: pyr.Study) -> N
         known = planned.gold.get(task.id)
         if isinstance(known, AttentionCheck):
             page = task_page(example, planned.campaign, task, known)
-            right.append(answer(CAREFUL, page, None, rng())["units"]["attention-check"] == known.value)
+            right.append(list(answer(CAREFUL, page, None, rng())["units"].values())[known.position] == known.value)
     assert len(right) == 48
     assert np.mean(right) > 0.95
 
@@ -188,6 +189,7 @@ people = st.builds(
     accuracy=st.floats(0, 1),
     bias=st.floats(-1, 1),
     laziness=st.floats(0, 1),
+    kind=st.sampled_from(WORKER_KINDS),
 )
 
 
@@ -265,10 +267,25 @@ def test_the_same_seed_gives_the_same_crowd() -> None:
     assert crowd(20, rng(8)) != crowd(20, rng(9))
 
 
-@given(count=st.integers(0, 40), careless=st.floats(0, 1), rest=st.floats(0, 1))
-def test_any_shares_make_a_whole_crowd(count: int, careless: float, rest: float) -> None:
-    people = crowd(count, rng(), careless=careless, adversarial=(1 - careless) * rest)
+@given(count=st.integers(0, 40), weights=st.lists(st.floats(0, 1), min_size=8, max_size=8))
+def test_any_shares_make_a_whole_crowd(count: int, weights: list[float]) -> None:
+    total = max(1.0, sum(weights))
+    shares = {kind: weight / total for kind, weight in zip(WORKER_KINDS, weights, strict=True) if kind != "careful"}
+    rest = {"careless": shares.pop("careless"), "adversarial": shares.pop("adversarial")}
+    people = crowd(count, rng(), shares=shares, **rest)
     assert len(people) == count
+    assert all(worker.pair for worker in people if worker.kind == "colluder")
+
+
+def test_people_know_as_much_of_the_instructions_as_they_have_read() -> None:
+    check = draw_check(b"a secret of sixteen bytes", Campaign("c", "judge", Settings()), "w", 0)
+    draws = rng(3)
+    for reading, expected in ((1.0, 1.0), (0.0, 0.25), (0.6, 0.7)):
+        worker = SimulatedWorker("w", reading=reading)
+        given = [worker.answer_check(check, draws) for _ in range(500)]
+        right = [answers[q.id] == str(q.right) for answers in given for q in check.questions]
+        assert sum(right) / len(right) == pytest.approx(expected, abs=0.05)
+        assert {value for answers in given for value in answers.values()} <= {"1", "2", "3", "4"}
 
 
 @pytest.mark.parametrize(

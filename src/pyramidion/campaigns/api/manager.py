@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException, Path, Query
+from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from pyramidion.campaigns.decisions import Standing
 from pyramidion.campaigns.management import (
     AnswerChoice,
     WorkerChoice,
@@ -21,20 +19,16 @@ from pyramidion.campaigns.management import (
     invite_people,
     names_of,
 )
-from pyramidion.campaigns.monitor import overview
 from pyramidion.campaigns.plan import plan
-from pyramidion.campaigns.statements import CROWD
+from pyramidion.campaigns.reading import read_overview, read_scores, write_answers
 from pyramidion.campaigns.sync import platform_of
-from pyramidion.campaigns.tasks import to_object
 from pyramidion.errors import UsageError
-from pyramidion.scoring.methods import score
-from pyramidion.server.context import Ctx, Manager, Viewer
+from pyramidion.server.context import Ctx, Manager, Watcher
 from pyramidion.study import Settings
 from pyramidion.study.tasks import KINDS, CampaignState, TaskKind
 
 router = APIRouter(prefix="/api/manage", tags=["manage"])
 MOST_INVITATIONS = 1000
-DECISIONS_SHOWN = 500
 Reason = Annotated[str, Field(min_length=1, max_length=2000)]
 
 
@@ -85,10 +79,11 @@ class ApprovalRequest(BaseModel):
 
 
 @router.get("")
-def study_overview(ctx: Ctx, _: Viewer) -> dict[str, Any]:
+def study_overview(ctx: Ctx, _: Watcher) -> dict[str, Any]:
     study, campaigns = ctx.study(), ctx.desk.campaigns
     return {
         "title": study.title,
+        "blind": ctx.is_blind(),
         "counts": study.counts(),
         "topics": [{"id": topic.id, "title": topic.title} for topic in study.topics],
         "systems": list(study.systems),
@@ -131,26 +126,13 @@ def plan_campaign(body: PlanRequest, ctx: Ctx, _: Manager) -> dict[str, Any]:
     }
 
 
+def _reply(content: bytes) -> Response:
+    return Response(content, media_type="application/json")
+
+
 @router.get("/campaigns/{name}")
-def watch(name: str, ctx: Ctx, _: Viewer) -> dict[str, Any]:
-    report = overview(ctx.desk, name)
-    workers, decided = {worker.worker for worker in report.workers}, ctx.desk.decisions.standings(name)
-    decisions = [
-        asdict(decision)
-        for decision in ctx.desk.worker_decisions.all()
-        if decision.worker in workers and (decision.assignment is None or decision.assignment in decided)
-    ]
-    kind, has_answers = report.campaign.kind, report.progress["submitted"] > 0
-    has_units = any(ctx.study().pyramid(topic, CROWD) for topic in report.by_topic)
-    return {
-        **report.as_dict(),
-        "seconds": sorted(report.seconds),
-        "reviews": decisions[-DECISIONS_SHOWN:],
-        "chain": {
-            "can_make_units": kind == "write" and has_answers and not has_units,
-            "can_score": kind in {"judge", "rate"} and has_answers,
-        },
-    }
+async def watch(name: str, ctx: Ctx, _: Watcher) -> Response:
+    return _reply(await ctx.reader.read(name, read_overview, name))
 
 
 @router.post("/campaigns/{name}/state")
@@ -160,32 +142,8 @@ def change_state(name: str, body: StateRequest, ctx: Ctx, _: Manager) -> dict[st
 
 
 @router.get("/campaigns/{name}/answers")
-def answers(name: str, ctx: Ctx, _: Viewer, worker: Annotated[str, Query(max_length=100)] = "") -> dict[str, Any]:
-    ctx.desk.campaigns.get(name)
-    standings: Mapping[int, Standing] = defaultdict(Standing, ctx.desk.decisions.standings(name))
-    labels = {(p.topic, unit.id): unit.label for p in ctx.study().pyramids for unit in p.units}
-    return {
-        "answers": [
-            {
-                "id": a.id,
-                "task": a.task.id,
-                "topic": a.task.topic,
-                "system": a.task.system,
-                "worker": a.worker,
-                "state": a.state,
-                "seconds": a.seconds,
-                "submitted": a.submitted,
-                "counted": a.counted,
-                "removed": a.removed,
-                "decision": standings[a.id].decision or None,
-                "told": standings[a.id].told or None,
-                "answer": None if a.answer is None else to_object(a.answer),
-                "labels": {unit: labels.get((a.task.topic, unit), "") for unit in a.task.units},
-            }
-            for a in ctx.desk.campaigns.answers(name)
-            if not worker or a.worker == worker
-        ]
-    }
+async def answers(name: str, ctx: Ctx, _: Watcher, worker: Annotated[str, Query(max_length=100)] = "") -> Response:
+    return await ctx.reader.send(name, write_answers, name, worker, media_type="application/json", headers={})
 
 
 @router.post("/workers/{worker}/review")
@@ -242,18 +200,8 @@ def make_units(name: str, body: UnitsRequest, ctx: Ctx, _: Manager) -> dict[str,
 
 
 @router.get("/scores")
-def scores(ctx: Ctx, _: Viewer, method: Annotated[str, Query(max_length=40)] = "lite") -> dict[str, Any]:
-    table = score(ctx.desk.study(), method)
-    rows = [
-        {"system": system, **{m: table.per_system(m).get(system) for m in table.measures}}
-        for system, _value in (table.ranking(table.measures[0]) if table.measures else [])
-    ]
-    return {
-        "signature": str(table.signature),
-        "notes": [note.as_dict() for note in table.notes],
-        "measures": list(table.measures),
-        "systems": rows,
-    }
+async def scores(ctx: Ctx, _: Watcher, method: Annotated[str, Query(max_length=40)] = "lite") -> Response:
+    return _reply(await ctx.reader.read(None, read_scores, method))
 
 
 @router.post("/invitations")

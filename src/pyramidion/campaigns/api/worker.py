@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path, Request
@@ -12,40 +11,20 @@ from pydantic import AfterValidator, BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
 from pyramidion.campaigns.assignments import Receipt, SubmissionConflictError
+from pyramidion.campaigns.checks import CheckState, answer_check, check_state, instructions
 from pyramidion.campaigns.platforms.prolific import EVENT_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER
 from pyramidion.campaigns.statements import live_checks
 from pyramidion.campaigns.sync import follow_message, platform_of
 from pyramidion.campaigns.tables import StoredAnswer
-from pyramidion.campaigns.tasks import check_answer, task_page
+from pyramidion.campaigns.tasks import read_submission, task_page
 from pyramidion.campaigns.workers import CHECK_TRIES, Worker
 from pyramidion.errors import InputError
 from pyramidion.server.context import Context, Ctx, OwnPage, Visit, Visitor
 from pyramidion.study import Campaign
-from pyramidion.study.tasks import TaskKind
 
 router = APIRouter()
 AssignmentId = Annotated[int, Path(ge=1, le=2**53)]
 MAX_DEPTH = 20
-CONTENT: dict[TaskKind, dict[str, Any]] = json.loads(
-    files("pyramidion.campaigns").joinpath("instructions.json").read_text("utf-8")
-)
-"""What workers read before they start, and the questions that check whether they did.
-
-The rules are those of the papers' task descriptions (Shapira et al. 2019, section 3; Gillick and Liu 2010, section
-3), in our own words. The right answers stay on the server.
-"""
-
-
-def instructions(kind: TaskKind, *, with_questions: bool) -> dict[str, Any]:
-    """The content of a kind of task, never with the right answers."""
-    content = {key: value for key, value in CONTENT[kind].items() if key != "questions"}
-    if with_questions:
-        content["questions"] = [{k: q[k] for k in ("id", "text", "options")} for q in CONTENT[kind]["questions"]]
-    return content
-
-
-def right_answers(kind: TaskKind) -> dict[str, str]:
-    return {question["id"]: question["answer"] for question in CONTENT[kind]["questions"]}
 
 
 def _sound(value: dict[str, Any]) -> dict[str, Any]:
@@ -94,12 +73,12 @@ def _next_work(visit: Visit, campaign: str) -> dict[str, Any]:
     if worker.blocked:
         return {"state": "blocked"}
     if about.settings.check:
-        tries, passed = ctx.desk.workers.check_state(campaign, worker.id)
-        if not passed:
-            return _check_state(about, tries)
+        now = check_state(ctx.desk.workers, ctx.secret, about, worker.id)
+        if not now.passed:
+            return _check_page(about, now)
     lease = ctx.desk.assignments.lease(campaign, worker.id, visit.who.entry)
     if lease is None:
-        return _nothing_left(ctx, ctx.desk.campaigns.get(campaign))
+        return _nothing_left(visit, ctx.desk.campaigns.get(campaign))
     return {
         "state": "task",
         "assignment": lease.id,
@@ -107,28 +86,42 @@ def _next_work(visit: Visit, campaign: str) -> dict[str, Any]:
         "expires": lease.expires,
         "draft": lease.draft,
         "progress": _progress(ctx, about, worker),
-        "content": instructions(about.kind, with_questions=False),
+        "content": instructions(about.kind),
     }
 
 
-def _check_state(campaign: Campaign, tries: int) -> dict[str, Any]:
-    if tries >= CHECK_TRIES:
+def _check_page(campaign: Campaign, now: CheckState) -> dict[str, Any]:
+    if now.check is None:
         return {"state": "failed-check"}
-    content = instructions(campaign.kind, with_questions=True)
     return {
         "state": "instructions-and-check",
         "kind": campaign.kind,
-        "content": content,
-        "tries_left": CHECK_TRIES - tries,
+        "content": {**instructions(campaign.kind), "questions": now.check.shown()},
+        "tries_left": now.tries_left,
+        "again": now.tries_left < CHECK_TRIES,
         "check": True,
     }
 
 
-def _nothing_left(ctx: Context, campaign: Campaign) -> dict[str, Any]:
-    if campaign.state != "running":
+def _nothing_left(visit: Visit, campaign: Campaign) -> dict[str, Any]:
+    """The completion code is for work: those who gave tasks back instead are told what is missing."""
+    done = visit.ctx.desk.assignments.done_by_entry(visit.who.worker, visit.who.entry)
+    needed, way_out = campaign.settings.code_after, _way_out(visit, campaign)
+    waits_for_code = done > 0 and any(way_out.values())  # also where the campaign is closed meanwhile
+    if campaign.state == "paused" or (campaign.state == "closed" and not waits_for_code):
         return {"state": campaign.state}
-    url = platform_of(campaign, ctx.secret).completion_url("")
-    return {"state": "done", "completion_url": url or "", "code": campaign.settings.completion_code}
+    if done >= needed or not any(way_out.values()):
+        return {"state": "done", **way_out}
+    return {"state": "too-few-answers", "done": done, "needed": needed, **_way_out(visit, campaign, early=True)}
+
+
+def _way_out(visit: Visit, campaign: Campaign, *, early: bool = False) -> dict[str, str]:
+    """Where somebody goes in the end, from their own session, and the code they take there."""
+    ctx, settings = visit.ctx, campaign.settings
+    session = ctx.desk.workers.entry(visit.who.entry).session
+    url = platform_of(campaign, ctx.secret).completion_url(session, early=early)
+    code = settings.early_code if early else settings.completion_code
+    return {"completion_url": url or "", "code": code}
 
 
 def _progress(ctx: Context, campaign: Campaign, worker: Worker) -> dict[str, int] | None:
@@ -138,13 +131,11 @@ def _progress(ctx: Context, campaign: Campaign, worker: Worker) -> dict[str, int
 
 
 @router.post("/api/work/{campaign}/check", tags=["work"])
-def answer_check(campaign: str, body: CheckAnswers, visit: OwnPage) -> dict[str, Any]:
-    """One of two tries at the comprehension questions."""
+def check(campaign: str, body: CheckAnswers, visit: OwnPage) -> dict[str, Any]:
+    """One of two tries at the comprehension questions. Which answers were wrong is not said."""
     ctx, worker = visit.ctx, visit.welcome_worker()
-    right = right_answers(ctx.campaign(campaign).kind)
-    wrong = [question for question, answer in right.items() if body.answers.get(question) != answer]
-    tries, passed = ctx.desk.workers.record_check(campaign, worker.id, not wrong)
-    return {"passed": passed, "tries_left": max(0, CHECK_TRIES - tries), "wrong": [] if passed else wrong}
+    now = answer_check(ctx.desk.workers, ctx.secret, ctx.campaign(campaign), worker.id, body.answers)
+    return {"passed": now.passed, "tries_left": now.tries_left}
 
 
 @router.put("/api/work/{campaign}/{assignment}/draft", tags=["work"])
@@ -175,7 +166,8 @@ def _own_work(visit: Visit, assignment: int) -> StoredAnswer:
 def _submit(visit: Visit, assignment: int, body: SubmitRequest) -> Receipt:
     ctx, worker, work = visit.ctx, visit.welcome_worker(), _own_work(visit, assignment)
     page = task_page(ctx.study(), ctx.campaign(work.campaign), work.task, work.gold)
-    return ctx.desk.assignments.submit(assignment, worker.id, body.key, check_answer(page, body.answer))
+    answer = read_submission(page, work.task, work.gold, body.answer)
+    return ctx.desk.assignments.submit(assignment, worker.id, body.key, answer)
 
 
 @router.post("/api/work/{campaign}/{assignment}/return", tags=["work"])

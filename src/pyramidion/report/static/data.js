@@ -54,10 +54,20 @@ export function openTopic(place) {
 
 const allTopics = () => Promise.all(head.topics.map((_, place) => openTopic(place)));
 
+/** What shows nothing in front of a formula, such as a character of zero width, and what begins one in any width. */
+const UNSEEN = /^['\p{Cc}\p{Cf}\p{Mn}\p{Me}\p{Z}\u115f\u1160\u2800\u3164\uffa0]*/u;
+const FORMULA = /^[=+\-@\u2212]/;
+
+/** @param {string} text */
+function isFormula(text) {
+  const [unseen] = UNSEEN.exec(text) ?? [""];
+  return /[\t\r]/.test(unseen) || FORMULA.test(text.slice(unseen.length).normalize("NFKC"));
+}
+
 /** A cell no spreadsheet runs as a formula, quoted where it has to be. @param {unknown} value */
 export function csvCell(value) {
   const text = String(value ?? "");
-  const safe = typeof value === "string" && /^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const safe = typeof value === "string" && isFormula(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

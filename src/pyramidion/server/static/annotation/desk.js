@@ -11,14 +11,19 @@ import { column, DataTable } from "../shared/table.js";
 /** @import { Field } from "../shared/dialog.js" */
 /** @import { Column } from "../shared/table.js" */
 /**
- * @typedef {{ name: string, may_edit: boolean }} Me
+ * @typedef {{ name: string, role: string, may_edit: boolean }} Me
  * @typedef {{ id: string, title: string, references: string[], systems: string[], pyramids: string[],
  *   judges?: string[] }} Topic
- * @typedef {{ me: Me, annotations: Row[], topics: Topic[] }} Desk what /api/annotate says
+ * @typedef {{ me: Me, blind?: boolean, annotations: Row[], topics: Topic[] }} Desk what /api/annotate says
  *
  * @typedef {{ id: number, name: string, kind: string, topic: string, system: string, owner: string, shared: boolean,
  *   pyramid: string, pyramid_id: number | null }} Row an annotation
  */
+
+const BLIND_EXPERT =
+  "This study is annotated blind: summaries have neutral names, and you see only your own annotations.";
+const BLIND_OTHERS =
+  "Experts annotate blind: they see neutral names instead of systems, and only their own annotations. You see everything; take care what you tell them.";
 
 /** The annotations to put side by side. @type {Set<number>} */
 const ticked = new Set();
@@ -27,6 +32,7 @@ export async function openDesk() {
   try {
     /** @type {Desk} */
     const desk = await get("/api/annotate");
+    if (desk.blind) put(byId("notices"), el("p.notice", isBlind(desk) ? BLIND_EXPERT : BLIND_OTHERS));
     showBegun(desk);
     const cards = desk.topics.map((topic) => topicCard(topic, desk));
     put(byId("topics"), cards.length ? cards : el("p.m-empty", "The study has no topics yet: import texts first."));
@@ -34,6 +40,9 @@ export async function openDesk() {
     put(byId("notices"), errorBox(error, "The desk cannot be shown"));
   }
 }
+
+/** Whether whoever looks is blind. @param {{ me: Me, blind?: boolean }} desk */
+const isBlind = ({ me, blind }) => Boolean(blind) && me.role === "expert";
 
 // -- what has been begun -------------------------------------------------------------------------------------
 
@@ -186,9 +195,9 @@ function beginPeer(topic, desk, pyramids) {
  * @param {{ title: string, fields: Field[], file: Field }} form
  * @param {() => object} about what is annotated, and what it begins with
  */
-function begin(topic, { me, annotations }, { title, fields, file }, about) {
-  const named = nameField(me, annotations, topic);
-  const shared = sharedField();
+function begin(topic, desk, { title, fields, file }, about) {
+  const named = nameField(desk.me, desk.annotations, topic);
+  const shared = sharedField(isBlind(desk));
   const run = async () => {
     const body = { ...about(), topic: topic.id, name: named.value(), shared: shared.value() };
     const [made, given] = [await post("/api/annotate", body), file.value()];
@@ -218,11 +227,11 @@ function nameField(me, annotations, topic) {
   return { node, value: () => input.value.trim(), focus: () => input.select() };
 }
 
-/** @returns {Field} */
-function sharedField() {
+/** @param {boolean} hidden @returns {Field} */
+function sharedField(hidden) {
   const input = el("input", { type: "checkbox" });
   const help = el("span", "Shared: other experts may change it too, at the same time");
-  return { node: el("label.choice", input, help), value: () => input.checked };
+  return { node: el("label.choice", { hidden }, input, help), value: () => input.checked };
 }
 
 /** @param {string} title @param {string[][]} options values and what is shown for them @returns {Field} */

@@ -6,6 +6,7 @@ import { button, byId, el, name, onSubmit, put, setText, submitButton } from "..
 import { count, plural } from "../shared/format.js";
 import { announce, errorBox, say } from "../shared/messages.js";
 import { column, DataTable } from "../shared/table.js";
+import { Accounts } from "./accounts.js";
 import { progress } from "./charts.js";
 import { Live } from "./live.js";
 import { PlanForm } from "./plan.js";
@@ -33,6 +34,7 @@ function start() {
   put(byId("campaigns"), table.node);
   const scores = new Scores(byId("scores-panel"));
   const invitations = manager ? new Invitations(byId("invitations-panel")) : null;
+  const accounts = manager ? new Accounts(byId("accounts-panel")) : null;
   /** @type {PlanForm | null} */
   let plan = null;
   const load = async () => {
@@ -45,7 +47,9 @@ function start() {
     invitations?.update(study);
     if (manager) plan ??= new PlanForm(byId("plan-panel"), study, { onStarted: () => live.now() });
     plan?.update(study);
+    byId("blind").hidden = !study.blind;
     announceStates(study.campaigns);
+    await accounts?.update();
   };
   const live = new Live(load, EVERY);
   live.now();

@@ -11,7 +11,7 @@ import { capital } from "../shared/format.js";
  * @typedef {{ name: string, type: string, help?: string, choices?: string[], default_by_kind: unknown }} Setting
  * @typedef {Record<string, number>} Counts
  * @typedef {{ counts: Counts, campaigns: Campaign[], settings: Setting[], topics: { id: string, title: string }[],
- *   systems: string[], methods?: string[] }} Study what /api/manage says
+ *   systems: string[], methods?: string[], blind?: boolean }} Study what /api/manage says
  */
 
 /** @type {Record<string, { title: string, line: string, paper: string }>} */
@@ -73,9 +73,11 @@ const LABELS = {
   deviation_notice: "Comparison notice",
   most_per_worker: "Maximum tasks per worker",
   completion_url: "Address when done",
+  code_after: "Answers needed for the code",
   early_code: "Completion code for stopping early",
   signed_entry: "Only signed links",
   platform_study: "Platform’s study id",
+  keep_days: "Erase people’s data after (days)",
   seed: "Random seed",
 };
 
@@ -95,10 +97,19 @@ const MAIN = ["workers", "statements", "units_per_topic", "units_per_task", "pay
 /** @type {[title: string, names: string[]][]} */
 const GROUPS = [
   ["Quality", ["check", "gold_rate", "min_seconds", "min_agreement", "separate_writers"]],
-  ["Workers", ["lease_minutes", "most_per_worker", "show_progress", "deviation_notice"]],
+  ["Workers", ["lease_minutes", "most_per_worker", "show_progress", "deviation_notice", "keep_days"]],
   [
     "Platform and money",
-    ["platform", "platform_study", "completion_url", "completion_code", "early_code", "signed_entry", "currency"],
+    [
+      "platform",
+      "platform_study",
+      "completion_url",
+      "completion_code",
+      "code_after",
+      "early_code",
+      "signed_entry",
+      "currency",
+    ],
   ],
 ];
 

@@ -27,6 +27,11 @@ export class ApiError extends Error {
   get unreachable() {
     return this.status === 0 || this.status >= 500 || this.status === 408 || this.status === 429;
   }
+
+  /** The server answers but cannot work: its disk is full, its database is gone. Then the network is not to blame. */
+  get broken() {
+    return this.status >= 500 && typeof this.data?.reason === "string";
+  }
 }
 
 /** @param {string} path @param {CallOptions} [options] */
@@ -136,10 +141,10 @@ export function sleep(seconds, { signal, nudge } = {}) {
 }
 
 /**
- * Does it again until the server answers; `onwait` hears how many seconds until the next try.
+ * Does it again until the server answers; `onwait` hears how many seconds until the next try, and why.
  * @template Answer
  * @param {() => Promise<Answer>} action
- * @param {{ onwait?: (seconds: number) => void, nudge?: EventTarget, signal?: AbortSignal }} [options]
+ * @param {{ onwait?: (seconds: number, error: ApiError) => void, nudge?: EventTarget, signal?: AbortSignal }} [options]
  * @returns {Promise<Answer>}
  */
 export async function untilAnswered(action, { onwait, nudge, signal } = {}) {
@@ -149,7 +154,7 @@ export async function untilAnswered(action, { onwait, nudge, signal } = {}) {
     } catch (error) {
       if (!(error instanceof ApiError && error.unreachable) || signal?.aborted) throw error;
       const seconds = Math.max(wait, Math.min(error.after, 2 * LONGEST_WAIT));
-      onwait?.(seconds);
+      onwait?.(seconds, error);
       await sleep(seconds, { nudge, signal });
     }
   }

@@ -128,7 +128,7 @@ export class Draft extends EventTarget {
       } catch (error) {
         if (signal.aborted) break;
         if (error instanceof ApiError && error.unreachable) {
-          this.#tell("offline");
+          this.#tell(error.broken ? "broken" : "offline");
           await sleep(pauses.next().value ?? 1, { signal });
         } else {
           this.#unsent = false;

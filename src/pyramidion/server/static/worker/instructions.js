@@ -2,7 +2,7 @@
 // What people read before they start, and the questions that show whether it was clear.
 
 import { ApiError, call, path } from "../shared/api.js";
-import { button, el, focusOn, put, setText, submitButton, uniqueId, written } from "../shared/dom.js";
+import { button, el, put, setText, submitButton, uniqueId, written } from "../shared/dom.js";
 import { plural } from "../shared/format.js";
 import { announce } from "../shared/messages.js";
 
@@ -50,30 +50,37 @@ function exampleItem({ text, answer, why }) {
   );
 }
 
-/** @param {Shell} shell @param {{ content: Instructions, tries_left: number }} state */
-export function showInstructions(shell, { content, tries_left: triesLeft }) {
+/**
+ * `again`: some answers were wrong. Which ones is never said, and the next try has other questions.
+ * @param {Shell} shell
+ * @param {{ content: Instructions, tries_left: number, again: boolean }} state
+ */
+export function showInstructions(shell, { content, tries_left: triesLeft, again }) {
   const questions = (content.questions ?? []).map(question);
   const result = el("div.check-result", { tabindex: "-1", hidden: true });
-  const tries = el("p.muted");
   const action = questions.length ? "Check my answers" : "Start";
   const send = submitButton(action);
   const form = el(
     "form.check.card",
     { novalidate: true, onsubmit: check },
-    questions.length > 0 && [el("h2", "Is it clear?"), tries],
+    questions.length > 0 && [el("h2", "Is it clear?"), el("p.muted", introduction())],
     result,
     questions.map((each) => each.node),
     el("div.actions", send),
   );
-  showTries(triesLeft);
   const heading = el("h1", { tabindex: "-1", dir: "auto" }, content.title);
-  shell.show(content.title, [heading, guide(content, 2), form], { page: "narrow" });
+  const wrong = el(
+    "div.notice.warn",
+    el("p", el("strong", "Some of your answers were wrong. ")),
+    el("p", "Please read the instructions and the example again. Below are other questions about them."),
+  );
+  shell.show(content.title, [heading, again && wrong, guide(content, 2), form], { page: "narrow" });
+  if (again) announce("Some of your answers were wrong. Please read the instructions again.");
 
-  /** @param {number} left */
-  function showTries(left) {
+  function introduction() {
     const times =
-      left === 1 ? "This is your last try, so take your time." : `You have ${plural(left, "try", "tries")}.`;
-    setText(tries, `${plural(questions.length, "question")}, to be sure that the instructions are clear. ${times}`);
+      triesLeft === 1 ? "This is your last try, so take your time." : `You have ${plural(triesLeft, "try", "tries")}.`;
+    return `${plural(questions.length, "question")}, to be sure that the instructions are clear. ${times}`;
   }
 
   /** @param {SubmitEvent} event */
@@ -94,8 +101,7 @@ export function showInstructions(shell, { content, tries_left: triesLeft }) {
         send,
       );
       if (outcome.passed) passed();
-      else if (outcome.tries_left <= 0) await shell.next();
-      else failed(outcome);
+      else await shell.next();
     } catch (error) {
       if (!(error instanceof ApiError) || error.status === 401) shell.fail(error);
       // Answered in another tab, or the campaign has changed: the server knows where this person stands.
@@ -121,27 +127,6 @@ export function showInstructions(shell, { content, tries_left: triesLeft }) {
     announce("All answers are correct.");
   }
 
-  /** @param {{ wrong: string[], why?: Record<string, string>, tries_left: number }} outcome */
-  function failed(outcome) {
-    const wrong = questions.filter((each) => outcome.wrong.includes(each.id));
-    const reasons = new Map(wrong.map((each) => [each, outcome.why?.[each.id] ?? reason(content, each.text)]));
-    for (const each of questions) each.mark(wrong.includes(each), reasons.get(each));
-    showTries(outcome.tries_left);
-    const reread = el("details", el("summary", "The rules and the example again"), guide(content, 3).slice(1));
-    tell(
-      "warn",
-      el(
-        "p",
-        el("strong", `${plural(wrong.length, "answer was", "answers were")} wrong. `),
-        "They are marked below. Look at the rules and at the reasons in the example again, then change them.",
-      ),
-      reread,
-    );
-    reread.open = [...reasons.values()].some((why) => !why);
-    focusOn(result, { block: "start", smooth: true });
-    announce(`${plural(wrong.length, "answer was", "answers were")} wrong. You can try again.`);
-  }
-
   /** @param {string} kind @param {...Child} children */
   function tell(kind, ...children) {
     result.hidden = false;
@@ -150,41 +135,14 @@ export function showInstructions(shell, { content, tries_left: triesLeft }) {
   }
 }
 
-/**
- * The example's own explanation where a question is about one of its items.
- * @param {Instructions} content
- * @param {string} text
- */
-function reason(content, text) {
-  return content.example?.items?.find((item) => item.text && text.includes(item.text))?.why;
-}
-
 /** @param {Question} question */
 function question({ id, text, options }) {
   const name = uniqueId("question");
-  const note = el("p.wrong-note", { id: `${name}-note`, hidden: true });
-  const inputs = options.map(({ value }) =>
-    el("input", { type: "radio", name, value, "aria-describedby": `${name}-note` }),
-  );
+  const inputs = options.map(({ value }) => el("input", { type: "radio", name, value }));
   const node = el(
     "fieldset.question",
     el("legend", { dir: "auto" }, text),
-    note,
     options.map(({ label }, index) => el("label.choice", inputs[index], el("span", { dir: "auto" }, label))),
   );
-  node.addEventListener("change", () => node.classList.remove("is-wrong"));
-  return {
-    id,
-    text,
-    node,
-    value: () => inputs.find((input) => input.checked)?.value,
-    focus: () => inputs[0].focus(),
-    /** @param {boolean} wrong @param {string} [why] */
-    mark(wrong, why) {
-      node.classList.toggle("is-wrong", wrong);
-      note.hidden = !wrong;
-      setText(note, wrong ? ["This was wrong.", why].filter(Boolean).join(" ") : "");
-      if (wrong) for (const input of inputs) input.checked = false;
-    },
-  };
+  return { id, node, value: () => inputs.find((input) => input.checked)?.value, focus: () => inputs[0].focus() };
 }

@@ -3,10 +3,11 @@
 
 import { ApiError, call, path, sleep, untilAnswered } from "../shared/api.js";
 import { button, byId, el, put, setText } from "../shared/dom.js";
+import { plural } from "../shared/format.js";
 import { announce } from "../shared/messages.js";
 import { sendUnconfirmed, tidy } from "./drafts.js";
 import { showInstructions } from "./instructions.js";
-import { showTask } from "./task.js";
+import { showTask, waitingFor } from "./task.js";
 
 /** @import { Child } from "../shared/dom.js" */
 /** @typedef {{ page?: string, focus?: HTMLElement | null, leave?: (() => void) | null }} ShowOptions */
@@ -48,7 +49,7 @@ const shell = {
     try {
       const [sent, state] = await untilAnswered(
         async () => [await sendUnconfirmed(shell.campaign), await call("GET", path`/api/work/${shell.campaign}`)],
-        { onwait: () => showLoading("No connection. Trying again ...") },
+        { onwait: (_, error) => showLoading(`${waitingFor(error)}. Trying again ...`) },
       );
       arrived.abort();
       route(state);
@@ -66,9 +67,10 @@ const shell = {
    * @param {HTMLElement} button
    */
   patiently(action, button) {
-    const onwait = () => {
-      setText(button, "No connection - trying again ...");
-      announce("No connection. Trying again.");
+    /** @param {number} _ @param {ApiError} error */
+    const onwait = (_, error) => {
+      setText(button, `${waitingFor(error)} - trying again ...`);
+      announce(`${waitingFor(error)}. Trying again.`);
     };
     return untilAnswered(action, { onwait });
   },
@@ -99,6 +101,8 @@ function route(state) {
       return showTask(shell, state);
     case "done":
       return showDone(state);
+    case "too-few-answers":
+      return showTooFew(state);
     default:
       return showMessage(state.state);
   }
@@ -119,7 +123,7 @@ const MESSAGES = {
   ],
   "failed-check": [
     "Thank you for trying",
-    "Some answers to the questions about the instructions were wrong twice, so we cannot offer you tasks in this campaign. This says nothing about you: the task is an unusual one. Thank you for your time.",
+    "Some answers to the questions about the instructions were wrong twice, so we cannot offer you tasks in this campaign. This says nothing about you: the task is an unusual one. If you came from a platform, please return your place there. Thank you for your time.",
   ],
   blocked: [
     "No tasks for you here",
@@ -160,17 +164,41 @@ function webAddress(text) {
   }
 }
 
-/** @param {{ completion_url?: string, code?: string }} state */
-function showDone({ completion_url: link, code }) {
+/** @typedef {{ completion_url?: string, code?: string }} WayOut */
+
+const FINISHED = "One last step: confirm on the platform you came from that you have finished.";
+const EARLY = "Please tell the platform you came from that you stop here; your place is then free for somebody else.";
+
+/**
+ * Back to where somebody came from, with the code they need there.
+ * @param {WayOut} state
+ * @param {string} explanation
+ */
+function wayOut({ completion_url: link, code }, explanation) {
   const url = link ? webAddress(link) : null;
-  showText("All done. Thank you!", "There is nothing left for you to do here. All your answers have arrived safely.", [
+  return [
     code && [el("p", "Your completion code:"), codeBox(code)],
     url && [
-      el("p", "One last step: confirm on the platform you came from that you have finished."),
+      el("p", explanation),
       el("div.actions", el("a.button.primary", { href: url, rel: "noreferrer" }, "Confirm and finish")),
     ],
     !url && !code && el("p.muted", "You can close this page."),
-  ]);
+  ];
+}
+
+/** @param {WayOut} state */
+function showDone(state) {
+  const text = "There is nothing left for you to do here. All your answers have arrived safely.";
+  showText("All done. Thank you!", text, wayOut(state, FINISHED));
+}
+
+/** @param {WayOut & { done: number, needed: number }} state */
+function showTooFew(state) {
+  const sent = state.done ? `You have sent ${plural(state.done, "answer")}. ` : "You have not sent an answer yet. ";
+  const needed = `The completion code is for people who have sent at least ${state.needed}.`;
+  const text = "There is no other task for you here at the moment. Thank you for your interest.";
+  const reload = button("Look for a task again", () => location.reload());
+  showText("No more tasks for you", text, [el("p", sent, needed), el("div.actions", reload), wayOut(state, EARLY)]);
 }
 
 /** @param {string} code */

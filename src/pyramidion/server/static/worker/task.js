@@ -146,7 +146,7 @@ export function showTask(shell, state) {
   function saveState({ state: name, error, expires, finished }) {
     if (name === "elsewhere") return elsewhere(finished);
     if (error?.status === 401) return shell.fail(error);
-    bar.save(name === "offline" && !draft.kept ? "lost" : name);
+    bar.save(["offline", "broken"].includes(name) && !draft.kept ? "lost" : name);
     if (expires !== undefined) lease.set(expires);
   }
 
@@ -201,7 +201,7 @@ export function showTask(shell, state) {
     if (chosen !== "yes") return;
     try {
       await untilAnswered(() => call("POST", path`/api/work/${shell.campaign}/${assignment}/return`, {}), {
-        onwait: () => review.problems("No connection. The task will be given back as soon as there is one."),
+        onwait: (_, error) => review.problems(`${waitingFor(error)}. The task will be given back as soon as possible.`),
         signal: over.signal,
       });
     } catch (error) {
@@ -226,9 +226,9 @@ export function showTask(shell, state) {
     try {
       const address = path`/api/work/${shell.campaign}/${assignment}/submit`;
       const receipt = await untilAnswered(() => call("POST", address, { key: draft.key, answer: given }), {
-        onwait(seconds) {
-          review.waiting(seconds, draft.kept);
-          bar.save(draft.kept ? "offline" : "lost");
+        onwait(seconds, error) {
+          review.waiting(seconds, draft.kept, waitingFor(error));
+          bar.save(!draft.kept ? "lost" : error.broken ? "broken" : "offline");
         },
         nudge: review.nudge,
       });
@@ -269,12 +269,16 @@ export function showTask(shell, state) {
 
 // -- always in view: how much is done, whether it is saved, for how long it is held --------------------------
 
+/** Why nothing goes on, for people. @param {ApiError} error */
+export const waitingFor = (error) => (error.broken ? "The server has a problem" : "No connection");
+
 /** @type {Record<string, string>} */
 const SAVE_STATES = {
   saving: "Saving ...",
   saved: "Saved",
   sending: "Sending ...",
   offline: "Offline - kept on this device, will be sent when the network is back",
+  broken: "The server has a problem - your answers are kept here and sent when it works again",
   lost: "Offline - not saved yet, please keep this page open",
   refused: "Kept on this device",
 };
@@ -299,7 +303,7 @@ function taskBar(view, review) {
     save(state) {
       saved.dataset.state = state;
       // "Saved" after every answer would drown everything else a screen reader says.
-      saved.setAttribute("aria-live", ["offline", "lost", "refused"].includes(state) ? "polite" : "off");
+      saved.setAttribute("aria-live", ["offline", "broken", "lost", "refused"].includes(state) ? "polite" : "off");
       setText(saved, SAVE_STATES[state]);
     },
   };
@@ -407,14 +411,14 @@ function reviewSection({ view, comment, changed, submit }) {
       bringIntoView(send); // it may have been sent by a key from elsewhere on the page
       announce("Sending your answers.");
     },
-    /** @param {number} seconds @param {boolean} kept */
-    waiting(seconds, kept) {
+    /** @param {number} seconds @param {boolean} kept @param {string} why */
+    waiting(seconds, kept, why) {
       const until = Date.now() + seconds * 1000;
       clearInterval(ticking);
       const tick = () => {
         const left = Math.ceil((until - Date.now()) / 1000);
         if (left <= 0) clearInterval(ticking);
-        setText(send, left > 0 ? `No connection - trying again in ${left} s` : "Sending ...");
+        setText(send, left > 0 ? `${why} - trying again in ${left} s` : "Sending ...");
       };
       ticking = setInterval(tick, 250);
       tick();
@@ -425,7 +429,7 @@ function reviewSection({ view, comment, changed, submit }) {
       setText(hint, `${safe}Press the button to try at once.`);
       if (!first) return;
       bringIntoView(hint);
-      announce(`No connection. ${safe}`);
+      announce(`${why}. ${safe}`);
     },
   };
 }

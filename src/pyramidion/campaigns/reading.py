@@ -1,0 +1,107 @@
+"""What managers read: overviews, answers, scores and exports, ready to be sent. All of it may take long.
+
+Everything here takes a desk and the study and returns bytes or writes a file, so that it can run in another process
+than the one that workers talk to. Large things go into files.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal
+
+from pyramidion.campaigns.decisions import Standing
+from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.campaigns.monitor import overview
+from pyramidion.campaigns.statements import CROWD
+from pyramidion.campaigns.tasks import to_object
+from pyramidion.scoring.methods import score
+from pyramidion.study import Study
+from pyramidion.study.records import to_records
+
+DECISIONS_SHOWN = 500
+ExportKind = Literal["csv", "jsonl"]
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
+def read_overview(desk: CampaignDesk, study: Study, name: str) -> bytes:
+    report = overview(desk, name, study)
+    workers, decided = {worker.worker for worker in report.workers}, desk.decisions.standings(name)
+    decisions = [
+        asdict(decision)
+        for decision in desk.worker_decisions.all()
+        if decision.worker in workers and (decision.assignment is None or decision.assignment in decided)
+    ]
+    kind, has_answers = report.campaign.kind, report.progress["submitted"] > 0
+    has_units = any(study.pyramid(topic, CROWD) for topic in report.by_topic)
+    return _json(
+        {
+            **report.as_dict(),
+            "seconds": sorted(report.seconds),
+            "reviews": decisions[-DECISIONS_SHOWN:],
+            "chain": {
+                "can_make_units": kind == "write" and has_answers and not has_units,
+                "can_score": kind in {"judge", "rate"} and has_answers,
+            },
+        }
+    )
+
+
+def write_answers(desk: CampaignDesk, study: Study, name: str, worker: str, path: Path) -> None:
+    """Write the answers to a campaign, of one worker or (without a name) of all, as JSON into a file."""
+    desk.campaigns.get(name)  # or UnknownError
+    standings: Mapping[int, Standing] = defaultdict(Standing, desk.decisions.standings(name))
+    labels = {(p.topic, unit.id): unit.label for p in study.pyramids for unit in p.units}
+    answers = [
+        {
+            "id": a.id,
+            "task": a.task.id,
+            "topic": a.task.topic,
+            "system": a.task.system,
+            "worker": a.worker,
+            "state": a.state,
+            "seconds": a.seconds,
+            "submitted": a.submitted,
+            "counted": a.counted,
+            "removed": a.removed,
+            "decision": standings[a.id].decision or None,
+            "told": standings[a.id].told or None,
+            "answer": None if a.answer is None else to_object(a.answer),
+            "labels": {unit: labels.get((a.task.topic, unit), "") for unit in a.task.units},
+        }
+        for a in desk.campaigns.answers(name, worker=worker)
+    ]
+    path.write_bytes(_json({"answers": answers}))
+
+
+def read_scores(desk: CampaignDesk, _study: Study, method: str) -> bytes:
+    table = score(desk.study(), method)
+    rows = [
+        {"system": system, **{m: table.per_system(m).get(system) for m in table.measures}}
+        for system, _value in (table.ranking(table.measures[0]) if table.measures else [])
+    ]
+    return _json(
+        {
+            "signature": str(table.signature),
+            "notes": [note.as_dict() for note in table.notes],
+            "measures": list(table.measures),
+            "systems": rows,
+        }
+    )
+
+
+def write_export(desk: CampaignDesk, _study: Study, name: str, kind: ExportKind, path: Path) -> None:
+    """Write a campaign's answers as CSV, or the study with them as JSON Lines, into a file."""
+    desk.campaigns.get(name)  # or UnknownError
+    if kind == "csv":
+        path.write_text(desk.answers_table(name), encoding="utf-8", newline="")
+        return
+    with path.open("w", encoding="utf-8", newline="") as file:
+        for record in to_records(desk.study_of(name)):
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
