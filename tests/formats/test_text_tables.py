@@ -209,6 +209,19 @@ def test_rows_without_an_id(tmp_path: Path) -> None:
     assert "rows with the same reference are one topic" in loaded.recognised
     uneven = put(tmp_path / "uneven.csv", "system,summary\na,x y\na,z\nb,w\n")
     assert any("name it with --columns topic=COLUMN" in line for line in told(uneven))
+    assert pyr.load(uneven, lenient=True).peers == ()
+
+
+def test_tables_without_ids_are_never_matched_across_a_gap(tmp_path: Path) -> None:
+    put(tmp_path / "references.jsonl", '{"gold": "One."}\n{"gold": "Two."}\n{"gold": "Three."}\n')
+    put(tmp_path / "bart.jsonl", '{"output": "A."}\n{"output": null}\n{"output": "C."}\n')
+    study = pyr.load(tmp_path, lenient=True)
+    assert [(s.topic, s.text) for s in study.peers] == [("1", "A."), ("3", "C.")]
+    put(tmp_path / "bart.jsonl", '{"output": "A."}\n{"output"}\n{"output": "C."}\n')
+    assert any(
+        "tables have different numbers of rows (bart.jsonl 2, references.jsonl 3)" in line for line in told(tmp_path)
+    )
+    assert pyr.load(tmp_path, lenient=True).peers == ()
 
 
 def test_splits_are_to_be_chosen() -> None:

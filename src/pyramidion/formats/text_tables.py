@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,8 @@ from pyramidion.study import Study, Summary, Topic
 
 ONLY_SYSTEM = "system"
 """The system's name where a table in memory has no column for it."""
+BY_ROW_OF_SYSTEM = "topics numbered by row of each system"
+NO_TOPIC, NAME_TOPIC = "no column says which topic a row is about,", "name it with --columns topic=COLUMN"
 
 
 # -- which files -------------------------------------------------------------------------------------------------
@@ -103,17 +105,23 @@ def read(source: Any, problems: Problems, columns: Columns | None = None) -> Stu
         system = from_file_name(table.name) or ONLY_SYSTEM
         if folder and found.summaries and not found.wide and system.lower() in REFERENCE:
             found = replace(found, summaries=(), references=found.summaries, system=None)
-        if _check(found, table, where, problems):
+        if _holds_texts(found, table, where, problems):
             new = list(_entries(found, table, system, problems))
-            unnamed = found.topic is None
-            numbered = _number_topics(new, folder or found.system is None, where, problems) if unnamed else ""
-            sizes[where] = len(table.rows) if unnamed else 0
+            numbered = ""
+            if found.topic is None:
+                sizes[where] = len(table.rows)
+                places = {where: place for place, (where, _) in enumerate(table.rows, 1)}
+                numbered = _number_topics(new, places if folder or found.system is None else {})
+                if numbered == BY_ROW_OF_SYSTEM and len(set(Counter(e.system for e in new).values())) > 1:
+                    problems.error(where, f"{NO_TOPIC} and systems have different numbers of rows; {NAME_TOPIC}")
+                    new = []
             entries += new
             one = "system from the file's name" if folder else f"all by one system, called {system}"
             described.append(found.described(one, numbered))
     if len(set(sizes.values())) > 1:
         shown = ", ".join(f"{Path(where).name} {size}" for where, size in sizes.items())
-        problems.error(str(source), f"no column says which topic a row is about, and tables differ in length: {shown}")
+        problems.error(str(source), f"{NO_TOPIC} and tables have different numbers of rows ({shown}); {NAME_TOPIC}")
+        entries = []  # which row is about which topic is anybody's guess
     study = _assemble(entries, problems)
     if described:
         rows = len({entry.where for entry in entries})
@@ -126,7 +134,7 @@ def read(source: Any, problems: Problems, columns: Columns | None = None) -> Stu
     return study
 
 
-def _check(found: TextColumns, table: RowTable, where: str, problems: Problems) -> bool:
+def _holds_texts(found: TextColumns, table: RowTable, where: str, problems: Problems) -> bool:
     sound = True
     for role, names in (("summary", found.summaries), ("reference", found.references)):
         for name in names:
@@ -170,27 +178,25 @@ def _entries(found: TextColumns, table: RowTable, name: str, problems: Problems)
             yield _Entry(where, topic, column if found.wide else system if column else "", text, tuple(references))
 
 
-def _number_topics(entries: list[_Entry], by_place: bool, where: str, problems: Problems) -> str:
-    """Number the topics of rows without an id, and say how: by the row's place; or, where rows name their systems,
-    those with the same reference are about one topic, and without references the n-th row of each system is."""
-    places = {where: place for place, where in enumerate(dict.fromkeys(entry.where for entry in entries))}
-    seen: Counter[tuple[str, tuple[str, ...]]] = Counter()
-    keys: list[tuple[tuple[str, ...], int]] = []
-    for entry in entries:
-        seen[entry.system, entry.references] += 1
-        place = places[entry.where] if by_place else seen[entry.system, entry.references]
-        keys.append(((), place) if by_place else (entry.references, place))
-    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys), 1)}
-    for entry, key in zip(entries, keys, strict=True):
-        entry.topic = f"{numbers[key]:0{len(str(len(numbers)))}}"
-    if by_place:
+def _number_topics(entries: list[_Entry], places: Mapping[str, int]) -> str:
+    """Number the topics of rows without an id, and say how: by the place of the row, if that is given; otherwise those
+    with the same reference are about one topic, and without references the n-th row of each system is."""
+    if places:
+        numbers = [places[entry.where] for entry in entries]
+    else:
+        seen: Counter[tuple[str, tuple[str, ...]]] = Counter()
+        keys = []
+        for entry in entries:
+            seen[entry.system, entry.references] += 1
+            keys.append((entry.references, seen[entry.system, entry.references]))
+        known = {key: number for number, key in enumerate(dict.fromkeys(keys), 1)}
+        numbers = [known[key] for key in keys]
+    width = len(str(max([len(places), *numbers])))
+    for entry, number in zip(entries, numbers, strict=True):
+        entry.topic = f"{number:0{width}}"
+    if places:
         return "topics numbered by row"
-    if any(entry.references for entry in entries):
-        return "rows with the same reference are one topic"
-    if len(set(Counter(entry.system for entry in entries).values())) > 1:
-        what = "no column says which topic a row is about, and systems have different numbers of rows"
-        problems.error(where, f"{what}; name it with --columns topic=COLUMN")
-    return "topics numbered by row of each system"
+    return "rows with the same reference are one topic" if any(e.references for e in entries) else BY_ROW_OF_SYSTEM
 
 
 def _assemble(entries: Iterable[_Entry], problems: Problems) -> Study:
