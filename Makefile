@@ -65,6 +65,7 @@ bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/annotate.py --quick
 	$(BIN)/python benchmarks/server.py --quick
+	$(BIN)/python benchmarks/adversary.py --quick
 
 docs: $(VENV)/.test-installed   # rewrite the generated pages of docs/reference and the pictures
 	$(BIN)/python scripts/reference.py

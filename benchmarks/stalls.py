@@ -9,6 +9,7 @@ answers. Generator, server and database share the cores of this machine.
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import statistics
 import subprocess
@@ -147,12 +148,13 @@ def main() -> None:
     parser.add_argument("--answers", type=int, nargs="+", default=[5000, 20000])
     parser.add_argument("--write", action="store_true", help=f"also write {TARGET.relative_to(ROOT)}")
     chosen = parser.parse_args()
+    busy = f"{os.cpu_count()} cores, {os.getloadavg()[0]:.1f} processes at work on them before (load average)."
     print(*HEADER, sep="\n", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         lines = [line for answers in chosen.answers for line in measure(Path(folder), answers)]
     if chosen.write:
         about = (__doc__ or "").split("\n\n", 1)[1].strip()
-        text = ["# What a manager's reading costs workers", "", about, "", *HEADER, *lines, ""]
+        text = ["# What a manager's reading costs workers", "", about, "", *HEADER, *lines, "", busy, ""]
         TARGET.write_text("\n".join(text), encoding="utf-8")
 
 

@@ -28,11 +28,14 @@ from pyramidion.judges import (
     PresenceJudge,
     judged_topics,
     make_judge,
+    texts_by_topic,
     with_judgments,
 )
 from pyramidion.judges.contributors import PEERS_AT_ONCE, ContributorJudge
 from pyramidion.pyramids.build import NAME, Builder, BuiltPyramid, foreign_texts, set_aside
 from pyramidion.pyramids.choices import Choices
+from pyramidion.pyramids.writer import NAME as LLM
+from pyramidion.pyramids.writer import LlmWriter
 from pyramidion.scoring import auto, lite
 from pyramidion.scoring.choice import (
     AUTO,
@@ -43,7 +46,7 @@ from pyramidion.scoring.choice import (
     without_references,
 )
 from pyramidion.scoring.pyramid import PeerScore
-from pyramidion.study import Judgment, Judgments, Pyramid, Score, ScoreTable, Signature, Study
+from pyramidion.study import Judge, Judgment, Judgments, Pyramid, Score, ScoreTable, Signature, Study
 
 
 class Evaluator:
@@ -130,7 +133,7 @@ def run_topics(
     done = {job.topic: _scored(job, held) for job, held in kept if held}
     known = len(done)
     advance(sum(job.size for job in jobs if job.topic in done))
-    todo = list(topic_batches(job for job in jobs if job.topic not in done))
+    todo = list(topic_batches([job for job in jobs if job.topic not in done], processes))
     for results in engine(processes, len(todo)).map(partial(_make_run, choices), todo, advance):
         for result in results:
             if folder:
@@ -242,8 +245,10 @@ def with_results(study: Study, results: Sequence[TopicResult]) -> Study:
     study, _ = set_aside(study, (result.pyramid for result in results if result.built))
     made = {(result.topic, result.pyramid.name): result.pyramid for result in results}
     pyramids = tuple(({(p.topic, p.name): p for p in study.pyramids} | made).values())
-    gone = {(p.topic, u.id) for p in study.pyramids if (p.topic, p.name) in made for u in p.units}
-    gone -= {(p.topic, u.id) for p in made.values() for u in p.units}
+    # A judgment is about the words of a unit: under the same id, other words are another unit.
+    kept_units = {(p.topic, u.id, u.label) for p in made.values() for u in p.units}
+    units = [(p.topic, u.id, u.label) for p in study.pyramids if (p.topic, p.name) in made for u in p.units]
+    gone = {unit[:2] for unit in units if unit not in kept_units}
     new = Judgments(chain.from_iterable(result.judgments for result in results))
     if not len(new) and not gone:
         return replace(study, pyramids=pyramids)
@@ -265,23 +270,72 @@ def judge_study(
     threshold: float | None = None,
     evidence: bool = True,
 ) -> Evaluation:
-    """Judge and score all peers: by probabilities, or by yes and no with a threshold."""
+    """Judge and score all peers: by probabilities, or by yes and no with a threshold. Units that the judge did not
+    answer are missing: they are judgments without a value, named in the notes, and count for no score."""
     presence = make_judge(judge) if isinstance(judge, str) else judge
     if threshold is not None and not 0 <= threshold <= 1:
         raise UsageError(f"a threshold must be between 0 and 1, not {threshold}")
     name = named_pyramid(study.pyramid_names, pyramid, prefer=TO_BE_JUDGED)
     asked = judged_topics(study, name)
-    new = Judgments(chain.from_iterable(LabelJudge(presence, threshold, evidence).judge_all(asked)))
-    judged = with_judgments(study, presence.name, new)
+    missing: list[Problem] = []
+    judged_all = LabelJudge(presence, threshold, evidence).judge_all(asked, tell=missing.append)
+    judged = with_judgments(study, presence.name, Judgments(chain.from_iterable(judged_all)))
+    if note := getattr(presence, "note", ""):
+        judged = _noted(judged, presence.name, f"judged pyramid {name}", note)
     table = lite.score(judged, pyramid=name, judges=presence.name, aggregate="mean", min_agreement=None)
     values = "soft" if threshold is None else f"from-{threshold:g}"
-    signature = Signature.of("lite", pyramid=name, judges=presence.name, kind="model", values=values)
+    how = {"pyramid": name, "judges": presence.name, "kind": "model", "values": values}
+    signature = Signature.of("lite", **how, **getattr(presence, "choices", {}))
     empty = [
         Problem(f"topic {peer.topic}, system {peer.system}", "is empty, so every unit is absent", "warning")
         for peer in study.peers
         if not peer.text.strip() and study.pyramid(peer.topic, name)
     ]
-    return Evaluation(replace(table, signature=signature, notes=(*study.notes, *empty, *table.notes)), judged)
+    explained = {note.where for note in missing}  # the method only knows that there is no judgment
+    others = [note for note in table.notes if note.where not in explained]
+    notes = (*study.notes, *empty, *missing, *others)
+    return Evaluation(replace(table, signature=signature, notes=notes), judged)
+
+
+def write_units(
+    study: Study,
+    writer: LlmWriter,
+    *,
+    name: str = LLM,
+    advance: Advance = ignore,
+) -> Study:
+    """The study with a pyramid for each topic that a model has written from the references, as crowd workers do; an
+    earlier one of the same name is replaced. ``notes`` collects what was left out and why."""
+    topics = written_topics(study)
+    results: list[TopicResult] = []
+    notes = list(without_references(study, topics, peers=False))
+    for made in writer.write(topics, name=name):
+        notes += made.notes
+        if made.pyramid is not None:
+            results.append(TopicResult(made.pyramid, Judgments(), (), built=True))
+        advance(1)
+    _, given = set_aside(study, (result.pyramid for result in results))
+    judges = {judge.id: judge for judge in (Judge(writer.name, "model"), *study.judges)}
+    written = replace(with_results(study, results), judges=tuple(judges.values()))
+    written = _noted(written, writer.name, f"wrote pyramid {name}", writer.note)
+    return replace(written, notes=(*study.notes, *given, *notes))
+
+
+def written_topics(study: Study) -> dict[str, dict[str, str]]:
+    """The references of each topic that has any, by name: what a model writes units from."""
+    references = texts_by_topic(study.references)
+    said = {topic.id: references[topic.id] for topic in study.topics if topic.id in references}
+    return {topic: texts for topic, texts in said.items() if any(map(str.isalnum, chain.from_iterable(texts.values())))}
+
+
+def _noted(study: Study, judge: str, what: str, note: str) -> Study:
+    """The study with a line about what a judge has done, in place of an earlier one about the same."""
+
+    def noted(held: Judge) -> Judge:
+        lines = [line for line in held.note.splitlines() if not line.startswith(f"{what}: ")]
+        return replace(held, note="\n".join([*lines, f"{what}: {note}"]))
+
+    return replace(study, judges=tuple(noted(held) if held.id == judge else held for held in study.judges))
 
 
 def choices_of(given: Mapping[str, Any]) -> Choices:

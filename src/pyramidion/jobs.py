@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -63,13 +63,15 @@ class TopicBatch:
         return sum(job.size for job in self.jobs)
 
 
-def topic_batches(jobs: Iterable[TopicJob]) -> Iterator[TopicBatch]:
-    """Topics in their order: a large one by itself, small ones together."""
+def topic_batches(jobs: Sequence[TopicJob], processes: int = 1) -> Iterator[TopicBatch]:
+    """Topics in their order: a large one by itself, small ones together, but so that every process has some."""
+    share = sum(len(job.references) + len(job.peers) for job in jobs) // processes
+    most = min(TEXTS_AT_ONCE, share)
     batch: list[TopicJob] = []
     texts = 0
     for job in jobs:
         size = len(job.references) + len(job.peers)
-        if batch and texts + size > TEXTS_AT_ONCE:
+        if batch and texts + size > most:
             yield TopicBatch(tuple(batch))
             batch, texts = [], 0
         batch.append(job)

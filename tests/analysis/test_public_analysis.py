@@ -6,6 +6,7 @@ import json
 
 import pyramidion as pyr
 from pyramidion import analysis
+from pyramidion.evaluation import judge_study
 
 
 def test_the_public_names_are_these() -> None:
@@ -31,6 +32,7 @@ def test_the_public_names_are_these() -> None:
         "rerun",
         "resampling",
         "significance",
+        "stand_in",
         "trained_metric",
         "tukey",
         "unit_significance",
@@ -52,6 +54,7 @@ def test_every_answer_on_the_example_is_signed_and_plain_json(example: pyr.Study
         analysis.rerun(tables["lite"], tables["lite"]),
         analysis.resampling(example, repetitions=3),
         analysis.significance(tables["lite"]),
+        analysis.stand_in(judge_study(example, "lexical").study, resamples=20),
         analysis.tukey(example),
         analysis.unit_significance(example),
     ]

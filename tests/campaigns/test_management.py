@@ -24,7 +24,8 @@ from pyramidion.campaigns.monitor import overview, spent
 from pyramidion.campaigns.payments import PaymentConflictError
 from pyramidion.campaigns.plan import plan
 from pyramidion.campaigns.platforms import Arrival
-from pyramidion.campaigns.platforms.prolific import STATUS_CHANGE, Client, Prolific, WebhookEvent
+from pyramidion.campaigns.platforms.prolific import Client, Prolific, WebhookEvent
+from pyramidion.campaigns.platforms.prolific.webhooks import STATUS_CHANGE
 from pyramidion.campaigns.rehearsal import rehearse_campaign
 from pyramidion.campaigns.sync import follow, follow_message, list_intents, pay_decisions
 from pyramidion.campaigns.tables import StoredAnswer
@@ -530,7 +531,8 @@ def test_a_person_in_two_studies_is_decided_and_paid_in_each(
 PAY = """
 import sys
 from pyramidion.campaigns.desk import CampaignDesk
-from pyramidion.campaigns.platforms.prolific import STATUS_CHANGE, Client, Prolific, WebhookEvent
+from pyramidion.campaigns.platforms.prolific import Client, Prolific, WebhookEvent
+from pyramidion.campaigns.platforms.prolific.webhooks import STATUS_CHANGE
 from pyramidion.campaigns.sync import pay_decisions
 
 place, url, token, study = sys.argv[1:]

@@ -8,7 +8,6 @@ import pytest
 
 import pyramidion as pyr
 from pyramidion.campaigns.plan import plan
-from pyramidion.campaigns.statements import live_checks
 from pyramidion.campaigns.tasks import (
     ATTENTION,
     Answer,
@@ -27,6 +26,7 @@ from pyramidion.campaigns.tasks import (
     task_page,
     to_object,
 )
+from pyramidion.pyramids.statements import live_checks
 from pyramidion.study import Campaign, Settings, Task
 from pyramidion.study.tasks import TaskKind
 

@@ -17,6 +17,8 @@ SMALL, SMALL_SECOND = "small.jsonl", "small-second.jsonl"
 """The same for two topics and three systems."""
 TINY, BUILT = "tiny.jsonl", "built.jsonl"
 """One topic and two systems; and with an automatic pyramid beside the expert's and the crowd's."""
+MODELLED = "modelled.jsonl"
+"""The small study, of which two models have judged the crowd's units."""
 ORDERED = "ordered.jsonl"
 """The bundled example with assignments, in which the crowd leaves every fifth unit blank."""
 TABLE, LONG = "scores.csv", "long.csv"
@@ -96,6 +98,7 @@ BASE: dict[str, Words] = {
     "analyze metric-accuracy": [LONG, "--gold", "modified"],
     "analyze compare": [SECOND, "--resamples", "50"],
     "analyze agreement": [SMALL, "--resamples", "50"],
+    "analyze stand-in": [MODELLED, "--resamples", "50"],
     "analyze reliability": [SMALL_SECOND, "--resamples", "50"],
     "analyze calibrate": [STUDY, "--experts", "rater1"],
     "analyze stability": [SMALL, "--repetitions", "3"],
@@ -146,6 +149,20 @@ def matching(*call: str) -> dict[str, Words | Probe]:
         "--top-k": ([*call, "--matcher", "wmin", "--threshold", "0.3"], ["--top-k", "1"]),
         "--threshold": ([*call, "--matcher", "wmin"], ["--threshold", "0.3"]),
     }
+
+
+CHATTING: dict[str, Words | Probe] = {
+    "--base-url": ["--base-url", "http://127.0.0.1:9"],
+    "--cache": ["--cache", "replies"],
+    "--temperature": ["--temperature", "1"],
+    "--seed": ["--seed", "1"],
+    "--concurrency": ["--concurrency", "2"],
+    "--prompt": ["--prompt", "people.txt"],
+    "--schema": ["--no-schema"],
+    "--price": ["--price", "1/2"],
+    "--yes": ["--yes"],
+}
+"""How a chat model is asked, which nobody else takes: tests/cli/test_chat_models.py has what it does to a request."""
 
 
 PROBES: dict[str, dict[str, Words | Probe]] = {
@@ -223,10 +240,8 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--workers": ["--workers"],
         "--by": ["--by", "summary"],
         "--lines": ["--lines"],
-        "--base-url": ["--base-url", "http://127.0.0.1:9"],
-        "--cache": ["--cache", "replies"],
-        "--price": ["--price", "1/2"],
-        "--yes": ["--yes"],
+        "--batch": ["--batch", "5"],
+        **CHATTING,
     },
     "analyze significance": {
         "--compat": ([ORDERED, "--measure", "lite", "--json"], COMPAT),
@@ -281,6 +296,14 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--pyramid": ([SMALL_SECOND], ["--pyramid", "expert"]),
         "--resamples": ["--resamples", "0"],
         "--removals": ["--removals", "20"],
+        "--seed": ["--seed", "1"],
+    },
+    "analyze stand-in": {
+        "--model": ["--model", "lexical"],
+        "--judges": ["--judges", "worker1"],
+        "--pyramid": ["--pyramid", "expert"],
+        "--threshold": ["--threshold", "0.9"],
+        "--resamples": ["--resamples", "0"],
         "--seed": ["--seed", "1"],
     },
     "analyze reliability": {
@@ -500,6 +523,11 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         **building(TINY, "-o", "out.jsonl"),
         "--output": ["-o", "elsewhere.jsonl"],
         "--name": ["--name", "another"],
+        "--builder": ["--builder", "llm:m", "--cache", "replies"],
+        "--statements": ["--statements", "3"],
+        "--units-per-topic": ["--units-per-topic", "3"],
+        "--units-per-task": ["--units-per-task", "3"],
+        **CHATTING,
     },
     "auto score": {
         **building(TINY),
@@ -539,6 +567,7 @@ REFUSED: dict[str, list[tuple[Words, str]]] = {
         ([TINY, "--pyramid", "expert"], "--percentile 50"),
         ([TINY], "--embedder minilm"),
     ],
+    "auto build": [([TINY, "-o", "out.jsonl"], f"{option} 1") for option in ("--temperature", "--seed", "--price")],
     "auto run": [([TINY, "-o", "out", "--pyramid", "expert"], "--percentile 50")],
     "analyze grid": [(KEPT, "--embedder minilm")],
     "analyze calibrate": [

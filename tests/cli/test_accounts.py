@@ -132,6 +132,8 @@ COMMANDS = [
     ("serve", "URL"),
     ("import", "URL", "URL"),
     ("campaign", "status", "URL"),
+    ("backup", "URL", "out.db"),
+    ("verify", "URL"),
     ("annotate", "list", "URL"),
     ("score", "URL"),
     ("info", "URL"),

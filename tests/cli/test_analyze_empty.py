@@ -17,6 +17,7 @@ QUESTIONS: dict[str, list[list[str]]] = {
     "metric-accuracy": [["--gold", "modified"]],
     "compare": [[]],
     "agreement": [[], ["--aspect", "overall"]],
+    "stand-in": [[]],
     "reliability": [[]],
     "calibrate": [[]],
     "consistency": [[]],

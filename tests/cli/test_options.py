@@ -33,6 +33,7 @@ from tests.cli.option_probes import (
     EVERYWHERE,
     KEPT,
     LONG,
+    MODELLED,
     ORDERED,
     PAID,
     PROBES,
@@ -117,6 +118,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done("auto train-wtmf corpus.txt -o wtmf.npz --dimensions 5 --rounds 2", folder)
     done(f"auto build {TINY} -o {BUILT}", folder)
     done(f"analyze grid {' '.join(KEPT)}", folder)
+    done(f"judge {SMALL} --judge lexical --save lexical.jsonl", folder)
+    done(f"judge lexical.jsonl --judge align --save {MODELLED}", folder)
     make_years(folder)
     for path in list(folder.glob("*.jsonl")):
         broken = path.read_text("utf-8") + '{"type": "nonsense"}\n'
@@ -352,7 +355,7 @@ def probe(command: str, option: str) -> Probe | None:
     generic = EVERYWHERE | (ASKED if "--plot" in ALL[command] else {})
     found = PROBES.get(command, {}).get(option, generic.get(option))
     if option == "--lenient":
-        with_errors = (STUDY, SECOND, SMALL, SMALL_SECOND, TINY, BUILT, TABLE, LONG, "2008.jsonl")
+        with_errors = (STUDY, SECOND, SMALL, SMALL_SECOND, TINY, BUILT, MODELLED, TABLE, LONG, "2008.jsonl")
         return [f"broken-{word}" if word in with_errors else word for word in BASE[command]], ["--lenient"]
     if found is None:
         return None

@@ -19,13 +19,23 @@ class Answer(NamedTuple):
 Reply = Callable[[dict[str, Any]], Answer]
 
 
-def chat(content: str) -> Answer:
-    return Answer(200, json.dumps({"choices": [{"message": {"role": "assistant", "content": content}}]}))
+def chat(content: str | None, *, finish: str = "stop", usage: tuple[int, int] | None = None, **message: Any) -> Answer:
+    choice = {"message": {"role": "assistant", "content": content, **message}, "finish_reason": finish}
+    body: dict[str, Any] = {"choices": [choice]}
+    if usage:
+        body["usage"] = {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
+    return Answer(200, json.dumps(body))
 
 
-def honest(body: dict[str, Any]) -> Answer:
+def question(body: dict[str, Any]) -> dict[str, Any]:
+    """What the model is asked, as an object."""
+    asked: dict[str, Any] = json.loads(body["messages"][1]["content"])
+    return asked
+
+
+def judged(body: dict[str, Any]) -> str:
     """Present is what the summary contains word for word."""
-    asked = json.loads(body["messages"][1]["content"])
+    asked = question(body)
     answers = [
         {
             "statement": each["statement"],
@@ -34,7 +44,20 @@ def honest(body: dict[str, Any]) -> Answer:
         }
         for each in asked["statements"]
     ]
-    return chat(json.dumps({"answers": answers}))
+    return json.dumps({"answers": answers})
+
+
+def written(body: dict[str, Any]) -> str:
+    """The sentences of the text are the facts."""
+    asked = question(body)
+    facts = [f"{part.strip()}." for part in asked["text"].replace("\n", " ").split(". ") if part.strip()]
+    held = [{"statement": fact.replace("..", "."), "source": fact.rstrip(".")} for fact in facts[: asked["facts"]]]
+    return json.dumps({"statements": held})
+
+
+def honest(body: dict[str, Any]) -> Answer:
+    """Judges, or writes, as it is asked to."""
+    return chat(judged(body) if "statements" in question(body) else written(body), usage=(100, 10))
 
 
 class ChatServer:
@@ -53,7 +76,7 @@ class ChatServer:
                     outer.asked.append({"path": self.path, **body})
                     outer.headers.append(dict(self.headers))
                     act = outer._script.pop(0) if outer._script else otherwise
-                answer = act(body)
+                answer = act({"path": self.path, **body})
                 self.send_response(answer.status)
                 for name, value in answer.headers.items():
                     self.send_header(name, value)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import math
 import sys
-from contextlib import suppress
-from pathlib import Path
 
 import numpy as np
 import onnx
@@ -15,15 +13,12 @@ import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
-from tests.judges.chat_server import Answer, ChatServer, chat, honest
 
 from pyramidion import judges as judges_base
-from pyramidion.errors import MissingExtraError, PyramidionError, UsageError
+from pyramidion.errors import MissingExtraError, UsageError
 from pyramidion.judges import Questions, cut, lexical, make_judge
 from pyramidion.judges.align import AlignJudge
-from pyramidion.judges.llm import SYSTEM, TRIES, LlmJudge, Reply, parse
 from pyramidion.judges.nli import NliJudge, entailment_class
-from pyramidion.study import Span
 
 UNITS = ["Police arrested 12 protesters.", "The march had been banned.", "The company raised its dividend."]
 SUMMARIES = ["Police arrested 12 protesters in the capital. The march had been banned.", "", "It rained."]
@@ -296,163 +291,6 @@ def test_a_classifier_without_entailment_is_refused():
     with pytest.raises(UsageError, match="not an entailment model: its classes are POSITIVE, NEGATIVE"):
         entailment_class("m", {0: "POSITIVE", 1: "NEGATIVE"})
     assert entailment_class("m", {0: "not_entailment", 1: "ENTAILMENT"}) == 1
-
-
-# -- llm -----------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def slept():
-    return []
-
-
-@pytest.fixture
-def ask(tmp_path, slept):
-    def made(server):
-        return LlmJudge("some-model", base_url=server.url, cache=tmp_path / "replies.sqlite", sleep=slept.append)
-
-    return made
-
-
-def test_llm_asks_for_the_units_of_a_summary_at_once(ask, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "not-a-real-key")
-    with ChatServer() as server:
-        judge = ask(server)
-        found = only(judge, UNITS, SUMMARIES)
-    assert found.probability.tolist() == [[0.1, 0, 0.1], [0.9, 0, 0.1], [0.1, 0, 0.1]]
-    assert [span.of(SUMMARIES[0]) for span in found.evidence(1, 0)] == [UNITS[1]]
-    assert found.evidence(0, 0) == ()
-    assert len(server.asked) == 2  # nothing is asked about an empty summary
-    for request, headers in zip(server.asked, server.headers, strict=True):
-        assert request["path"] == "/v1/chat/completions"
-        assert (request["model"], request["temperature"]) == ("some-model", 0)
-        assert headers["Authorization"] == "Bearer not-a-real-key"
-
-
-def test_llm_cuts_many_units_into_requests_and_keeps_their_order(ask):
-    units = [f"Fact {i}." for i in range(60)]
-    with ChatServer() as server:
-        found = only(ask(server), units, [" ".join(units[::2])])
-        assert len(server.asked) == 3
-    assert (found.probability[:, 0] > 0.5).tolist() == [i % 2 == 0 for i in range(60)]
-
-
-def test_llm_estimates_before_and_never_asks_twice(ask):
-    asked = [Questions(UNITS, SUMMARIES)]
-    with ChatServer() as server:
-        judge = ask(server)
-        before = judge.estimate(asked)
-        assert (before.requests, before.known, len(server.asked)) == (2, 0, 0)
-        assert before.cost(1.0, 2.0) == pytest.approx((before.tokens_in + 2 * before.tokens_out) / 1e6)
-        first = only(judge, *asked[0]).probability
-        again = ask(server)
-        assert again.estimate(asked).requests == 0
-        np.testing.assert_array_equal(only(again, *asked[0]).probability, first)
-        assert len(server.asked) == 2
-
-
-def test_llm_sends_malformed_answers_back_with_the_reason(ask):
-    bad = [lambda _: chat("I think so."), lambda _: chat('{"answers": []}')]
-    with ChatServer(bad) as server:
-        found = only(ask(server), UNITS, SUMMARIES[:1])
-    assert found.probability[1, 0] == 0.9
-    assert "0 answers to 3 statements" in server.asked[2]["messages"][-1]["content"]
-    assert len(server.asked[2]["messages"]) == 4
-
-
-def test_llm_gives_up_on_a_model_that_never_answers_properly(ask):
-    with (
-        ChatServer([lambda _: chat("no")] * TRIES) as server,
-        pytest.raises(PyramidionError, match=f"no usable reply in {TRIES} tries: it does not parse"),
-    ):
-        only(ask(server), UNITS, SUMMARIES[:1])
-
-
-def test_llm_waits_as_long_as_it_is_told(ask, slept):
-    busy = [lambda _: Answer(429, "slow down", {"Retry-After": "7"}), lambda _: Answer(503, "later")]
-    with ChatServer(busy) as server:
-        found = only(ask(server), UNITS, SUMMARIES[:1])
-    assert found.probability[1, 0] == 0.9
-    assert slept == [7.0, 2.0]
-
-
-def test_llm_reports_a_refusal_at_once(ask, slept):
-    with (
-        ChatServer([lambda _: Answer(401, "bad key")]) as server,
-        pytest.raises(UsageError, match=r"refuses \(status 401: bad key\)"),
-    ):
-        only(ask(server), UNITS, SUMMARIES[:1])
-    assert slept == []
-
-
-def test_llm_goes_on_where_it_was_interrupted(ask):
-    topics = [Questions([f"Fact {i}."], [f"Fact {i}. More."]) for i in range(6)]
-
-    def broken(_):
-        return Answer(400, "broken")
-
-    with ChatServer([honest, honest, honest, broken]) as server:
-        with pytest.raises(UsageError, match="broken"):
-            list(ask(server).judge(topics))
-        assert len(server.asked) == 4
-        found = [verdicts.probability[0, 0] for verdicts in ask(server).judge(topics)]
-        assert found == [0.9] * 6
-        assert len(server.asked) == 4 + 3
-
-
-def test_llm_says_when_nobody_is_there(ask, slept):
-    with ChatServer() as server:
-        judge = ask(server)
-    with pytest.raises(PyramidionError, match="no reply from"):
-        only(judge, UNITS, SUMMARIES[:1])
-    assert len(slept) == TRIES - 1
-
-
-def test_an_endpoint_that_is_no_chat_is_told_apart(ask):
-    with (
-        ChatServer([lambda _: Answer(200, "<html>")]) as server,
-        pytest.raises(PyramidionError, match="does not speak the chat protocol"),
-    ):
-        only(ask(server), UNITS, SUMMARIES[:1])
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[]", 'no list of "answers"'),
-        ('{"answers": [{"statement": 2, "probability": 0.5}]}', "entry 1 is not about statement 1"),
-        ('{"answers": [{"statement": 1, "probability": 1.5}]}', "not a number from 0 to 1"),
-        ('{"answers": [{"statement": 1, "probability": true}]}', "not a number from 0 to 1"),
-        ('{"answers": [{"statement": 1, "probability": NaN}]}', "not a number from 0 to 1"),
-        ('{"answers": [{"statement": 1, "probability": 1, "evidence": 3}]}', "evidence of statement 1 is not a text"),
-    ],
-)
-def test_answers_are_read_strictly(text, message):
-    with pytest.raises(ValueError, match=message):
-        parse(text, 1)
-
-
-@given(st.text(max_size=200))
-def test_no_reply_crashes_the_parser(text):
-    with suppress(ValueError):
-        assert len(parse(text, 1)) == 1
-
-
-def test_fenced_json_is_accepted_and_quotes_are_located():
-    (reply,) = parse('```json\n{"answers": [{"statement": 1, "probability": 1, "evidence": "b c"}]}\n```', 1)
-    assert reply == Reply(1.0, "b c")
-    assert reply.mention("a b c") == (Span(2, 5),)
-    assert reply.mention("nothing like it") == ()
-
-
-def test_the_documented_prompt_is_the_one_that_is_sent(ask):
-    page = (Path(__file__).parents[2] / "docs" / "howto" / "judge.md").read_text("utf-8")
-    quoted = " ".join(line.removeprefix(">") for line in page.splitlines() if line.startswith(">"))
-    assert SYSTEM.split() == quoted.split()
-    with ChatServer() as server:
-        only(ask(server), UNITS, SUMMARIES[:1])
-    assert server.asked[0]["messages"][0]["content"] == SYSTEM
-    assert json.loads(server.asked[0]["messages"][1]["content"])["statements"][0]["text"] == UNITS[0]
 
 
 def test_a_number_is_the_same_in_digits_and_in_words():

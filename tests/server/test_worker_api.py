@@ -120,7 +120,7 @@ def test_nobody_gets_a_third_try(site: Site) -> None:
 def test_other_tabs_and_sessions_show_the_same_questions(site: Site) -> None:
     campaign = site.campaign(check=True, platform="prolific", platform_study="study1", completion_code="DONE")
     shown = []
-    for session in ("s1", "s1", "s2"):
+    for session in ("tab1", "tab1", "tab2"):
         tab = browser(site.url)
         tab.get(f"/enter/{campaign}", params={"PROLIFIC_PID": "ann", "STUDY_ID": "study1", "SESSION_ID": session})
         shown.append(tab.get(f"/api/work/{campaign}").json()["content"]["questions"])
@@ -706,7 +706,7 @@ def test_knowing_somebodys_id_gives_neither_their_task_nor_their_draft(site: Sit
     campaign = site.campaign(platform="prolific", platform_study="study1", completion_code="DONE")
     ids = {"PROLIFIC_PID": "ann", "STUDY_ID": "study1"}
     owner = browser(site.url, headers={"X-Requested-With": "pyramidion"})
-    owner.get(f"/enter/{campaign}", params={**ids, "SESSION_ID": "s1"})
+    owner.get(f"/enter/{campaign}", params={**ids, "SESSION_ID": "of-the-owner"})
     task = owner.get(f"/api/work/{campaign}").json()
     path = f"/api/work/{campaign}/{task['assignment']}"
     assert owner.put(f"{path}/draft", json={"draft": {"private": "words"}}).status_code == 200
@@ -720,6 +720,6 @@ def test_knowing_somebodys_id_gives_neither_their_task_nor_their_draft(site: Sit
     assert stranger.post(f"{path}/submit", json=body).status_code == 409
     assert owner.get(f"/api/work/{campaign}").json()["draft"] == {"private": "words"}
     other = browser(site.url)
-    refused = other.get(f"/enter/{campaign}", params={**ids, "PROLIFIC_PID": "bob", "SESSION_ID": "s1"})
+    refused = other.get(f"/enter/{campaign}", params={**ids, "PROLIFIC_PID": "bob", "SESSION_ID": "of-the-owner"})
     assert refused.status_code == 400
     assert "belongs to somebody else" in refused.text

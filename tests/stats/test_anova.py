@@ -78,6 +78,7 @@ def test_equals_scipys_and_ignores_units(groups: list[list[float]], shift: float
     assume(len(values) > len(groups))
     assume(any(np.ptp(group) > 0.01 for group in groups))
     expected = stats.f_oneway(*groups)
+    assume(not np.isnan([expected.statistic, expected.pvalue]).any())  # where rounding makes it 0 / 0
     found = one_way(values, named)
     assert found.f == pytest.approx(expected.statistic, rel=1e-6, abs=1e-9)
     assert found.p == pytest.approx(expected.pvalue, rel=1e-6, abs=1e-9)

@@ -235,7 +235,7 @@ def test_a_block_an_exclusion_and_used_tries_hold(site: Site) -> None:
     desk = site.desk
     for action in ("block", "exclude"):
         decide_worker(desk, action, site.anna.worker, actor="boss", reason=SAID[3])  # type: ignore[arg-type]
-    desk.workers.record_check("judge", site.anna.worker, False)
+    desk.workers.record_check("judge", site.anna.worker, False, after=0)
     forget_worker(site.database, site.anna.worker)
     back = desk.workers.enter("judge", ANNA)
     known = desk.workers.get(back.worker)

@@ -22,6 +22,7 @@ from pyramidion.analysis.settings import ScoredSettings
 from pyramidion.analysis.significance import significance, tukey, unit_significance
 from pyramidion.analysis.simulation import Assumptions
 from pyramidion.analysis.stability import drop_topics, rerun, resampling
+from pyramidion.analysis.stand_in import stand_in
 from pyramidion.analysis.trained_metric import trained_metric
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "rerun",
     "resampling",
     "significance",
+    "stand_in",
     "trained_metric",
     "tukey",
     "unit_significance",

@@ -10,10 +10,10 @@ from itertools import combinations
 import numpy as np
 
 from pyramidion.analysis.cost import Cost, campaign_cost
-from pyramidion.campaigns.statements import MIN_TOKENS, sample_units, split_into_groups
 from pyramidion.campaigns.tasks import SCALES, AttentionCheck, ExpertRatings, Gold
 from pyramidion.encoder.sentences import sentence_spans
 from pyramidion.errors import InputError, Problem, Problems, UnknownError, UsageError, check_choice
+from pyramidion.pyramids.statements import MIN_TOKENS, sample_units, split_into_groups
 from pyramidion.scoring.choice import TO_BE_JUDGED, named_pyramid
 from pyramidion.study import Aspect, Campaign, ContentUnit, Pyramid, Settings, Study, Summary, Task
 from pyramidion.study.tasks import KINDS, TaskKind

@@ -1,271 +1,19 @@
-"""Which units written by workers are fit to be judged: Shapira et al. 2019, section 3, "Pyramid creation".
+"""From what workers wrote to units, and back: which units rest on an answer that was removed since.
 
-A statement is one short sentence. Statements with more than one sentence, with more than 20 tokens or with 3 and fewer
-tokens are dropped, and so is the longer of two near-duplicates written from the same reference. Every drop has its
-reason.
-
-Near-duplicates have a cosine of at least 0.95 between their bags of lemmas. Where we deviate, and why:
-- stems are used for lemmas: Porter's stemmer needs no download, and it merges at least the forms of a lemma that differ
-  by a regular ending. Words without any letter a-z are not stemmed;
-- only content words count, and the paper does not say which those are: words of negation, possibility, direction and
-  amount stay in, since "prices may rise after the vote" and "prices did not rise before the vote" are not the same;
-- the released scripts measure |A and B| / min(|A|, |B|) on sets, by which a statement equals any longer one that
-  contains its words; ``similarity="overlap"`` does that, for comparison.
+Which statements are fit to be judged, and which of them are drawn, is in `pyramids.statements`.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
 from pyramidion.campaigns.tables import StoredAnswer
-from pyramidion.encoder.sentences import StemCounts, content_stems, count_sentences, tokens
-from pyramidion.errors import InputError, Problem, UsageError, check_choice
+from pyramidion.errors import Problem
+from pyramidion.pyramids.statements import pool_units
 from pyramidion.study import ContentUnit, Contributor, Pyramid, Settings, Study
-
-Similarity = Literal["cosine", "overlap"]
-
-MIN_TOKENS, MAX_TOKENS = 4, 20
-SAME = 0.95
-"""Two statements with at least this similarity say the same."""
-
-
-@dataclass(frozen=True, slots=True)
-class Dropped:
-    """``duplicate_of`` is the id of the kept statement that says the same, or empty."""
-
-    unit: ContentUnit
-    reason: str
-    duplicate_of: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Filtered:
-    """Both in the order of unit ids."""
-
-    kept: tuple[ContentUnit, ...]
-    dropped: tuple[Dropped, ...]
-
-
-def filter_statements(
-    units: Iterable[ContentUnit],
-    *,
-    min_tokens: int = MIN_TOKENS,
-    max_tokens: int = MAX_TOKENS,
-    threshold: float = SAME,
-    similarity: Similarity = "cosine",
-) -> Filtered:
-    """Sort the statements of one topic into those to keep and those to drop. The order they come in never matters.
-
-    Of near-duplicates the one with the fewest tokens stays, then the one with the lowest id. A statement dropped for
-    its form does not cause another to be dropped.
-    """
-    likeness = _likeness(similarity, threshold)
-    kept: list[ContentUnit] = []
-    dropped: list[Dropped] = []
-    for written in by_reference(units).values():
-        shortest_first = sorted(written, key=lambda unit: (len(tokens(unit.label)), unit.id))
-        bags: dict[str, StemCounts] = {}
-        for unit in shortest_first:
-            bag = content_stems(unit.label)
-            if faults := "; ".join(_faults(unit.label, min_tokens, max_tokens)):
-                dropped.append(Dropped(unit, faults))
-            elif twin := _twin(bag, bags, likeness, threshold):
-                dropped.append(Dropped(unit, f"nearly the same as {twin}, from the same reference", twin))
-            else:
-                bags[unit.id] = bag
-                kept.append(unit)
-    return Filtered(
-        tuple(sorted(kept, key=lambda unit: unit.id)), tuple(sorted(dropped, key=lambda drop: drop.unit.id))
-    )
-
-
-def check_statement(text: str, earlier: Sequence[str] = ()) -> list[str]:
-    """What the writer should change about a statement, given the writer's other ones; empty where it is fine."""
-    if not text.strip():
-        return ["This is empty."]
-    problems = [f"This has {fault}." for fault in _faults(text, MIN_TOKENS, MAX_TOKENS)]
-    bags = {str(number): content_stems(other) for number, other in enumerate(earlier, 1)}
-    if twin := _twin(content_stems(text), bags, cosine, SAME):
-        problems.append(f"This says nearly the same as your statement {twin}.")
-    return problems
-
-
-def live_checks(statements: Sequence[str]) -> list[list[str]]:
-    """For each statement, what is wrong with it, also compared with those before it."""
-    return [
-        check_statement(text, statements[:number]) if text.strip() else [] for number, text in enumerate(statements)
-    ]
-
-
-def by_reference(units: Iterable[ContentUnit]) -> dict[str, list[ContentUnit]]:
-    """The units written from each reference, both in order of id; refuses units that do not name exactly one."""
-    grouped: dict[str, list[ContentUnit]] = {}
-    problems = []
-    seen: set[str] = set()
-    for unit in sorted(units, key=lambda unit: unit.id):
-        if unit.id in seen:
-            problems.append(Problem(f"unit {unit.id}", "appears more than once; ids must be unique"))
-        elif len(unit.contributors) != 1:
-            problems.append(
-                Problem(
-                    f"unit {unit.id}",
-                    f"a statement must come from 1 reference, this one comes from {len(unit.contributors)}",
-                )
-            )
-        else:
-            grouped.setdefault(unit.contributors[0].reference, []).append(unit)
-        seen.add(unit.id)
-    if problems:
-        raise InputError(problems)
-    return dict(sorted(grouped.items()))
-
-
-def _faults(text: str, min_tokens: int, max_tokens: int) -> Iterator[str]:
-    if (sentences := count_sentences(text)) > 1:
-        yield f"{sentences} sentences instead of one"
-    size = len(tokens(text))
-    words = f"{size} word" if size == 1 else f"{size} words"
-    if size > max_tokens:
-        yield f"{words}, more than {max_tokens}"
-    if size < min_tokens:
-        yield f"{words}, fewer than {min_tokens}"
-
-
-def _twin(
-    bag: StemCounts,
-    others: dict[str, StemCounts],
-    likeness: Callable[[StemCounts, StemCounts], float],
-    threshold: float,
-) -> str:
-    """The most similar of those that are similar enough, the first of equals; empty where there is none."""
-    best, name = max(((likeness(bag, other), id) for id, other in others.items()), key=lambda x: x[0], default=(0, ""))
-    return name if best >= threshold else ""
-
-
-# Similarity of two statements
-
-
-def cosine(a: StemCounts, b: StemCounts) -> float:
-    dot = sum(count * b[stem] for stem, count in a.items())
-    # One root of the product, not a product of roots: equal bags then give exactly 1.
-    return dot / math.sqrt(_square(a) * _square(b)) if dot else 0.0
-
-
-def _square(bag: StemCounts) -> int:
-    return sum(count * count for count in bag.values())
-
-
-def overlap(a: StemCounts, b: StemCounts) -> float:
-    """How much of the smaller set of stems the larger one contains."""
-    shared = len(a.keys() & b.keys())
-    return shared / min(len(a), len(b)) if shared else 0.0
-
-
-_SIMILARITIES: dict[str, Callable[[StemCounts, StemCounts], float]] = {"cosine": cosine, "overlap": overlap}
-
-
-def _likeness(similarity: str, threshold: float) -> Callable[[StemCounts, StemCounts], float]:
-    check_choice("similarity", similarity, _SIMILARITIES)
-    if not 0 < threshold <= 1:
-        raise UsageError(f"a similarity threshold is above 0 and at most 1, not {threshold}")
-    return _SIMILARITIES[similarity]
-
-
-# ----------------------------------------------------------------------
-# Which statements are judged, and in which task: Shapira et al. 2019, sections 3 and 4.
-#
-# All statements of a topic are pooled without merging, so a fact told by several references has more chances to be
-# drawn. The paper samples 32 per topic and judges them in two tasks of 16.
-#
-# The paper does not say how it sampled. We draw equally from every reference, so that no reference's choice of content
-# weighs more because its writers wrote more, and we spread each reference evenly over the tasks. Both depend on the
-# generator and the ids only, never on the order in which statements come.
-
-ByReference = Mapping[str, list[ContentUnit]]
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """Units in the order of ids, not grouped yet; ``shortfalls`` says which references had too few."""
-
-    units: tuple[ContentUnit, ...]
-    shortfalls: tuple[Problem, ...] = ()
-
-
-def sample_units(
-    units: Iterable[ContentUnit],
-    *,
-    size: int = 32,
-    rng: np.random.Generator,
-    references: Collection[str] | None = None,
-) -> Sample:
-    """Draw the units of one topic to be judged, the same number from each reference.
-
-    A remainder goes to references chosen at random. If a reference has too few, the others fill in, and this is
-    reported. ``references`` names those to draw from, so that one without units is noticed; by default, those with
-    units.
-    """
-    if size < 1:
-        raise UsageError(f"a sample must have at least 1 unit, not {size}")
-    written = by_reference(units)
-    names = sorted(set(written if references is None else references))
-    supply = _shuffle({name: written.get(name, []) for name in names}, rng)
-    drawn = list(_in_turn(supply))[:size]
-    chosen = sorted((replace(unit, group="") for unit in drawn), key=lambda unit: unit.id)
-    return Sample(tuple(chosen), tuple(_shortfalls({name: len(supply[name]) for name in names}, size)))
-
-
-def split_into_groups(
-    units: Iterable[ContentUnit], *, group_size: int = 16, rng: np.random.Generator
-) -> tuple[ContentUnit, ...]:
-    """Put every unit into one of the groups "1", "2", ...; all have the given size except perhaps the last.
-
-    In full groups the number of units of a reference differs by at most 1; a smaller last group has its fair share.
-    """
-    if group_size < 1:
-        raise UsageError(f"a group must have at least 1 unit, not {group_size}")
-    # Reference after reference: whatever takes units at even steps takes evenly from each of them.
-    queue = [unit for written in _shuffle(by_reference(units), rng).values() for unit in written]
-    full, rest = divmod(len(queue), group_size)
-    in_last = {(2 * i + 1) * len(queue) // (2 * rest) for i in range(rest)}
-    dealt = [i for i in range(len(queue)) if i not in in_last]
-    number = dict.fromkeys(in_last, full + 1) | {i: turn % full + 1 for turn, i in enumerate(dealt)}
-    order = sorted(range(len(queue)), key=lambda i: (number[i], queue[i].id))
-    return tuple(replace(queue[i], group=str(number[i])) for i in order)
-
-
-def _shuffle(written: ByReference, rng: np.random.Generator) -> dict[str, list[ContentUnit]]:
-    """The same units, references and units of each in random order."""
-    names = list(written)
-    return {
-        name: [written[name][i] for i in rng.permutation(len(written[name]))]
-        for name in [names[i] for i in rng.permutation(len(names))]
-    }
-
-
-def _in_turn(supply: ByReference) -> Iterator[ContentUnit]:
-    """One unit of each reference, then a second one of each that has it, and so on."""
-    for turn in range(max(map(len, supply.values()), default=0)):
-        yield from (written[turn] for written in supply.values() if turn < len(written))
-
-
-def _shortfalls(supply: Mapping[str, int], size: int) -> Iterator[Problem]:
-    share = size // len(supply) if supply else 0
-    for name, count in supply.items():
-        if count < share:
-            what = f"has only {count} of its share of {share} units; other references fill in"
-            yield Problem(f"reference {name}", what, "warning")
-    if (total := sum(supply.values())) < size:
-        yield Problem("sample", f"there are only {total} units, not {size}", "warning")
-
-
-# ----------------------------------------------------------------------
-# From what workers wrote to units, and back: which units rest on an answer that was removed since.
 
 CROWD = "crowd"
 """The name of pyramids made of what workers wrote."""
@@ -301,17 +49,17 @@ def make_units(
             of_topic.append(ContentUnit(f"s{len(of_topic) + 1:03}", text, (contributor,), author=answer.worker))
     pyramids = []
     for topic, units in written.items():
-        filtered = filter_statements(units)
-        notes += [
-            Problem(f"topic {topic}, statement {d.unit.id}", f"dropped: {d.reason}", "warning")
-            for d in filtered.dropped
-        ]
-        references = tuple(sorted(r.system for r in study.references if r.topic == topic))
-        sample = sample_units(filtered.kept, size=settings.units_per_topic, rng=rng, references=references)
-        notes += [replace(p, where=f"topic {topic}, {p.where}") for p in sample.shortfalls]
-        groups = {u.id: u.group for u in split_into_groups(sample.units, group_size=settings.units_per_task, rng=rng)}
-        kept = tuple(replace(unit, group=groups.get(unit.id, "")) for unit in filtered.kept)
-        pyramids.append(Pyramid(topic, references, kept, CROWD))
+        made = pool_units(
+            topic,
+            tuple(sorted(r.system for r in study.references if r.topic == topic)),
+            units,
+            name=CROWD,
+            units_per_topic=settings.units_per_topic,
+            units_per_task=settings.units_per_task,
+            rng=rng,
+        )
+        notes += made.notes
+        pyramids.append(made.pyramid)
     return CrowdUnits(tuple(pyramids), tuple(notes))
 
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pyramidion.cli.chat import Chatting, tell_usage, usage_as_json
 from pyramidion.cli.options import Printing, Reading, StudyPath, grouped, refuse_same, refuse_unused
 from pyramidion.cli.output import as_json, plain
 from pyramidion.errors import UsageError
 
+if TYPE_CHECKING:
+    from pyramidion.cli.output import Output
+    from pyramidion.pyramids.choices import Choices
+    from pyramidion.study import Study
+
+JsonObject = dict[str, Any]
 auto = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
@@ -101,27 +108,84 @@ def build(
     target: Annotated[
         str, typer.Option("--output", "-o", help="A .jsonl or .pyr file, a folder for .pyr files, or a study database.")
     ],
-    name: Annotated[str, typer.Option(help="What the pyramids are called.")] = "auto",
+    builder: Annotated[
+        str,
+        typer.Option(help="auto (the options below), or llm:MODEL: a chat model writes units as crowd workers do."),
+    ] = "auto",
+    name: Annotated[str | None, typer.Option(help="What the pyramids are called. [default: auto, or llm]")] = None,
+    statements: Annotated[int | None, typer.Option(help="llm: facts to write for each reference. [default: 8]")] = None,
+    units_per_topic: Annotated[
+        int | None, typer.Option(help="llm: units sampled for each topic. [default: 32]")
+    ] = None,
+    units_per_task: Annotated[int | None, typer.Option(help="llm: units in a judging task. [default: 16]")] = None,
     *,
+    chatting: Chatting,
     building: Building,
     running: Running,
 ) -> None:
     """Build a pyramid from the references of each topic."""
-    output, choices = running.out, _choices(context, building)
-    study = running.study(path)
-    from pyramidion.cli.options import open_desk
+    output = running.out
+    written = {"statements": statements, "units_per_topic": units_per_topic, "units_per_task": units_per_task}
+    kind, _, model = builder.partition(":")
+    if kind == "llm" and model:
+        why = f"with {builder}, which writes units instead of joining clauses"
+        refuse_unused(context, why, *(part.name for part in fields(Building)), "jobs")
+        options = {part: value for part, value in written.items() if value is not None}
+        study = running.study(path)
+        made, signature, usage = _written(study, model, name or "llm", options, chatting, output)
+    elif builder == "auto":
+        refuse_unused(context, "without --builder llm:MODEL", *written, *(part.name for part in fields(Chatting)))
+        choices = _choices(context, building)
+        study = running.study(path)
+        made, signature, usage = _built(study, choices, name or "auto", running.jobs, output)
+    else:
+        raise UsageError(f"--builder must be auto or llm:MODEL, not {builder!r}")
+    _keep_built(study, made, name or kind, path, target, output, signature, usage)
+
+
+def _built(study: Study, choices: Choices, name: str, processes: int, output: Output) -> tuple[Study, str, JsonObject]:
     from pyramidion.evaluation import build_pyramids
+
+    with output.progress(len(study.topics), "Building pyramids") as advance:
+        made = build_pyramids(study, choices, name=name, processes=processes, advance=advance)
+    return made, str(choices.signature(pyramid=name)), {}
+
+
+def _written(
+    study: Study, model: str, name: str, options: JsonObject, chatting: Chatting, output: Output
+) -> tuple[Study, str, JsonObject]:
+    """Units by a chat model; the cost is shown first."""
+    from pyramidion.evaluation import write_units, written_topics
+    from pyramidion.pyramids.writer import LlmWriter
+
+    writer = LlmWriter(model, **options, **chatting.options())
+    topics = written_topics(study)
+    if not topics:
+        raise UsageError("no topic has references to write units from")
+    if not chatting.agreed(writer.estimate(topics.values()), writer, output):
+        raise typer.Exit(1)
+    with output.progress(len(topics), f"Writing units by {writer.name}") as advance:
+        made = write_units(study, writer, name=name, advance=advance)
+    tell_usage(writer, output)
+    return made, str(writer.signature(name)), {"usage": usage_as_json(writer)}
+
+
+def _keep_built(
+    study: Study, made: Study, name: str, path: str, target: str, output: Output, signature: str, usage: JsonObject
+) -> None:
+    """Write the pyramids and say how many units there are."""
+    from pyramidion.cli.options import open_desk
     from pyramidion.formats import is_database
     from pyramidion.formats.auto_run import write_pyramids
     from pyramidion.study import Study
 
-    with output.progress(len(study.topics), "Building pyramids") as advance:
-        made = build_pyramids(study, choices, name=name, processes=running.jobs, advance=advance)
     if is_database(target):
         desk = open_desk(target)
         try:
             new = tuple(pyramid for pyramid in made.pyramids if pyramid not in study.pyramids)
-            desk.import_study(Study(pyramids=new) if target == path else made)
+            known = {judge.id for judge in study.judges}
+            judges = tuple(judge for judge in made.judges if judge.id not in known)
+            desk.import_study(Study(pyramids=new, judges=judges) if target == path else made)
         finally:
             desk.database.close()
     else:
@@ -129,8 +193,7 @@ def build(
     pyramids = [pyramid for pyramid in made.pyramids if pyramid.name == name]
     tiers = {p.topic: {str(weight): len(units) for weight, units in p.tiers.items()} for p in pyramids}
     notes = made.notes[len(study.notes) :]
-    signature = str(choices.signature(pyramid=name))
-    output.result({"written": target, "signature": signature, "tiers": tiers, "notes": as_json(notes)})
+    output.result({"written": target, "signature": signature, "tiers": tiers, "notes": as_json(notes), **usage})
     output.warn(notes)
     units = sum(len(pyramid.units) for pyramid in pyramids)
     output.show(f"Wrote {units} units in {len(pyramids)} pyramid{'s' * (len(pyramids) != 1)} to {plain(target)}.")

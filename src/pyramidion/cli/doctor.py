@@ -19,7 +19,7 @@ EXTRAS = {
     "plots": ("matplotlib", "plots and figures for papers"),
     "nli": ("torch", "entailment models as judges"),
     "nli-onnx": ("tokenizers", "entailment models as judges, from ONNX files"),
-    "llm": ("httpx", "chat models as judges"),
+    "llm": ("httpx", "chat models as judges and writers"),
     "openai": ("httpx", "embeddings from an endpoint"),
     "sentence-transformers": ("sentence_transformers", "any sentence encoder from Hugging Face"),
     "spacy": ("spacy", "clauses from a spaCy pipeline"),

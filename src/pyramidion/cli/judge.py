@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
+from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 
 import typer
 
+from pyramidion.cli.chat import Chatting, tell_usage, usage_as_json
 from pyramidion.cli.options import PyramidName, Reading, grouped, refuse_same, refuse_unused
 from pyramidion.cli.output import Output, as_json, counted, plain
 from pyramidion.errors import InputError, Problems, UsageError
@@ -17,9 +19,8 @@ from pyramidion.terminal import TerminalTable
 if TYPE_CHECKING:
     from pyramidion.analysis.calibrate import WorkerCheck
     from pyramidion.evaluation import Evaluation
-    from pyramidion.judges import PresenceJudge
-    from pyramidion.judges.llm import RequestEstimate
-    from pyramidion.study import Study
+    from pyramidion.judges import PresenceJudge, Questions
+    from pyramidion.judges.llm import LlmJudge
 
 
 @grouped
@@ -54,25 +55,25 @@ def judge(
         bool,
         typer.Option("--lines", help="STUDY is a JSONL file of any length, each line with `units` and a `summary`."),
     ] = False,
-    base_url: Annotated[str | None, typer.Option(help="llm: the endpoint. [default: $OPENAI_BASE_URL]")] = None,
-    cache: Annotated[Path | None, typer.Option(help="llm: the file in which replies are cached.")] = None,
-    price: Annotated[
-        str | None,
-        typer.Option(help="llm: dollars per million tokens in and out, such as 0.15/0.60, to show the cost."),
+    batch: Annotated[
+        int | None, typer.Option(help="llm: units of a summary in one request, at most. [default: 25]")
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="llm: send without asking.")] = False,
     *,
+    chatting: Chatting,
     reading: Reading,
 ) -> None:
     """Let a model say which units are in which summaries, and score by it.
+
+    A unit that a chat model refuses to judge is missing: it is named, counts for no score, and is asked about again by
+    the next run. The exit status is 0 unless nothing was answered.
 
     With --lines, results are not held in memory: they go to -o, or to the screen, one by one, and an interrupted run
     continues where it stopped.
     """
     from pyramidion.cli.score import check_targets, show_table
     from pyramidion.evaluation import judge_study
-    from pyramidion.judges import make_judge
-    from pyramidion.scoring.choice import TO_BE_JUDGED, named_pyramid
+    from pyramidion.judges import judged_topics, make_judge, questions
+    from pyramidion.scoring.choice import TO_BE_JUDGED, choose, named_pyramid
 
     output = reading.out
     check_targets(target or [], by)
@@ -82,42 +83,34 @@ def judge(
         raise UsageError("--soft and --threshold cannot be used together")
     if lines:
         refuse_unused(
-            context,
-            "with --lines",
-            "pyramid",
-            "save",
-            "workers",
-            "by",
-            "format",
-            "columns",
-            "lenient",
-            "json",
-            "price",
-            "yes",
+            context, "with --lines", "pyramid", "save", "workers", "by", "format", "columns", "lenient", "json"
         )
     if workers:
         refuse_unused(context, "with --workers, which shows people instead of scores", "target", "by")
     if judge.partition(":")[0] != "llm":
         refuse_unused(context, f"with {judge}, which is free of charge", "price", "yes")
-    prices = _prices(price)
-    options = {name: value for name, value in (("base_url", base_url), ("cache", cache)) if value is not None}
+    options = chatting.options() | ({} if batch is None else {"batch": batch})
     asked = make_judge(judge, options)
     limit = _threshold(threshold, asked)
     if lines:
-        _judge_lines(Path(path), target or [], asked, limit, output)
+        _judge_lines(Path(path), target or [], asked, limit, chatting, output)
         return
     study = reading.study(path)
     name = named_pyramid(study.pyramid_names, pyramid, prefer=TO_BE_JUDGED)
-    if not _agreed(study, name, asked, prices, yes, output):
+    if not _agreed(lambda: questions(judged_topics(study, name)), asked, chatting, output):
         raise typer.Exit(1)
     with output.busy(f"Judging by {asked.name}"):
         judged = judge_study(study, asked, pyramid=name, threshold=limit)
+    mine = choose(judged.study, kind="model", pyramid=name, judges=asked.name).on_units
+    missing = sum(map(isnan, mine.value.tolist()))
+    _tell(asked, missing, output)
     if save is not None:
         _save(judged, save, output)
+    usage = {"usage": usage_as_json(asked), "missing": missing} if _asks(asked) else {}
     if workers:
-        _show_workers(judged, asked.name, name, output)
+        _show_workers(judged, asked.name, name, output, usage)
     else:
-        show_table(judged.table, target or [], by, output, shown=study.notes)
+        show_table(judged.table, target or [], by, output, shown=study.notes, beside=usage)
 
 
 JsonLine = dict[str, Any]
@@ -127,21 +120,32 @@ DIGITS = 6
 
 
 def _judge_lines(
-    source: Path, targets: list[Path], judge: PresenceJudge, threshold: float | None, output: Output
+    source: Path,
+    targets: list[Path],
+    judge: PresenceJudge,
+    threshold: float | None,
+    chatting: Chatting,
+    output: Output,
 ) -> None:
     """However long the file is: memory holds a few hundred lines, and a run that stopped goes on."""
     from json import dumps
 
     from pyramidion.formats.resumable import append_lines
+    from pyramidion.judges import cut
 
     if not source.is_file():
         raise UsageError(f"{source}: no such file")
-    if not targets:
-        for answer in _answers(_read(source), judge, threshold):
-            print(dumps(answer, ensure_ascii=False))
-        return
-    if len(targets) > 1 or targets[0].suffix != ".jsonl":
+    if targets and (len(targets) > 1 or targets[0].suffix != ".jsonl"):
         raise UsageError("--lines writes one .jsonl file; give one -o")
+    asked = (block.questions for line in _read(source) for block in cut(line["units"], [line["summary"]]))
+    if not _agreed(lambda: asked, judge, chatting, output):
+        raise typer.Exit(1)
+    if not targets:
+        missing = 0
+        for answer in _answers(_read(source), judge, threshold):
+            missing += answer["presence"].count(None)
+            print(dumps(answer, ensure_ascii=False))
+        return _tell(judge, missing, output)
     ours = {"judge": judge.name, "threshold": threshold}
 
     def continues(done: int, answer: JsonLine) -> bool:
@@ -155,23 +159,33 @@ def _judge_lines(
     answers = append_lines(targets[0], lambda done: _answers(_read(source, skip=done), judge, threshold), continues)
     with source.open("rb") as file:
         total = sum(1 for _ in file)
-    written = sum(1 for _ in output.track(answers, f"Judging by {judge.name}", total=total))
+    written = missing = 0
+    for answer in output.track(answers, f"Judging by {judge.name}", total=total):
+        written, missing = written + 1, missing + answer["presence"].count(None)
+    _tell(judge, missing, output)
     output.say(f"Wrote {counted(written, 'answers')} to {targets[0]}.")
+    return None
 
 
 def _answers(lines: Iterable[JsonLine], judge: PresenceJudge, threshold: float | None) -> Iterator[JsonLine]:
-    """In order; by probabilities, or by yes and no with a threshold."""
+    """In order; by probabilities, or by yes and no with a threshold. What was not answered is null."""
     from pyramidion.judges import answers, cut
 
     blocks = ((line, block) for line in lines for block in cut(line["units"], [line["summary"]]))
-    values: list[float] = []
+    presence: list[float | None] = []
     for line, block, verdicts in answers(blocks, judge):
-        probabilities = verdicts.probability[:, 0].tolist()
-        values += probabilities if threshold is None else [float(value >= threshold) for value in probabilities]
+        presence += [_value(value, threshold) for value in verdicts.probability[:, 0].tolist()]
         if block.units.stop == len(line["units"]):
-            presence, values = [round(value, DIGITS) for value in values], []
-            score = round(sum(presence) / len(presence), DIGITS)
+            given = [value for value in presence if value is not None]
+            score = round(sum(given) / len(given), DIGITS) if given else None
             yield {**line, "judge": judge.name, "threshold": threshold, "presence": presence, "score": score}
+            presence = []
+
+
+def _value(probability: float, threshold: float | None) -> float | None:
+    if isnan(probability):
+        return None
+    return round(probability, DIGITS) if threshold is None else float(probability >= threshold)
 
 
 def _read(path: Path, *, skip: int = 0) -> Iterator[JsonLine]:
@@ -199,16 +213,6 @@ def _read(path: Path, *, skip: int = 0) -> Iterator[JsonLine]:
         raise InputError(problems)
 
 
-def _prices(text: str | None) -> tuple[float, float] | None:
-    if text is None:
-        return None
-    try:
-        first, second = map(float, text.split("/"))
-    except ValueError:
-        raise UsageError(f"--price must be two numbers such as 0.15/0.60, not {text!r}") from None
-    return first, second
-
-
 def _threshold(text: str | None, judge: PresenceJudge) -> float | None:
     if text is None or text == "own":
         return judge.threshold if text else None
@@ -218,25 +222,24 @@ def _threshold(text: str | None, judge: PresenceJudge) -> float | None:
         raise UsageError(f"--threshold must be a probability or `own`, not {text!r}") from None
 
 
-def _agreed(
-    study: Study, pyramid: str, judge: PresenceJudge, prices: tuple[float, float] | None, yes: bool, output: Output
-) -> bool:
+def _agreed(asked: Callable[[], Iterable[Questions]], judge: PresenceJudge, chatting: Chatting, output: Output) -> bool:
     """Show the estimated cost and ask before anything is sent."""
-    from pyramidion.judges import judged_topics, questions
+    return not _asks(judge) or chatting.agreed(judge.estimate(asked()), judge, output)
+
+
+def _asks(judge: PresenceJudge) -> TypeGuard[LlmJudge]:
+    """Whether the judge asks a chat model."""
     from pyramidion.judges.llm import LlmJudge
 
-    if not isinstance(judge, LlmJudge):
-        return True
-    estimate = judge.estimate(questions(judged_topics(study, pyramid)))
-    output.say(_told(estimate, judge.name, prices))
-    return yes or not estimate.requests or typer.confirm("Send them?", err=True)
+    return isinstance(judge, LlmJudge)
 
 
-def _told(estimate: RequestEstimate, name: str, prices: tuple[float, float] | None) -> str:
-    known = f" ({estimate.known} already cached)" if estimate.known else ""
-    cost = f", about ${estimate.cost(*prices):.2f}" if prices else ""
-    tokens = f"{estimate.tokens_in:,} tokens in and {estimate.tokens_out:,} out"
-    return f"{name}: {estimate.requests} requests{known}, roughly {tokens}{cost}."
+def _tell(judge: PresenceJudge, missing: int, output: Output) -> None:
+    """Say what was spent, and how much is missing."""
+    if _asks(judge):
+        tell_usage(judge, output)
+    if missing:
+        output.say(f"{counted(missing, 'answers')} missing; run again to ask for {'it' if missing == 1 else 'them'}.")
 
 
 def _save(judged: Evaluation, target: Path, output: Output) -> None:
@@ -246,13 +249,18 @@ def _save(judged: Evaluation, target: Path, output: Output) -> None:
     output.say(f"Wrote the study with the judgments to {target}.")
 
 
-def _show_workers(judged: Evaluation, name: str, pyramid: str, output: Output) -> None:
+def _show_workers(judged: Evaluation, name: str, pyramid: str, output: Output, beside: Mapping[str, Any]) -> None:
     from pyramidion.analysis.calibrate import SUSPECT, check_workers
     from pyramidion.stats.rounding import rounded_beside
 
     checks = check_workers(judged.study, name, pyramid=pyramid)
     output.result(
-        {"judge": name, "workers": [_as_json(check) for check in checks], "notes": as_json(judged.table.notes)}
+        {
+            "judge": name,
+            "workers": [_as_json(check) for check in checks],
+            "notes": as_json(judged.table.notes),
+            **beside,
+        }
     )
     rows = [
         (

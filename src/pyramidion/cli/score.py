@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -129,14 +130,20 @@ def check_targets(targets: list[Path], by: str) -> None:
 
 
 def show_table(
-    table: ScoreTable, targets: list[Path], by: str, output: Output, *, shown: tuple[Problem, ...] = ()
+    table: ScoreTable,
+    targets: list[Path],
+    by: str,
+    output: Output,
+    *,
+    shown: tuple[Problem, ...] = (),
+    beside: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write and print a table, with the notes that were not shown yet."""
+    """Write and print a table, with the notes that were not shown yet. ``beside`` goes into the JSON as well."""
     from pyramidion.formats.score_tables import as_json, write_scores
 
     for target in targets:
         write_scores(table, target)
-    output.result(as_json(table))
+    output.result({**as_json(table), **(beside or {})})
     output.show(table if by == "system" else _by_summary(table))
     output.warn([note for note in table.notes if note not in shown])
     for target in targets:

@@ -101,6 +101,22 @@ def sentence_spans(text: str) -> list[Span]:
     return _with_words(text, [span for span in spans if span.start < span.end])
 
 
+_ALIKE = str.maketrans("‘’‚“”„«»–—\u00a0", "'''" + 5 * '"' + "-- ")
+_AROUND = " \t\r\n\"'.…"
+
+
+def locate(quote: str, text: str) -> Span | None:
+    """Where a text has the words of a quote, the first of several places. Spacing, case, the form of quotation marks
+    and dashes, and marks around the quote may differ."""
+    place = text.find(quote)
+    if quote.strip() and place >= 0:
+        return Span(place, place + len(quote))
+    words = quote.translate(_ALIKE).strip(_AROUND).split()
+    pattern = r"\s+".join(map(re.escape, words))
+    found = re.search(pattern, text.translate(_ALIKE), re.IGNORECASE) if words else None
+    return Span(*found.span()) if found else None
+
+
 def _stops(text: str, *, capitals: bool) -> Iterator[int]:
     for match in _MARK.finditer(text):
         before, after = text[max(match.start() - _NEARBY, 0) : match.start()], text[match.end() : match.end() + _NEARBY]

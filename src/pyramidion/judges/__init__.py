@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from math import isnan
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -53,10 +54,14 @@ class Questions(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Verdicts:
-    """Units x summaries: the probability of "present"; and, on request, where in a summary a unit is expressed."""
+    """Units x summaries: the probability of "present"; and, on request, where in a summary a unit is expressed.
+
+    What the judge has not answered is NaN; ``missing`` says why, by (unit, summary).
+    """
 
     probability: Doubles
     evidence: Callable[[int, int], Mention]
+    missing: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
 
 class PresenceJudge(Protocol):
@@ -77,7 +82,7 @@ def make_judge(spec: str, options: Mapping[str, Any] | None = None) -> PresenceJ
     """The presence judge with a name: ``align``, or with its model ``nli:roberta-large-mnli``."""
     name, _, model = spec.partition(":")
     factory = plugins.load("judges", name)
-    accepted = inspect.signature(factory).parameters
+    accepted = {*inspect.signature(factory).parameters, *getattr(factory, "options", ())}
     if unknown := [option for option in options or {} if option not in accepted]:
         raise UsageError(f"judge {name} has no option {unknown[0]!r}")
     if "model" in accepted and not model:
@@ -151,7 +156,7 @@ class LabelJudge:
     """Asks a presence judge whether each unit, in the words of its label, is in each text.
 
     Values are probabilities, or yes and no where there is a ``threshold``. Evidence is given for what is present by the
-    threshold, or by the presence judge's own.
+    threshold, or by the presence judge's own. A unit that the presence judge did not answer has no value.
     """
 
     presence: PresenceJudge
@@ -167,11 +172,16 @@ class LabelJudge:
     ) -> Judgments:
         return next(self.judge_all([(pyramid, texts)]), Judgments())
 
-    def judge_all(self, asked: Iterable[Asked]) -> Iterator[Judgments]:
-        """Topic by topic as they come, so that neither topics nor judgments need fit into memory."""
+    def judge_all(
+        self, asked: Iterable[Asked], *, tell: Callable[[Problem], object] = lambda _: None
+    ) -> Iterator[Judgments]:
+        """Topic by topic as they come, so that neither topics nor judgments need fit into memory. ``tell`` is told
+        which units stay without an answer, and why."""
         rows: list[Judgment] = []
         for (pyramid, texts), block, verdicts in answers(_blocks(asked), self.presence):
             rows += self._judgments(pyramid, list(texts), block, verdicts)
+            for note in _missing(pyramid, list(texts), block, verdicts, self.name):
+                tell(note)
             if block.units.stop == len(pyramid.sampled) and block.summaries.stop == len(texts):
                 yield Judgments(rows)
                 rows = []
@@ -185,10 +195,23 @@ class LabelJudge:
             for row, unit in enumerate(units):
                 probability = float(verdicts.probability[row, column])
                 present = probability >= least
-                value = probability if self.threshold is None else float(present)
+                value = None if isnan(probability) else probability if self.threshold is None else float(present)
                 mention = verdicts.evidence(row, column) if self.evidence and present else ()
                 evidence = (mention,) if mention else ()
                 yield Judgment(pyramid.topic, system, self.name, value, unit=unit.id, evidence=evidence)
+
+
+def _missing(
+    pyramid: Pyramid, systems: Sequence[str], block: Block, verdicts: Verdicts, judge: str
+) -> Iterator[Problem]:
+    """One note for all units of a summary that stay without an answer for the same reason."""
+    alike: dict[tuple[int, str], list[str]] = {}
+    for (row, column), reason in sorted(verdicts.missing.items(), key=lambda item: item[0][::-1]):
+        alike.setdefault((column, reason), []).append(pyramid.sampled[block.units.start + row].id)
+    for (column, reason), units in alike.items():
+        where = f"topic {pyramid.topic}, system {systems[block.summaries.start + column]}"
+        named = f"unit{'s' * (len(units) > 1)} {', '.join(units)}"
+        yield Problem(where, f"{judge} gave no usable answer to {named}: {reason}", "warning")
 
 
 def questions(asked: Iterable[Asked]) -> Iterator[Questions]:
@@ -243,12 +266,14 @@ def with_judgments(study: Study, judge: str, new: Judgments) -> Study:
 class Presence:
     """Units x summaries: the probability that each unit is in each summary; numpy takes it for an array.
 
-    ``evidence`` says where, by (unit, summary), for what is present; filled on request.
+    ``evidence`` says where, by (unit, summary), for what is present; filled on request. What the judge did not answer
+    is NaN, and ``missing`` says why.
     """
 
     probability: Doubles
     threshold: float
     evidence: Mapping[tuple[int, int], Mention] = field(default_factory=dict)
+    missing: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
     @property
     def present(self) -> NDArray[np.bool_]:
@@ -290,13 +315,15 @@ def judge(
     least = asked.threshold if threshold is None else threshold
     probability = np.zeros((len(units), len(summaries)))
     mentions: dict[tuple[int, int], Mention] = {}
+    missing: dict[tuple[int, int], str] = {}
     for _, block, verdicts in answers(((None, block) for block in cut(units, summaries)), asked):
         first, left = block.units.start, block.summaries.start
         probability[first : block.units.stop, left : block.summaries.stop] = verdicts.probability
+        missing |= {(first + row, left + column): why for (row, column), why in verdicts.missing.items()}
         if evidence:
             for row, column in np.argwhere(verdicts.probability >= least).tolist():
                 mentions[first + row, left + column] = verdicts.evidence(row, column)
-    return Presence(probability, least, mentions)
+    return Presence(probability, least, mentions, missing)
 
 
 @cache

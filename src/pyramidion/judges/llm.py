@@ -1,32 +1,30 @@
 """Any chat model behind an OpenAI-compatible endpoint as a judge: the units of a summary in one request.
 
-Replies are cached on disk under a hash of the request, so that an interrupted run continues where it stopped and
-nothing is paid for twice. The prompt is in `prompt`, word for word in docs/howto/judge.md.
+The prompt is `SYSTEM`, word for word in docs/howto/judge.md. How an answer is written is read generously (`remote`),
+what it says is not: a unit without a probability from 0 to 1 has no answer, and stays missing.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import sqlite3
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from pyramidion import remote
-from pyramidion.errors import PyramidionError, UsageError, needs_extra
+from pyramidion.encoder.sentences import locate
+from pyramidion.errors import PyramidionError, UsageError
 from pyramidion.judges import Questions, Verdicts
+from pyramidion.remote.chat import ChatModel, ChatOptions, RequestEstimate
+from pyramidion.remote.lenient_json import json_values
+from pyramidion.remote.replies import Usage
+from pyramidion.remote.session import ChatSession, IncompleteError, Message, NoAnswerError
 from pyramidion.study.judgments import Mention
-from pyramidion.study.texts import Span
 
 # ----------------------------------------------------------------------
-# What a chat model is asked, and how strictly its answer is read. The same question always has the same words.
+# What a chat model is asked, and how its answer is read. The same question always has the same words.
 
 SYSTEM = """\
 You judge whether statements are expressed by a summary. A statement is present if a careful reader of the summary \
@@ -39,19 +37,28 @@ Answer with JSON only, one entry for each statement, in order:
 "probability", from 0 to 1, is how likely it is that a careful reader says "present". "evidence" is the shortest \
 passage of the summary that says it, copied exactly, or "" if it is absent."""
 
-AGAIN = "That was not the JSON asked for: {reason}. Answer again, with the JSON only."
-
-
-def messages(units: Sequence[str], summary: str) -> list[dict[str, str]]:
-    """The texts as JSON, so that no text can pass for a part of the question."""
-    asked = {
-        "summary": summary,
-        "statements": [{"statement": number, "text": unit} for number, unit in enumerate(units, 1)],
-    }
-    return [
-        {"role": "system", "content": SYSTEM},
-        {"role": "user", "content": json.dumps(asked, ensure_ascii=False, indent=1)},
-    ]
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "answers": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "statement": {"type": "integer"},
+                    "probability": {"type": "number"},
+                    "evidence": {"type": "string"},
+                },
+                "required": ["statement", "probability", "evidence"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["answers"],
+    "additionalProperties": False,
+}
+_NUMBERED = re.compile(r"(?:statement\s*)?#?\s*([0-9]{1,6})\.?", re.IGNORECASE)
+_WRITTEN = re.compile(r"([0-9]{0,3}(?:\.[0-9]{1,12})?)(\s*%)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,48 +69,109 @@ class Reply:
     evidence: str = ""
 
     def mention(self, summary: str) -> Mention:
-        """Where the quoted words are; None if the model did not quote exactly."""
-        place = summary.find(self.evidence) if self.evidence else -1
-        return (Span(place, place + len(self.evidence)),) if place >= 0 else ()
+        """Where the quoted words are; empty if the model did not quote."""
+        place = locate(self.evidence, summary)
+        return (place,) if place else ()
 
 
 def parse(text: str, count: int) -> list[Reply]:
-    """The answers, one for each unit; ValueError says what is wrong with them."""
-    try:
-        content = json.loads(_unfenced(text))
-    except json.JSONDecodeError as error:
-        raise ValueError(f"it does not parse ({error.msg} in line {error.lineno})") from None
-    answers = content.get("answers") if isinstance(content, dict) else None
-    if not isinstance(answers, list):
-        raise ValueError('it has no list of "answers"')
-    if len(answers) != count:
-        raise ValueError(f"it has {len(answers)} answers to {count} statements")
-    return [_reply(number, answer) for number, answer in enumerate(answers, 1)]
+    """The answers, one for each unit; ValueError says what is wrong, IncompleteError also has what can be used.
+
+    A model may think aloud or show the form first: of several complete answers the last one counts.
+    """
+    values = json_values(text)
+    if not values:
+        said = " ".join(text.split())[:120]
+        raise ValueError(f'it holds no JSON ("{said}")' if said else "it is empty")
+    lists = [entries for value in values if (entries := list(_entries(value)))]
+    # One object for each statement, without a list around them.
+    lists.insert(0, [entry for entries in lists if len(entries) == 1 for entry in entries])
+    errors = []
+    for entries in reversed(lists):
+        try:
+            return _replies(entries, count)
+        except IncompleteError as error:
+            errors.append(error)
+    raise max(errors, key=lambda error: len(error.usable))
 
 
-def _unfenced(text: str) -> str:
-    """Strip code fences, which many models add regardless."""
-    lines = text.strip().splitlines()
-    fenced = len(lines) > 2 and lines[0].startswith("```") and lines[-1] == "```"
-    return "\n".join(lines[1:-1]) if fenced else text
+def _entries(value: Any) -> Iterator[Any]:
+    """The entries of an answer, in whichever of the usual forms it comes."""
+    if isinstance(value, dict):
+        if "probability" in value:
+            yield value
+        elif "answers" in value:
+            yield from _entries(value["answers"])
+        elif value and all(_NUMBERED.fullmatch(str(name)) for name in value):
+            yield from ({"statement": name, **held} for name, held in value.items() if isinstance(held, dict))
+        elif len(value) == 1:
+            yield from _entries(*value.values())
+    elif isinstance(value, list) and all(isinstance(each, dict) for each in value):
+        yield from value
 
 
-def _reply(number: int, answer: Any) -> Reply:
-    if not isinstance(answer, dict) or answer.get("statement") != number:
-        raise ValueError(f"entry {number} is not about statement {number}")
-    probability, evidence = answer.get("probability"), answer.get("evidence", "")
-    if not isinstance(probability, int | float) or isinstance(probability, bool) or not 0 <= probability <= 1:
+def _replies(entries: Sequence[Mapping[str, Any]], count: int) -> list[Reply]:
+    """The answers in the order of statements. Without any numbers, they are in order if they are as many."""
+    unnumbered = not any("statement" in entry for entry in entries)
+    usable: dict[int, Reply] = {}
+    reasons: list[str] = []
+    if not entries or (unnumbered and len(entries) != count):
+        raise IncompleteError(f"it has {len(entries)} answers to {count} statements", {})
+    seen: set[int] = set()
+    for place, entry in enumerate(entries, 1):
+        number = place if unnumbered else _number(entry.get("statement"))
+        if number is None or not 1 <= number <= count:
+            raise IncompleteError(f"entry {place} is not about a statement from 1 to {count}", {})
+        if number in seen:
+            raise IncompleteError(f"statement {number} has several answers", {})
+        seen.add(number)
+        try:
+            usable[number] = _reply(number, entry)
+        except ValueError as error:
+            reasons.append(str(error))
+    if missing := [number for number in range(1, count + 1) if number not in seen]:
+        some = ", ".join(map(str, missing[:5])) + (", ..." if len(missing) > 5 else "")
+        reasons.insert(0, f"it has {len(entries)} answers to {count} statements; there is none to {some}")
+    if reasons:
+        raise IncompleteError("; ".join(reasons[:3]), usable)
+    return [usable[number] for number in range(1, count + 1)]
+
+
+def _number(given: Any) -> int | None:
+    if isinstance(given, str) and (found := _NUMBERED.fullmatch(given.strip())):
+        return int(found[1])
+    if isinstance(given, bool) or not isinstance(given, int | float) or given != given // 1:
+        return None
+    return int(given)
+
+
+def _reply(number: int, entry: Mapping[str, Any]) -> Reply:
+    probability = _probability(entry.get("probability"))
+    if probability is None:
         raise ValueError(f"the probability of statement {number} is not a number from 0 to 1")
-    if not isinstance(evidence, str):
-        raise ValueError(f"the evidence of statement {number} is not a text")
-    return Reply(float(probability), evidence)
+    evidence = entry.get("evidence")
+    if isinstance(evidence, list):
+        evidence = next(iter(evidence), "")
+    return Reply(probability, evidence if isinstance(evidence, str) else "")
 
+
+def _probability(given: Any) -> float | None:
+    """A number from 0 to 1, also as text or in per cent; 95 alone may be anything."""
+    if isinstance(given, str):
+        found = _WRITTEN.fullmatch(given.strip())
+        if found is None or not found[1]:
+            return None
+        given = float(found[1]) / (100 if found[2] else 1)
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= 1:
+        return None
+    return float(given)
+
+
+# ----------------------------------------------------------------------
+# The judge.
 
 UNITS_A_REQUEST = 25
-TRIES = 5
-AT_ONCE = 4
-BUSY = frozenset({408, 409, 429})
-LETTERS_A_TOKEN = 4
+MOST_UNITS = 500
 TOKENS_AN_ANSWER = 40
 
 
@@ -115,183 +183,130 @@ class Request(NamedTuple):
     units: Sequence[str]
     summary: str
 
+    def halves(self) -> tuple[Request, Request]:
+        middle = len(self.rows) // 2
+        return self._part(0, middle), self._part(middle, len(self.rows))
 
-@dataclass(frozen=True, slots=True)
-class RequestEstimate:
-    """What judging would take: requests not answered yet, and roughly how many tokens."""
+    def _part(self, start: int, stop: int) -> Request:
+        return self._replace(rows=self.rows[start:stop], units=self.units[start:stop])
 
-    requests: int
-    known: int
-    tokens_in: int
-    tokens_out: int
 
-    def cost(self, price_in: float, price_out: float) -> float:
-        """The cost at given prices per million tokens."""
-        return (self.tokens_in * price_in + self.tokens_out * price_out) / 1e6
+class _Answer(NamedTuple):
+    """The replies to a request, in order; None where there is none, and why."""
+
+    replies: list[Reply | None]
+    reason: str = ""
 
 
 class LlmJudge:
-    """``llm:MODEL``. The endpoint and the key come from OPENAI_BASE_URL and OPENAI_API_KEY if not given."""
+    """``llm:MODEL``. ``batch`` is the most units in a request; the other options are those of `ChatModel`."""
 
     threshold = 0.5
+    options = frozenset(ChatOptions.__annotations__)
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        base_url: str | None = None,
-        cache: Path | None = None,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        self.name, self._model, self._sleep = f"llm:{model}", model, sleep
-        self._url = (base_url or os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1").rstrip("/")
-        self._cache = Cache(cache or default_cache())
+    def __init__(self, model: str, *, batch: int = UNITS_A_REQUEST, **options: Unpack[ChatOptions]) -> None:
+        if not 1 <= batch <= MOST_UNITS:
+            raise UsageError(f"a batch must have between 1 and {MOST_UNITS} units, not {batch}")
+        self._chat, self._batch = ChatModel(model, SYSTEM, **options), batch
+        self.name = self._chat.name
+
+    @property
+    def choices(self) -> dict[str, object]:
+        """What a signature says about how the model was asked: whatever is not as usual."""
+        return self._chat.choices | ({} if self._batch == UNITS_A_REQUEST else {"batch": self._batch})
+
+    @property
+    def note(self) -> str:
+        """How the model was asked and what it took, for the record."""
+        return self._chat.note
+
+    @property
+    def price(self) -> tuple[float, float] | None:
+        return self._chat.price
+
+    @property
+    def usage(self) -> Usage:
+        """What requests took that this judge sent."""
+        return self._chat.usage
+
+    @property
+    def earlier(self) -> Usage:
+        """What cached replies took that this judge used."""
+        return self._chat.earlier
 
     def estimate(self, questions: Iterable[Questions]) -> RequestEstimate:
         """Estimate the requests and tokens for all questions, before anything is sent."""
-        requests = known = size = answers = 0
-        for asked in questions:
-            for request in _requests(asked):
-                if self._cache.get(self._key(request)) is not None:
-                    known += 1
-                    continue
-                requests += 1
-                size += sum(len(message["content"]) for message in messages(request.units, request.summary))
-                answers += len(request.units)
-        return RequestEstimate(requests, known, size // LETTERS_A_TOKEN, answers * TOKENS_AN_ANSWER)
+        requests = (request for asked in questions for request in self._requests(asked))
+        return self._chat.estimate((self._messages(each), len(each.units) * TOKENS_AN_ANSWER) for each in requests)
 
     def judge(self, questions: Iterable[Questions], /) -> Iterator[Verdicts]:
-        pool = ThreadPoolExecutor(AT_ONCE, "llm")
-        with _client(self._url) as client:
-            try:
-                for asked in questions:
-                    yield self._verdicts(asked, client, pool)
-            finally:
-                pool.shutdown(cancel_futures=True)  # nobody pays for what nobody waits for
-
-    def _verdicts(self, asked: Questions, client: Any, pool: ThreadPoolExecutor) -> Verdicts:
-        probability = np.zeros((len(asked.units), len(asked.summaries)))
-        replies: dict[tuple[int, int], Reply] = {}
-        for request, given in self._answered(list(_requests(asked)), client, pool):
-            for row, reply in zip(request.rows, given, strict=True):
-                probability[row, request.column] = reply.probability
-                replies[row, request.column] = reply
-
-        def evidence(unit: int, summary: int) -> Mention:
-            reply = replies.get((unit, summary))
-            return reply.mention(asked.summaries[summary]) if reply else ()
-
-        return Verdicts(probability, evidence)
-
-    def _answered(
-        self, requests: list[Request], client: Any, pool: ThreadPoolExecutor
-    ) -> Iterator[tuple[Request, list[Reply]]]:
-        """From the cache, or else from the model; every answer is kept as soon as it is there."""
-        waiting: dict[Future[str], Request] = {}
-        for request in requests:
-            text = self._cache.get(self._key(request))
-            if text is None:
-                waiting[pool.submit(self._ask, client, request)] = request
-            else:
-                yield request, parse(text, len(request.units))
-        failure: BaseException | None = None
-        while waiting:
-            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in done:
-                request = waiting.pop(future)
-                if future.cancelled():
-                    continue
-                if error := future.exception():
-                    failure = failure or error
-                    for other in waiting:
-                        other.cancel()
-                    continue
-                self._cache.put(self._key(request), future.result())
-                yield request, parse(future.result(), len(request.units))
-        if failure:
-            raise failure
-
-    def _ask(self, client: Any, request: Request) -> str:
-        """One good reply; a bad one is sent back with what is wrong with it."""
-        talk = messages(request.units, request.summary)
+        """Verdicts in order. A unit that the model refuses to judge is missing (NaN), with the reason; if it judges
+        none at all, that is an error."""
+        asked = answered = 0
         reason = ""
-        for _ in range(TRIES):
-            text = self._sent(client, {"model": self._model, "temperature": 0, "messages": talk})
-            try:
-                parse(text, len(request.units))
-            except ValueError as error:
-                reason = str(error)
-                talk = [*talk[:2], {"role": "assistant", "content": text}, _user(AGAIN.format(reason=reason))]
-            else:
-                return text
-        raise PyramidionError(f"{self.name} gave no usable reply in {TRIES} tries: {reason}")
+        batches = ((each, list(self._requests(each))) for each in questions)
+        with self._chat.session() as session:
+            for of, answers in session.ask_all(batches, lambda request: (request, self._answer(session, request))):
+                asked += sum(len(request.units) for request, _ in answers)
+                answered += sum(reply is not None for _, answer in answers for reply in answer.replies)
+                reason = next((answer.reason for _, answer in answers if answer.reason), reason)
+                yield _verdicts(of, answers)
+        if asked and not answered:
+            raise PyramidionError(f"{self.name} gave no usable answer at all: {reason}")
 
-    def _sent(self, client: Any, body: dict[str, Any]) -> str:
-        import httpx
+    def _requests(self, asked: Questions) -> Iterator[Request]:
+        for column, summary in enumerate(asked.summaries):
+            if not summary.strip():
+                continue  # nothing is in an empty summary
+            for start in range(0, len(asked.units), self._batch):
+                units = asked.units[start : start + self._batch]
+                yield Request(range(start, start + len(units)), column, units, summary)
 
+    def _messages(self, request: Request) -> list[Message]:
+        statements = [{"statement": number, "text": unit} for number, unit in enumerate(request.units, 1)]
+        return self._chat.messages({"summary": request.summary, "statements": statements})
+
+    def _answer(self, session: ChatSession, request: Request) -> _Answer:
+        """A request that is too long is asked in halves, whose replies are kept together as well."""
+        messages, count = self._messages(request), len(request.units)
         try:
-            response = remote.ask(
-                lambda: client.post("/chat/completions", json=body), tries=TRIES, sleep=self._sleep, busy=BUSY
-            )
-        except httpx.TransportError as error:
-            trouble = str(error) or type(error).__name__
-        else:
-            if response.is_success:
-                return _content(response, self.name)
-            trouble = f"status {response.status_code}: {response.text[:200]}"
-            if not remote.is_busy(response.status_code, BUSY):
-                raise UsageError(f"{self.name}: {self._url} refuses ({trouble})")
-        raise PyramidionError(f"{self.name}: no reply from {self._url} in {TRIES} tries ({trouble})")
-
-    def _key(self, request: Request) -> str:
-        asked = json.dumps([self._url, self._model, messages(request.units, request.summary)])
-        return hashlib.sha256(asked.encode()).hexdigest()
+            return _Answer([*session.ask(messages, lambda text: parse(text, count), SCHEMA)])
+        except NoAnswerError as error:
+            if not error.too_long or count == 1:
+                session.give_up(error)
+                return _Answer([error.usable.get(number) for number in range(1, count + 1)], str(error))
+        halves = [self._answer(session, half) for half in request.halves()]
+        replies = [reply for half in halves for reply in half.replies]
+        if None not in replies:
+            spent = [self._chat.spent_on(self._messages(half)) for half in request.halves()]
+            session.keep(messages, _as_text(replies), spent[0] + spent[1])
+        return _Answer(replies, halves[0].reason or halves[1].reason)
 
 
-def _requests(asked: Questions) -> Iterator[Request]:
-    for column, summary in enumerate(asked.summaries):
-        if not summary.strip():
-            continue  # nothing is in an empty summary
-        for start in range(0, len(asked.units), UNITS_A_REQUEST):
-            units = asked.units[start : start + UNITS_A_REQUEST]
-            yield Request(range(start, start + len(units)), column, units, summary)
+def _as_text(replies: Iterable[Reply | None]) -> str:
+    """Replies as a model would give them."""
+    given = [
+        {"statement": number, "probability": reply.probability, "evidence": reply.evidence}
+        for number, reply in enumerate(replies, 1)
+        if reply
+    ]
+    return json.dumps({"answers": given}, ensure_ascii=False)
 
 
-def _user(text: str) -> dict[str, str]:
-    return {"role": "user", "content": text}
+def _verdicts(asked: Questions, answers: Iterable[tuple[Request, _Answer]]) -> Verdicts:
+    probability = np.zeros((len(asked.units), len(asked.summaries)))
+    replies: dict[tuple[int, int], Reply] = {}
+    missing: dict[tuple[int, int], str] = {}
+    for request, answer in answers:
+        for row, reply in zip(request.rows, answer.replies, strict=True):
+            place = row, request.column
+            if reply is None:
+                probability[place], missing[place] = np.nan, answer.reason
+            else:
+                probability[place], replies[place] = reply.probability, reply
 
+    def evidence(unit: int, summary: int) -> Mention:
+        reply = replies.get((unit, summary))
+        return reply.mention(asked.summaries[summary]) if reply else ()
 
-def _client(url: str) -> Any:
-    with needs_extra("judge llm", "llm"):
-        import httpx
-    key = os.environ.get("OPENAI_API_KEY")
-    return httpx.Client(base_url=url, timeout=120, headers={"Authorization": f"Bearer {key}"} if key else {})
-
-
-def _content(response: Any, name: str) -> str:
-    try:
-        return str(response.json()["choices"][0]["message"]["content"] or "")
-    except (ValueError, LookupError, TypeError):
-        raise PyramidionError(f"{name}: the endpoint does not speak the chat protocol: {response.text[:200]}") from None
-
-
-def default_cache() -> Path:
-    folder = os.environ.get("XDG_CACHE_HOME")
-    return (Path(folder) if folder else Path.home() / ".cache") / "pyramidion" / "llm.sqlite"
-
-
-class Cache:
-    """Replies on disk. Used from one thread; several processes may share the file."""
-
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._database = sqlite3.connect(path, timeout=30, isolation_level=None)
-        self._database.execute("PRAGMA journal_mode=WAL")
-        self._database.execute("CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, text TEXT NOT NULL)")
-
-    def get(self, key: str) -> str | None:
-        row = self._database.execute("SELECT text FROM replies WHERE key = ?", (key,)).fetchone()
-        return row[0] if row else None
-
-    def put(self, key: str, text: str) -> None:
-        self._database.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", (key, text))
+    return Verdicts(probability, evidence, missing)

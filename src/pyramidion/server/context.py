@@ -24,9 +24,9 @@ from pyramidion.annotation.suggestions import Suggester
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.platforms.local import Pass, read_pass
 from pyramidion.campaigns.platforms.prolific import Webhooks
-from pyramidion.campaigns.statements import live_checks
 from pyramidion.campaigns.workers import Worker
 from pyramidion.errors import InputError, PyramidionError
+from pyramidion.pyramids.statements import live_checks
 from pyramidion.server.health import Health
 from pyramidion.server.reader import Reader
 from pyramidion.server.security import Sender

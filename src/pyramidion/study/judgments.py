@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter, eq
 from typing import Any, Literal, overload
 
@@ -56,8 +56,11 @@ def times(value: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
+    """``note`` is how a model was asked and what that took; it may be empty, and does not make another judge."""
+
     id: str
     kind: JudgeKind = "crowd"
+    note: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ import pyramidion as pyr
 from pyramidion.campaigns.checks import draw_check
 from pyramidion.campaigns.plan import plan
 from pyramidion.campaigns.simulated_workers import WORKER_KINDS, SimulatedWorker, answer, crowd
-from pyramidion.campaigns.statements import check_statement
 from pyramidion.campaigns.tasks import AttentionCheck, check_answer, task_page, to_object
+from pyramidion.pyramids.statements import check_statement
 from pyramidion.study import Campaign, Settings, Task
 from pyramidion.study.tasks import KINDS, TaskKind
 

@@ -13,12 +13,12 @@ from starlette.concurrency import run_in_threadpool
 from pyramidion.campaigns.assignments import Receipt, SubmissionConflictError
 from pyramidion.campaigns.checks import CheckState, answer_check, check_state, instructions
 from pyramidion.campaigns.platforms.prolific import EVENT_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER
-from pyramidion.campaigns.statements import live_checks
 from pyramidion.campaigns.sync import follow_message, platform_of
 from pyramidion.campaigns.tables import StoredAnswer
 from pyramidion.campaigns.tasks import read_submission, task_page
 from pyramidion.campaigns.workers import CHECK_TRIES, Worker
 from pyramidion.errors import InputError
+from pyramidion.pyramids.statements import live_checks
 from pyramidion.server.context import Context, Ctx, OwnPage, Visit, Visitor
 from pyramidion.study import Campaign
 

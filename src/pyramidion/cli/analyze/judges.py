@@ -1,4 +1,4 @@
-"""Questions about judges: agreement, reliability, calibrate, consistency, trained-metric."""
+"""Questions about judges: agreement, stand-in, reliability, calibrate, consistency, trained-metric."""
 
 from __future__ import annotations
 
@@ -52,6 +52,42 @@ def agreement(
             kind="expert" if pyramid == "expert" or judges == "expert" else "crowd",
             resamples=resamples,
             removals=removals,
+            seed=seed,
+        )
+    )
+
+
+@question("stand-in")
+def stand_in(
+    path: Source,
+    models: Annotated[
+        list[str] | None, typer.Option("--model", help="A model to compare; repeatable. [default: all]")
+    ] = None,
+    judges: Annotated[
+        str | None, typer.Option(help="The people: people, crowd, expert, or one judge's id. [default: whoever judged]")
+    ] = None,
+    pyramid: Annotated[
+        str | None, typer.Option(help="Whose units give the people's scores. [default: the one that people judged]")
+    ] = None,
+    threshold: Annotated[float, typer.Option(help="The value from which a model says `present`.")] = 0.5,
+    resamples: Resamples = 1000,
+    seed: Seed = 0,
+    *,
+    asked: Asked,
+) -> None:
+    """Can a model stand in for people who judge units, who write them, or both? Agreement on units, summaries and
+    systems."""
+    from pyramidion.analysis import stand_in as ask
+
+    study = asked.study(path)
+    asked.answer(
+        lambda: ask(
+            study,
+            models=models,
+            judges=judges,
+            pyramid=pyramid,
+            threshold=threshold,
+            resamples=resamples,
             seed=seed,
         )
     )

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyramidion.campaigns.statements import sample_units, split_into_groups
 from pyramidion.errors import InputError, UsageError
+from pyramidion.pyramids.statements import sample_units, split_into_groups
 from pyramidion.study import ContentUnit, Contributor
 
 

@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyramidion.campaigns.statements import (
+from pyramidion.encoder.sentences import content_stems, sentence_spans
+from pyramidion.errors import InputError, UsageError
+from pyramidion.pyramids.statements import (
     Dropped,
     check_statement,
     cosine,
@@ -21,8 +23,6 @@ from pyramidion.campaigns.statements import (
     overlap,
     tokens,
 )
-from pyramidion.encoder.sentences import content_stems, sentence_spans
-from pyramidion.errors import InputError, UsageError
 from pyramidion.study import ContentUnit, Contributor
 
 
@@ -119,7 +119,7 @@ def test_content_words_are_stems_without_stop_words() -> None:
 
 def test_scripts_without_latin_letters_need_no_stemmer() -> None:
     code = (
-        "import sys; from pyramidion.campaigns.statements import content_stems; "
+        "import sys; from pyramidion.pyramids.statements import content_stems; "
         "content_stems('Русские слова'); sys.exit('nltk' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
