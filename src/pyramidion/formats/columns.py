@@ -123,7 +123,7 @@ def _names(table: Any) -> Iterable[Any] | None:
         names = getattr(table, attribute, None)
         if isinstance(names, Mapping) and isinstance(table, Mapping):
             splits = ", ".join(map(str, names))
-            raise UsageError(f"these are several tables ({splits}): give one of them, e.g. data[{next(iter(names))!r}]")
+            raise UsageError(f"these are tables by name ({splits}): give one of them, e.g. data[{next(iter(names))!r}]")
         if names is not None and isinstance(names, Iterable):
             return names
     return table if isinstance(table, Mapping) else None

@@ -38,8 +38,9 @@ def _indented(lines: tuple[str, ...]) -> list[str]:
 
 
 def _about_folder(path: Path) -> str:
-    if (path / "study.jsonl").is_file():
-        return f"; did you mean {path / 'study.jsonl'}?"
+    tables = [file for file in sorted(path.iterdir()) if is_table(file)]
+    if (meant := path / "study.jsonl") in tables or (len(tables) == 1 and (meant := tables[0])):
+        return f"; did you mean {meant}?"
     if files(path, ".txt"):
         what = ". The nearest layout is references.txt and <system>.txt, where line n of each is about topic n:"
         return "\n".join([what, *_indented(LINES)])

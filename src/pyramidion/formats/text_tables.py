@@ -54,7 +54,7 @@ NO_TOPIC, NAME_TOPIC = "no column says which topic a row is about,", "name it wi
 def recognises(path: Path, columns: Columns | None = None) -> bool:
     if path.is_dir():
         tables = _tables_in(path)
-        found = [_columns_of_file(table, columns or {}) for table in tables]
+        found = [_columns_of_file(table, columns or {}, among_others=len(tables) > 1) for table in tables]
         return bool(tables) and None not in found and any(c.summaries for c in found if c)
     found_here = _columns_of_file(path, columns or {}) if is_table(path) else None
     return found_here is not None and bool(found_here.summaries)
@@ -66,8 +66,9 @@ def _tables_in(path: Path) -> list[Path]:
     return visible if not subfolders(path) and all(map(is_table, visible)) else []
 
 
-def _columns_of_file(path: Path, given: Columns) -> TextColumns | None:
-    """The columns of a file, if it is a table of texts and of nothing more; judged by its first row."""
+def _columns_of_file(path: Path, given: Columns, *, among_others: bool = False) -> TextColumns | None:
+    """The columns of a file, if it is a table of texts and of nothing more; judged by its first row. Among other tables
+    the file's name says whose summaries they are."""
     row = first_row(path)
     names = list(row)
     if not names or "instance_id" in names or kind_of(names) or is_native(row) or holds_judgments(path, given):
@@ -79,7 +80,7 @@ def _columns_of_file(path: Path, given: Columns) -> TextColumns | None:
     if found.summaries and found.references and not found.wide:
         return found
     texts = [row.get(name) for name in (*found.summaries[:1], *found.references[:1])]
-    enough = found.references or found.system or found.topic
+    enough = found.references or found.system or found.topic or among_others
     return found if enough and not any(map(is_number, texts)) else None
 
 
