@@ -13,9 +13,10 @@ A ``Problem`` is not an exception: readers and methods collect problems, and onl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pyramidion.distribution import install_command
@@ -39,11 +40,37 @@ class Problem:
         return {"severity": self.severity, "where": self.where, "what": self.what}
 
 
+_NOUNS = re.compile(
+    r"(line|lines|row|record|score|topic|system|unit|judge|reference|peer|aspect|task|pyramid|document|assignment"
+    r"|contributor) .*"
+)
+_PARTICULAR = re.compile(r"'[^']*'|\"[^\"]*\"|\d+(?:[.,]\d+)*")
+FEW = 3
+"""So many alike are shown one by one."""
+
+
+def group_alike(problems: Iterable[Problem]) -> list[Problem]:
+    """The problems with those that differ only in their place, or in what they quote, as one with a count."""
+    alike: dict[tuple[str, ...], list[Problem]] = {}
+    for problem in problems:
+        where = (_NOUNS.sub(r"\1", part) for part in problem.where.split(", "))
+        alike.setdefault((problem.severity, _PARTICULAR.sub("#", problem.what), *where), []).append(problem)
+    grouped: list[Problem] = []
+    for same in alike.values():
+        if len(same) <= FEW:
+            grouped += same
+        else:
+            grouped.append(replace(same[0], what=f"{same[0].what} (and {len(same) - 1:,} more like this)"))
+    return grouped
+
+
 class Problems:
     """A growing list of problems: readers add to it instead of raising at the first one."""
 
     def __init__(self) -> None:
         self._items: list[Problem] = []
+        self.recognised = ""
+        """What a reader took the input for, in one line, where it could have been something else."""
 
     def error(self, where: str, what: str) -> None:
         self._items.append(Problem(where, what, "error"))
@@ -96,9 +123,10 @@ class InputError(PyramidionError):
 
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
         self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
-        shown = [str(problem) for problem in self.problems[:20]]
-        if len(self.problems) > len(shown):
-            shown.append(f"... and {len(self.problems) - len(shown)} more")
+        grouped = group_alike(self.problems)
+        shown = [str(problem) for problem in grouped[:20]]
+        if len(grouped) > len(shown):
+            shown.append(f"... and {len(grouped) - len(shown)} more")
         super().__init__("\n".join(shown))
 
 

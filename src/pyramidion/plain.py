@@ -11,6 +11,7 @@ from math import fsum, isnan
 from typing import TYPE_CHECKING, Any, overload
 
 from pyramidion import plugins
+from pyramidion.engines import prepared_ahead
 from pyramidion.errors import InputError, Problem, UsageError, needs_extra
 from pyramidion.evaluation import Evaluator, choices_of, judge_study, score
 from pyramidion.formats.columns import PREDICTION, REFERENCE, read_column, recognise
@@ -196,12 +197,15 @@ class Metric:
         return PairScores({name: tuple(column) for name, column in columns.items()}, signature, tuple(notes))
 
     def _by_pyramids(self, groups: Sequence[_Group]) -> Iterator[tuple[_Group, ScoreTable]]:
-        """Scores by automatic pyramids; sentences of many pairs are encoded together."""
+        """Scores by automatic pyramids. Sentences of many pairs are encoded together, while those before are scored."""
         signature = self._evaluator.choices.signature(pyramid=NAME, built=True)
-        for some in _some(groups):
-            jobs = tuple(TopicJob(group.topic, group.references, group.peers) for group in some)
-            for group, result in zip(some, self._evaluator.run_all(TopicBatch(jobs)), strict=True):
-                yield group, ScoreTable.of_summaries(result.scores, signature)
+
+        def prepare(some: Sequence[_Group]) -> None:
+            self._evaluator.prepare(TopicBatch(tuple(group.job() for group in some)))
+
+        for some in prepared_ahead(_some(groups), prepare):
+            for group in some:
+                yield group, ScoreTable.of_summaries(self._evaluator.run(group.job()).scores, signature)
 
     def _by_words(self, groups: Sequence[_Group]) -> Iterator[tuple[_Group, ScoreTable]]:
         for some in _some(groups):
@@ -210,6 +214,8 @@ class Metric:
 
     def _by_judge(self, groups: Sequence[_Group]) -> Iterator[tuple[_Group, ScoreTable]]:
         for some in _some(groups):
+            unread = [text for group in some if group.units is None for text in group.references.values()]
+            self._evaluator.builder.segmenter.segment(unread)  # all at once, which is faster
             pyramids = [self._pyramid(group) for group in some]
             table = judge_study(_study_of(some, pyramids), self._judge, evidence=False).table
             yield from ((group, table) for group in some)
@@ -229,6 +235,9 @@ class _Group:
     references: Mapping[str, str]
     units: tuple[str, ...] | None
     peers: dict[str, str]
+
+    def job(self) -> TopicJob:
+        return TopicJob(self.topic, self.references, self.peers)
 
     @property
     def places(self) -> Iterator[int]:

@@ -14,7 +14,6 @@ from pyramidion.campaigns.monitor import overview
 from pyramidion.campaigns.plan import plan
 from pyramidion.campaigns.rehearsal import rehearse_campaign
 from pyramidion.campaigns.workers import Workers
-from pyramidion.formats.judgment_tables import read_judgments
 from pyramidion.store.database import Database
 from pyramidion.study import Settings
 
@@ -99,7 +98,7 @@ def test_a_table_of_comparisons_reads_back(desk: CampaignDesk, tmp_path: Path) -
     run(desk, "compare", "duel", workers=4)
     path = tmp_path / "duel.csv"
     path.write_text(desk.answers_table("duel"), encoding="utf-8")
-    collected, read = desk.study_of("duel"), read_judgments(path)
+    collected, read = desk.study_of("duel"), pyr.load(path)
     assert set(read.judgments) == set(collected.judgments)
     assert len(read.judgments) == len(collected.judgments) > 0
     assert all(j.other and j.other != j.system for j in read.judgments)

@@ -113,7 +113,12 @@ BASE: dict[str, Words] = {
     "auto train-wtmf": ["corpus.txt", "-o", "model.npz", "--dimensions", "5", "--rounds", "3"],
 }
 
-EVERYWHERE: dict[str, Words | Probe] = {"--from": ["--from", "mturk"], "--json": ["--json"], "--quiet": ["--quiet"]}
+EVERYWHERE: dict[str, Words | Probe] = {
+    "--from": ["--from", "mturk"],
+    "--columns": ["--columns", "summary=output"],
+    "--json": ["--json"],
+    "--quiet": ["--quiet"],
+}
 """What many commands take."""
 ASKED: dict[str, Words | Probe] = {
     "--output": ["-o", "answer.csv"],

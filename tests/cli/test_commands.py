@@ -127,7 +127,7 @@ def test_missing_and_unrecognised_paths(tmp_path: Path) -> None:
     refused(run("score", tmp_path / "nowhere"), 2, "does not exist")
     (tmp_path / "x.doc").write_text("hello")
     refused(run("validate", tmp_path / "x.doc"), 2, "is in no known format", "--from")
-    refused(run("validate", tmp_path), 2, "texts belong in topics/<topic>/references/<author>.txt", "--from")
+    refused(run("validate", tmp_path), 2, "references/<topic>.txt and <system>/<topic>.txt", "--from")
 
 
 def test_the_folder_around_a_study_leads_to_it(study: Path) -> None:
@@ -315,8 +315,10 @@ def test_validate_lists_everything_errors_first(tmp_path: Path) -> None:
     lines = [f'{{"type": "topic", "id": "t{i}", "colour": "red"}}' for i in range(100)]
     path.write_text("\n".join([*lines, '{"type": "judge"}']))
     shown = run("validate", path).stderr.splitlines()
-    assert len(shown) == 101
-    assert "field 'id' is missing" in shown[0]
+    assert len(shown) == 2
+    assert "line 101: field 'id' is missing" in shown[0]
+    assert "line 1: unknown field 'colour' is ignored (and 99 more like this)" in shown[1]
+    assert len(json.loads(run("validate", path, "--json").stdout)["problems"]) == 101
 
 
 def test_nothing_to_score_is_an_error_that_says_so(tmp_path: Path) -> None:

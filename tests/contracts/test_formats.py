@@ -14,7 +14,7 @@ from pyramidion.errors import Problems, PyramidionError
 from pyramidion.formats import inspect, losses, parts, save
 
 NAMES = plugins.names("formats")
-ONE_FILE = {"jsonl", "sacrerouge"}
+ONE_FILE = {"jsonl", "sacrerouge", "table"}
 WRITABLE = [name for name in NAMES if formats.get(name).write]
 
 
@@ -102,5 +102,5 @@ def test_detection_explains_itself(tmp_path: Path) -> None:
     with pytest.raises(pyr.UsageError, match="does not exist"):
         formats.detect(tmp_path / "nowhere")
     (tmp_path / "x").write_text("")
-    with pytest.raises(pyr.UsageError, match="ducview, folder, jsonl"):
+    with pytest.raises(pyr.UsageError, match="ducview, file-names, folder, jsonl"):
         formats.detect(tmp_path / "x")

@@ -110,7 +110,8 @@ def test_rows_with_bad_bytes_are_left_out_and_the_others_stay(tmp_path: Path) ->
     path.write_bytes(b'a,b\n1,"two\nl\xefnes"\n3,4\n5,\xe9\n6,7\n')
     problems = Problems()
     assert [row for _, row in read_rows(path, problems)] == [{"a": "3", "b": "4"}, {"a": "6", "b": "7"}]
-    assert [p.where for p in problems] == [f"{path}, line 3", f"{path}, line 5"]
+    assert [p.where for p in problems.errors] == [f"{path}, line 3", f"{path}, line 5"]
+    assert [str(p) for p in problems.warnings] == [f"{path}: 2 of 4 rows cannot be read and are left out"]
 
 
 def test_a_line_too_long_keeps_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,4 +126,7 @@ def test_rows_with_missing_cells_are_named_by_line(tmp_path: Path) -> None:
     path.write_text('a,b\n1,"two\nlines"\n3\n4,5\n')
     problems = Problems()
     assert [row for _, row in read_rows(path, problems)] == [{"a": "1", "b": "two\nlines"}, {"a": "4", "b": "5"}]
-    assert [str(p) for p in problems] == [f"{path}, line 4: has 1 cells, but the header has 2"]
+    assert [str(p) for p in problems] == [
+        f"{path}, line 4: has 1 cells, but the header has 2",
+        f"{path}: 1 of 3 rows cannot be read and are left out",
+    ]

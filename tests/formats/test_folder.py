@@ -11,15 +11,15 @@ from tests.strategies import studies
 
 import pyramidion as pyr
 from pyramidion.errors import Problems
-from pyramidion.formats import folder
+from pyramidion.formats.plain_texts import FOLDER
 
 
 @given(studies())
 def test_texts_survive_exactly(tmp_path_factory: pytest.TempPathFactory, study: pyr.Study) -> None:
     path = tmp_path_factory.mktemp("folder") / "study"
-    folder.write(study, path, Problems())
+    FOLDER.write(study, path, Problems())
     problems = Problems()
-    back = folder.read(path, problems)
+    back = FOLDER.read(path, problems)
     assert set(back.topics) == set(study.topics)
     assert set(back.summaries) == {replace(summary, source="") for summary in study.summaries}
     assert not problems.errors
@@ -34,7 +34,7 @@ def test_what_a_person_writes_by_hand(tmp_path: Path) -> None:
     (topic / "peers" / "gpt.txt").write_text("Water came.")
     (topic / "peers" / ".DS_Store").write_text("junk")
     problems = Problems()
-    study = folder.read(tmp_path, problems)
+    study = FOLDER.read(tmp_path, problems)
     assert study.topics == (pyr.Topic("floods", "Floods"),)
     assert study.summaries == (
         pyr.Summary("floods", "anna", "The river rose.", "reference"),
@@ -48,11 +48,11 @@ def test_problems_are_named(tmp_path: Path) -> None:
     topic.mkdir(parents=True)
     (topic / "topic.toml").write_text("title = ")
     problems = Problems()
-    folder.read(tmp_path, problems)
+    FOLDER.read(tmp_path, problems)
     assert [p.where for p in problems.errors] == [str(topic / "topic.toml")]
     assert [p.what for p in problems.warnings] == ["has no references", "has no peers"]
     empty = Problems()
-    folder.read(tmp_path / "topics", empty)
+    FOLDER.read(tmp_path / "topics", empty)
     assert "neither a folder 'topics' nor" in str(empty.errors[0])
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import polars
 import pytest
+from tests.cli.running import run
 
 import pyramidion as pyr
 from pyramidion.analysis.sources import read_source
-from pyramidion.formats.judgment_tables import read_judgments, recognises
+from pyramidion.formats.judgment_tables import recognises
 
 
 def file(folder: Path, name: str, text: str) -> Path:
@@ -20,7 +23,7 @@ def file(folder: Path, name: str, text: str) -> Path:
 def test_ratings_become_an_aspect_named_after_their_column(tmp_path: Path) -> None:
     path = file(tmp_path, "r.csv", "Annotator,document,System,corpus,score\n0,d,x,c,4\n1,d,x,c,\n")
     assert recognises(path)
-    study = read_judgments(path)
+    study = pyr.load(path)
     assert [(j.judge, j.topic, j.system, j.aspect, j.value) for j in study.judgments] == [
         ("0", "d", "x", "score", 4.0),
         ("1", "d", "x", "score", None),
@@ -30,7 +33,7 @@ def test_ratings_become_an_aspect_named_after_their_column(tmp_path: Path) -> No
 
 def test_units_become_a_crowd_pyramid(tmp_path: Path) -> None:
     lines = '{"worker": "w", "document": "d", "system": "x", "unit": "u", "present": 1}\n'
-    study = read_judgments(file(tmp_path, "j.jsonl", lines))
+    study = pyr.load(file(tmp_path, "j.jsonl", lines))
     assert (study.pyramids[0].name, study.pyramids[0].units[0].id) == ("crowd", "u")
     assert study.judgments[0].value == 1.0
 
@@ -47,7 +50,7 @@ def test_units_become_a_crowd_pyramid(tmp_path: Path) -> None:
 def test_every_fault_has_its_line(tmp_path: Path, row: str, what: str) -> None:
     path = file(tmp_path, "r.csv", f"judge,topic,system,score\n{row}\n")
     with pytest.raises(pyr.InputError) as caught:
-        read_judgments(path)
+        pyr.load(path)
     assert what in str(caught.value)
     assert "r.csv, line" in str(caught.value)
 
@@ -70,4 +73,55 @@ def test_what_counts_of_two_answers_does_not_depend_on_the_order_of_rows(tmp_pat
     path = tmp_path / "j.csv"
     for rows in ("a,d,x,4\na,d,x,\na,d,x,3\n", "a,d,x,\na,d,x,3\na,d,x,4\n"):
         path.write_text("judge,topic,system,value\n" + rows)
-        assert [j.value for j in read_judgments(path, lenient=True).judgments] == [3.0]
+        assert [j.value for j in pyr.load(path, lenient=True).judgments] == [3.0]
+
+
+SCALES = "annotator,id,model,coherence,fluency,seconds\nanna,d,bart,4,5,31\nben,d,bart,2,5,12\nanna,d,t5,1,,20\n"
+
+
+def test_a_column_for_each_scale(tmp_path: Path) -> None:
+    path = file(tmp_path, "r.csv", SCALES)
+    study = pyr.load(path)
+    assert [(a.id, a.low, a.high) for a in study.aspects] == [("coherence", 1, 4), ("fluency", 5, 6)]
+    table = pyr.score(study)
+    assert table.signature.method == "responsiveness"
+    assert table.per_system("coherence") == {"bart": 3.0, "t5": 1.0}
+    assert table.per_system("fluency") == {"bart": 5.0, "t5": None}
+    named = file(tmp_path, "n.csv", SCALES.replace("annotator", "who"))
+    assert pyr.score(pyr.load(named, columns="judge=who")).per_system("coherence") == {"bart": 3.0, "t5": 1.0}
+
+
+@pytest.mark.parametrize("with_texts", [False, True])
+def test_judgments_are_a_study_with_and_without_texts(tmp_path: Path, with_texts: bool) -> None:
+    rows = [
+        {"worker": w, "id": t, "system": s, "unit": u, "label": f"Unit {u}.", "present": int((w, u) != ("w3", "u1"))}
+        | ({"summary": f"{s} on {t}.", "reference": f"All about {t}."} if with_texts else {})
+        for w in ("w1", "w2", "w3")
+        for t in ("d1", "d2")
+        for s in ("bart", "t5")
+        for u in ("u1", "u2")
+    ]
+    path = file(tmp_path, "j.jsonl", "\n".join(map(json.dumps, rows)))
+    study = pyr.load(path)
+    assert (len(study.peers), len(study.references)) == ((4, 2) if with_texts else (0, 0))
+    assert study.pyramids[0].units[0].label == "Unit u1."
+    assert pyr.score(study).per_system("lite") == {"bart": 1.0, "t5": 1.0}
+    for command in (
+        ["validate"],
+        ["score"],
+        ["report", "-o", "r.html"],
+        ["convert", "out.jsonl"],
+        ["analyze", "agreement"],
+    ):
+        words = [*command[:1], "j.jsonl", *command[1:]] if command[0] != "analyze" else [*command, "j.jsonl"]
+        done = run(*words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "a table of judgments, one row per answer: judge from worker, topic from id" in done.stderr
+    assert pyr.load(tmp_path / "out.jsonl") == study
+    assert pyr.load(polars.DataFrame(rows)) == study
+
+
+def test_rows_of_judgments_in_any_order(tmp_path: Path) -> None:
+    rows = SCALES.splitlines()
+    back = pyr.load(file(tmp_path, "r.csv", "\n".join([rows[0], *rows[:0:-1]])))
+    assert pyr.score(back).scores == pyr.score(pyr.load(file(tmp_path, "s.csv", SCALES))).scores

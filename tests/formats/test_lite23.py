@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.strategies import studies
 
 from pyramidion.errors import Problems, UsageError
-from pyramidion.formats import folder, jsonl, lite23
+from pyramidion.formats import jsonl, lite23
+from pyramidion.formats.plain_texts import FOLDER
 from pyramidion.study import (
     ContentUnit,
     Contributor,
@@ -185,7 +186,7 @@ def test_missing_files_and_an_empty_folder(make: Callable[[dict[str, str]], Path
 def test_only_this_layout_is_recognised(make: Callable[[dict[str, str]], Path]) -> None:
     path = make(MINIMAL)
     assert lite23.recognises(path)
-    assert not folder.recognises(path)
+    assert not FOLDER.recognises(path)
     assert not lite23.recognises(path / "SCUs.txt")
     assert not lite23.recognises(EXAMPLE.parent)
 

@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import studies
 
+import pyramidion as pyr
 from pyramidion.errors import Problems, UsageError
 from pyramidion.formats import jsonl, mturk
 from pyramidion.formats.mturk.columns import join_ids, kind_of, split_ids
+from pyramidion.scoring.screening import screen
 from pyramidion.study import (
     Assignment,
     ContentUnit,
@@ -362,7 +364,9 @@ def test_bytes_that_are_no_text_and_broken_quotes_are_errors(tmp_path: Path) -> 
     errors = read(path)[1]
     assert errors[0] == f"{path}, line 2: byte 0xe9 is not UTF-8; save the file as UTF-8"
     path.write_text(UNITS.replace('fell."', "fell."))
-    assert read(path)[1] == [f"{path}, line 3: is not CSV: unexpected end of data"]
+    assert read(path)[1] == [
+        f"{path}, line 2: has a quote that is never closed, so 2 lines up to the end are one cell and are left out"
+    ]
 
 
 def test_writing_results(tmp_path: Path) -> None:
@@ -704,3 +708,68 @@ def test_litepyramids(tmp_path: Path) -> None:
         assert (
             rows(tmp_path / "out" / f"units-{name}.csv")[0].keys() == rows(LITEPYRAMIDS / f"batch{name}.csv")[0].keys()
         )
+
+
+# -- released files ------------------------------------------------------------------------------------------------
+
+ANONYMOUS = """\
+Input.eventId,Input.summaryId,Input.qIdList,Input.summary_text,Input.statement_1,Input.statement_2,\
+Answer.S1Answer,Answer.S2Answer,
+d1,bart,"['7', '8']",It rained.,Rain fell.,BLANK,p,n,
+d1,bart,"['7', '8']",It rained.,Rain fell.,BLANK,n,n,
+d1,bart,"['7', '8']",It rained.,Rain fell.,BLANK,p,n,
+"""
+
+
+def test_workers_without_ids_are_anonymous(tmp_path: Path) -> None:
+    path = make(tmp_path, r=ANONYMOUS) / "r.csv"
+    study, errors, warnings = read(path)
+    assert errors == []
+    assert any(
+        "3 answers have no WorkerId" in line and "nothing is known of single workers" in line for line in warnings
+    )
+    assert [(j.judge, j.unit, j.value) for j in study.judgments] == [
+        ("anonymous-1", "7", 1.0),
+        ("anonymous-2", "7", 0.0),
+        ("anonymous-3", "7", 1.0),
+    ]
+    assert [unit.id for unit in study.pyramids[0].units] == ["7"]
+    assert screen(study.judgments).excluded == ()
+    assert {worker.agreement for worker in screen(study.judgments).workers} == {None}
+    assert pyr.score(study, "lite").per_system("lite") == {"bart": 1.0}
+
+
+def test_systems_of_one_name_in_two_folders_are_two(tmp_path: Path) -> None:
+    for name in ("abs", "ext"):
+        (tmp_path / name).mkdir()
+    make(tmp_path / "abs", r=ANONYMOUS)
+    make(tmp_path / "ext", r=ANONYMOUS.replace("It rained.", "Rain fell."))
+    assert pyr.load(tmp_path).systems == ("abs_bart", "ext_bart")
+    make(tmp_path / "ext", r=ANONYMOUS)
+    assert pyr.load(tmp_path).systems == ("bart",)
+
+
+def test_the_released_crowd_files_give_the_released_labels(real_data: Path) -> None:
+    """The majority of the anonymous answers is what Lite2-3Pyramid released as labels, for all 1,250 summaries."""
+    found = pyr.score(pyr.load(real_data / "realsumm-half" / "crowd"), "lite").per_summary("lite")
+    labels = pyr.score(pyr.load(real_data / "realsumm-half"), "pyramid").per_summary("recall")
+    wanted = {(topic, system): value for (topic, system), value in labels.items()}
+    for (topic, system), value in found.items():
+        names = [name for name in (system, f"abs_{system}", f"ext_{system}") if (topic, name) in wanted]
+        assert wanted.pop((topic, names[0])) == pytest.approx(value)
+    assert len(found) == 1250
+    assert wanted == {}
+
+
+def test_a_stray_quote_is_part_of_the_unit(tmp_path: Path) -> None:
+    """As in a released file of units of DUC 2006."""
+    line = "D1,{0},{1},Y,w1,A,1\n"
+    text = "eventId,questionId,questionText,answer,author,sourceSummaryId,forUse\n" + "".join(
+        line.format(n, '""The Color of Justice" was shown.' if n == 3 else f'"Unit ""{n}"", as it is."')
+        for n in range(9)
+    )
+    study, errors, _ = read(make(tmp_path, u=text) / "u.csv")
+    assert errors == []
+    labels = [unit.label for unit in study.pyramids[0].units]
+    assert labels == [row["questionText"] for row in csv.DictReader(text.splitlines())]
+    assert len(labels) == 9

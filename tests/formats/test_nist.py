@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyramidion.errors import Problems
-from pyramidion.formats import folder, lite23, nist
+from pyramidion.formats import lite23, nist
+from pyramidion.formats.plain_texts import FOLDER
 from pyramidion.study import Study, Summary, Topic
 
 SEE = """<html>
@@ -126,7 +127,7 @@ def test_recognised_by_well_named_files_only(tmp_path: Path) -> None:
     assert not nist.recognises(make(tmp_path / "badly", {"peers/system.txt": "x"}))
     plain = make(tmp_path / "plain", {"topics/t/peers/s.txt": "x", "peers/D0601.M.250.A.9": "x"})
     assert not nist.recognises(plain)
-    assert folder.recognises(plain)
+    assert FOLDER.recognises(plain)
     assert not nist.recognises(make(tmp_path / "lite", {"SCUs.txt": "", "references.txt": ""}))
     assert not lite23.recognises(tmp_path / "upper")
     assert not nist.recognises(tmp_path / "upper" / "MODELS" / "D0601.M.250.A.A")

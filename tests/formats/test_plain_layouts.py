@@ -169,3 +169,62 @@ def test_both_layouts_are_scored_alike(tmp_path: Path, example: pyr.Study) -> No
     first, second = (pyr.score(pyr.load(path), "rouge").per_system("rouge-2-recall") for path in (by_system, lines))
     assert first == pytest.approx(second)
     assert set(first) == {s.system for s in kept if s.role == "peer"}
+
+
+@pytest.mark.parametrize("name", ["gold", "targets", "target", "reference", "human", "model"])
+def test_what_references_may_be_called(tmp_path: Path, name: str) -> None:
+    put(tmp_path / "a", **{f"{name}__floods": "The river rose.", "mine__floods": "Water."})
+    put(tmp_path / "b", **{name: "The river rose.", "mine": "Water."})
+    for path, format in ((tmp_path / "a", "by-system"), (tmp_path / "b", "lines")):
+        loaded = inspect(path)
+        assert (loaded.format, loaded.problems) == (format, ())
+        assert f"references from {name}" in loaded.recognised
+        assert [s.text for s in loaded.study.references] == ["The river rose."]
+        assert loaded.study.systems == ("mine",)
+
+
+def test_beside_references_a_model_is_a_system(tmp_path: Path) -> None:
+    put(tmp_path, gold__floods="The river rose.", model__floods="Water.")
+    assert pyr.load(tmp_path).systems == ("model",)
+
+
+def test_lines_as_fairseq_names_them(tmp_path: Path) -> None:
+    for name, text in {
+        "test.target": "One.\nTwo.\n",
+        "test.source": "Long.\nLonger.\n",
+        "bart.hypo": "A.\nB.\n",
+    }.items():
+        (tmp_path / name).write_text(text)
+    study = pyr.load(tmp_path)
+    assert set(held(study)) == {
+        *(("reference", topic, "reference") for topic in "12"),
+        *(("peer", topic, "bart") for topic in "12"),
+    }
+    assert [topic.documents[0].text for topic in study.topics] == ["Long.", "Longer."]
+
+
+def test_names_of_files_with_underscores_of_their_own(tmp_path: Path) -> None:
+    put(tmp_path, cnn_1_reference="One.", cnn_1_bart_large="A.", cnn_1_t5="B.", cnn_12_ref_2="Two.", cnn_12_t5="C.")
+    loaded = inspect(tmp_path)
+    assert (loaded.format, loaded.problems) == ("file-names", ())
+    assert set(held(loaded.study)) == {
+        ("reference", "cnn_1", "reference"),
+        ("reference", "cnn_12", "2"),
+        ("peer", "cnn_1", "bart_large"),
+        ("peer", "cnn_1", "t5"),
+        ("peer", "cnn_12", "t5"),
+    }
+
+
+@pytest.mark.parametrize("layout", ["folder", "by-system", "lines", "file-names"])
+def test_marks_of_sentences_are_boundaries_in_every_layout(tmp_path: Path, layout: str) -> None:
+    marked = "<t> The river rose . </t> <t> People left . </t>"
+    paths = {
+        "folder": {"references__a": marked, "peers__mine": "Water."},
+        "by-system": {"references__floods": marked, "mine__floods": "Water."},
+        "lines": {"references": marked, "mine": "Water."},
+        "file-names": {"floods_reference": marked, "floods_mine": "Water."},
+    }[layout]
+    loaded = inspect(put(tmp_path, **paths))
+    assert loaded.format == layout
+    assert [s.text for s in loaded.study.references] == ["The river rose .\nPeople left ."]

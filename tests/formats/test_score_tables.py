@@ -93,7 +93,7 @@ def test_sacrerouge_metrics(tmp_path: Path) -> None:
         ("s.csv", "system,lite\nx,1\nx,2\n", "system x, measure lite appears twice"),
         ("s.csv", "", "contains no scores"),
         ("s.csv", "topic,name,lite\nt,x,1\n", "needs a column called system"),
-        ("s.csv", "topic;system;lite\nt;x;1\n", "topic;system;lite; separate cells by commas"),
+        ("s.csv", "topic;system;lite\nt;x;0,5\n", "line 2, lite: '0,5' is not a number"),
         ("s.json", "{", "is not JSON"),
         ("s.jsonl", '{"system": 3}', "line 1: needs a text 'system'"),
         ("s.jsonl", '{"system": "x", "measure": "m", "value": "high"}', "'high' is not a number"),

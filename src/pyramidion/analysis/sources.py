@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ from pyramidion.analysis.differences import Differences, differences
 from pyramidion.analysis.inputs import shares_judgments
 from pyramidion.errors import InputError, UsageError
 from pyramidion.formats import load
-from pyramidion.formats.judgment_tables import read_judgments, recognises
 from pyramidion.formats.score_tables import read_scores
 from pyramidion.scoring.choice import judged_units
 from pyramidion.scoring.litepyramids import Compat
@@ -26,19 +25,22 @@ MOST_FOR_ROUGE = 20_000
 """For more summaries ROUGE takes minutes: 1 to 2 ms each, with four references of 250 words."""
 
 
-def read_source(path: str | Path, *, format: str | None = None, lenient: bool = False) -> Source:
-    """A study in any known format, a long table of judgments, or a score table in any known layout."""
-    if format is not None or formats.is_url(path):
-        return load(path, format=format, lenient=lenient)
+def read_source(
+    path: str | Path,
+    *,
+    format: str | None = None,
+    lenient: bool = False,
+    columns: formats.NamedColumns = None,
+    tell: Callable[[str], object] | None = None,
+) -> Source:
+    """A study in any known format, or a score table in any known layout."""
+    if format is not None or columns or formats.is_url(path):
+        return load(path, format=format, lenient=lenient, columns=columns, tell=tell)
     path = Path(path)
     if not path.exists():
         raise UsageError(f"{path} does not exist")
-    if any(known.recognises(path) for known in formats.all_formats()):
-        return load(path, lenient=lenient)
-    if recognises(path):
-        return read_judgments(path, lenient=lenient)
-    if path.is_dir():
-        formats.detect(path)  # says what a folder may hold
+    if path.is_dir() or any(known.recognises(path) for known in formats.all_formats()):
+        return load(path, lenient=lenient, tell=tell)
     return read_scores(path, lenient=lenient)
 
 

@@ -7,23 +7,24 @@ from typing import Annotated
 
 import typer
 
-from pyramidion.cli.options import From, Printing, Reading, StudyPath, grouped, refuse_same
+from pyramidion.cli.options import From, NamedColumns, Printing, Reading, StudyPath, grouped, refuse_same
 from pyramidion.cli.output import as_json, counted, held, plain
 from pyramidion.errors import UsageError
 
 
 @grouped
-def validate(path: StudyPath, format: From = None, *, printing: Printing) -> None:
+def validate(path: StudyPath, format: From = None, columns: NamedColumns = None, *, printing: Printing) -> None:
     """List every problem of a study or file, with its location."""
     from pyramidion.formats import inspect
 
     output = printing.out
     with output.busy(f"Reading {path}"):
-        loaded = inspect(path, format=format)
+        loaded = inspect(path, format=format, columns=columns)
     counts = loaded.study.counts()
-    output.result(
-        {"format": loaded.format, "valid": not loaded.errors, "counts": counts, "problems": as_json(loaded.problems)}
-    )
+    found = {"format": loaded.format, "recognised": loaded.recognised, "valid": not loaded.errors, "counts": counts}
+    output.result({**found, "problems": as_json(loaded.problems)})
+    if loaded.recognised:
+        output.say(loaded.recognised)
     if not printing.json:
         output.problems(loaded.problems, most=None)
     output.show(f"{loaded.format}: {held(counts) or 'nothing'}")

@@ -82,7 +82,9 @@ def judge(
     if soft and threshold is not None:
         raise UsageError("--soft and --threshold cannot be used together")
     if lines:
-        refuse_unused(context, "with --lines", "pyramid", "save", "workers", "by", "format", "lenient", "json")
+        refuse_unused(
+            context, "with --lines", "pyramid", "save", "workers", "by", "format", "columns", "lenient", "json"
+        )
     if workers:
         refuse_unused(context, "with --workers, which shows people instead of scores", "target", "by")
     if judge.partition(":")[0] != "llm":

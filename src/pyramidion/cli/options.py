@@ -24,16 +24,6 @@ if TYPE_CHECKING:
 # What commands read: a study in any format, or a study database that they change.
 
 
-def load_study(path: str, format: str | None, lenient: bool, output: Output) -> Study:
-    """Read a study or stop with every error; warnings are shown and do not stop anything."""
-    from pyramidion.formats import load
-
-    with output.busy(f"Reading {path}"):
-        study = load(path, format=format, lenient=lenient)
-    output.warn(study.notes)
-    return study
-
-
 def refuse_same(source: str, target: Path) -> None:
     """Refuse to overwrite what the command reads."""
     if target.exists() and Path(source).exists() and target.samefile(source):
@@ -56,6 +46,13 @@ def open_desk(place: str) -> CampaignDesk:
 StudyPath = Annotated[str, typer.Argument(metavar="STUDY", help="A study in any readable format.")]
 Place = Annotated[str, typer.Argument(metavar="STUDY", help="A study database: a .db file or a PostgreSQL URL.")]
 From = Annotated[str | None, typer.Option("--from", help="The format, if it is not recognised.")]
+NamedColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--columns",
+        help="The columns of a table, if they are not recognised: summary=pred,reference=gold,system=model,topic=id.",
+    ),
+]
 Lenient = Annotated[bool, typer.Option("--lenient", help="Report errors in the data and continue.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
@@ -107,10 +104,17 @@ class Reading(Printing):
     """How a command reads a study and prints its result."""
 
     format: From = None
+    columns: NamedColumns = None
     lenient: Lenient = False
 
     def study(self, path: str) -> Study:
-        return load_study(path, self.format, self.lenient, self.out)
+        """Read a study or stop with every error; warnings are shown and do not stop anything."""
+        from pyramidion.formats import load
+
+        with self.out.busy(f"Reading {path}"):
+            study = load(path, format=self.format, lenient=self.lenient, columns=self.columns, tell=self.out.say)
+        self.out.warn(study.notes)
+        return study
 
 
 def refuse_unused(context: typer.Context, why: str, *names: str) -> None:

@@ -95,8 +95,10 @@ class Output:
             self.err.print(cell(text))
 
     def problems(self, problems: Sequence[Problem], most: int | None = MOST_PROBLEMS) -> None:
-        """Print problems, errors first; a long list is cut if it accompanies a result."""
-        ordered = sorted(problems, key=lambda problem: problem.severity != "error")
+        """Print problems, errors first, those that are alike as one; a long list is cut if it accompanies a result."""
+        from pyramidion.errors import group_alike
+
+        ordered = sorted(group_alike(problems), key=lambda problem: problem.severity != "error")
         for problem in ordered[:most]:
             style = "red" if problem.severity == "error" else "yellow"
             self.err.print(Text.assemble((f"{problem.severity}: ", style), shown(str(problem))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.resources import as_file
@@ -12,11 +12,18 @@ from typing import Any
 
 from pyramidion import plugins
 from pyramidion.errors import InputError, Problem, Problems, UsageError
+from pyramidion.formats.columns import JUDGMENTS, Columns, column_names, matching, parse_columns
+from pyramidion.formats.layouts import explain
+from pyramidion.formats.rows import is_table
 from pyramidion.study import UNMATCHED, Column, Study
+
+NamedColumns = str | Sequence[str] | Mapping[str, str | Sequence[str]] | None
+"""Columns as a caller names them: see `columns.parse_columns`."""
 
 _SQLITE = b"SQLite format 3\x00"
 
-Reader = Callable[[Any, Problems], Study]
+Reader = Callable[..., Study]
+"""Called with a path and problems, and with the caller's `Columns` where the format is read by columns."""
 Writer = Callable[[Study, Path, Problems], None]
 
 
@@ -25,15 +32,17 @@ class Format:
     """A file format. Readers add what is wrong to the problems and continue; writers write to the given path.
 
     ``holds`` names the parts of a study that survive a round trip (keys of ``parts``); everything else is
-    reported as lost by whoever converts.
+    reported as lost by whoever converts. With ``by_columns`` it is a table, whose columns a caller may name:
+    ``recognises`` and ``read`` take them last.
     """
 
     name: str
     title: str
-    recognises: Callable[[Path], bool]
+    recognises: Callable[..., bool]
     read: Reader
     write: Writer | None = None
     holds: frozenset[str] = frozenset()
+    by_columns: bool = False
 
 
 def parts(study: Study) -> dict[str, int]:
@@ -105,30 +114,23 @@ def all_formats() -> list[Format]:
     return loaded
 
 
-def detect(path: Path) -> Format:
-    """The one format that recognises a path; raises an error if none or several do."""
+def detect(path: Path, columns: Columns | None = None) -> Format:
+    """The one format that recognises a path; raises an error if none or several do. Named ``columns`` are those of a
+    table."""
     if not path.exists():
         raise UsageError(f"{path} does not exist")
+    if columns:
+        tables = [candidate for candidate in all_formats() if candidate.by_columns]
+        fitting = [candidate for candidate in tables if candidate.recognises(path, columns)]
+        if not fitting and (path.is_dir() or not is_table(path)):
+            raise UsageError(f"{path} is not a table, so --columns has no effect")
+        return fitting[0] if fitting else get("judgments" if "judge" in columns else "table")
     fitting = [candidate for candidate in all_formats() if candidate.recognises(path)]
     if len(fitting) == 1:
         return fitting[0]
-    known = ", ".join(plugins.names("formats"))
     if not fitting:
-        raise UsageError(f"{path} is in no known format; {_suggestion(path)}name one of {known} with --from")
+        raise UsageError(explain(path))
     raise UsageError(f"{path} could be {' or '.join(f.name for f in fitting)}; say which with --from")
-
-
-def _suggestion(path: Path) -> str:
-    """What somebody who gives a folder most likely wants: results of ours, or texts of their own."""
-    if not path.is_dir():
-        return ""
-    if (path / "study.jsonl").is_file():
-        return f"did you mean {path / 'study.jsonl'}? Otherwise "
-    return (
-        "texts belong in topics/<topic>/references/<author>.txt and topics/<topic>/peers/<system>.txt, or in "
-        "references/<topic>.txt and <system>/<topic>.txt, or, with one line per topic, in references.txt and "
-        "<system>.txt; for anything else "
-    )
 
 
 # -- studies -----------------------------------------------------------------------------------------------------
@@ -136,38 +138,67 @@ def _suggestion(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A study as it was read, the format it was in, and all its problems."""
+    """A study as it was read, the format it was in, what it was taken for where that is a guess, and all its
+    problems."""
 
     study: Study
     format: str
     problems: tuple[Problem, ...]
+    recognised: str = ""
 
     @property
     def errors(self) -> tuple[Problem, ...]:
         return tuple(problem for problem in self.problems if problem.severity == "error")
 
 
-def inspect(path: str | Path, *, format: str | None = None) -> Loaded:
-    """Read a study and list every problem with it, without stopping at any."""
+def inspect(source: Any, *, format: str | None = None, columns: NamedColumns = None) -> Loaded:
+    """Read a study and list every problem with it, without stopping at any. The source is a path, the URL of a
+    database, or a table in memory: a data frame, an Arrow table, a `datasets` object, rows or columns."""
     problems = Problems()
-    if is_url(path):
-        reader = get("database")
-    else:
-        path = Path(path)
-        if not path.exists():
-            raise UsageError(f"{path} does not exist")
-        reader = get(format) if format else detect(path)
+    named = parse_columns(columns)
+    reader = _reader(source, format, named)
+    if named and not reader.by_columns:
+        raise UsageError(f"{source} is in the format {reader.name}, which is no table, so --columns has no effect")
+    place = Path(source) if isinstance(source, str) and not is_url(source) else source
     try:
-        study = reader.read(path, problems)
+        study = reader.read(place, problems, named) if reader.by_columns else reader.read(place, problems)
     except OSError as error:
-        raise UsageError(f"{error.filename or path} cannot be read: {error.strerror or error}") from error
+        raise UsageError(f"{error.filename or source} cannot be read: {error.strerror or error}") from error
     problems.extend(study.problems())
-    return Loaded(study, reader.name, tuple(problems))
+    return Loaded(study, reader.name, tuple(problems), problems.recognised)
 
 
-def load(path: str | Path, *, format: str | None = None, lenient: bool = False) -> Study:
-    """Read a study in any known format; raises InputError with every problem unless ``lenient``."""
-    loaded = inspect(path, format=format)
+def _reader(source: Any, format: str | None, columns: Columns) -> Format:
+    if isinstance(source, str | Path):
+        if is_url(source):
+            return get("database")
+        if not Path(source).exists():
+            raise UsageError(f"{source} does not exist")
+        return get(format) if format else detect(Path(source), columns)
+    names = column_names(source)
+    if not names:
+        raise UsageError(f"a study is read from a path or a table, not from {type(source).__name__}")
+    judged = "judge" in columns or matching(names, JUDGMENTS["judge"])
+    return get(format or ("judgments" if judged else "table"))
+
+
+def load(
+    source: Any,
+    *,
+    format: str | None = None,
+    lenient: bool = False,
+    columns: NamedColumns = None,
+    tell: Callable[[str], object] | None = None,
+) -> Study:
+    """Read a study in any known format; raises InputError with every problem unless ``lenient``.
+
+    The source is a path, or a table in memory: a pandas or polars frame, an Arrow table, a Hugging Face `datasets`
+    object, a list of dicts or a dict of lists. ``columns`` names the columns of a table where they are not recognised:
+    ``{"summary": "pred", "reference": "gold"}``. ``tell`` is called with what a table or folder was taken for.
+    """
+    loaded = inspect(source, format=format, columns=columns)
+    if tell is not None and loaded.recognised:
+        tell(loaded.recognised)
     if loaded.errors and not lenient:
         raise InputError(loaded.errors)
     return replace(loaded.study, notes=loaded.problems)
@@ -200,7 +231,13 @@ def save(study: Study, path: str | Path, *, format: str | None = None) -> tuple[
 
 def guess_format(path: Path) -> str:
     """The format a target path suggests: by its suffix, otherwise a folder of text."""
-    suffixes = {".jsonl": "jsonl", ".ndjson": "jsonl", ".pyr": "ducview", ".pan": "ducview", ".csv": "mturk"}
+    suffixes = {
+        ".jsonl": "jsonl",
+        ".ndjson": "jsonl",
+        ".pyr": "ducview",
+        ".pan": "ducview",
+        ".csv": "mturk",
+    } | dict.fromkeys((".tsv", ".json", ".parquet"), "table")
     suffix = path.suffix.lower()
     if suffix in suffixes:
         return suffixes[suffix]

@@ -1,39 +1,144 @@
-"""Columns of tables, whatever the table is made of, and the names that people give them."""
+"""Columns of tables: the names that are recognised, how a caller names them instead, and how a column is read from a
+data frame, an Arrow table or a `datasets` object. This is the one place where names of columns live."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pyramidion.errors import UsageError
 
-PREDICTION = ("summary", "prediction", "predictions", "hypothesis", "output", "candidate", "generated", "pred")
-REFERENCE = ("reference", "references", "target", "gold", "highlights", "ref", "refs")
-SYSTEM = ("system", "model")
-TOPIC = ("topic", "id", "doc_id", "guid")
+PREDICTION = (
+    *("summary", "prediction", "predictions", "hypothesis", "output", "candidate", "generated", "pred", "hyp"),
+    *("decoded", "generated_summary", "system_summary", "model_output", "predicted", "candidates", "hypotheses"),
+)
+REFERENCE = (
+    *("reference", "references", "target", "gold", "highlights", "ref", "refs", "targets", "golds"),
+    *("reference_summary", "gold_summary", "reference_summaries", "ground_truth"),
+)
+SYSTEM = (
+    "system",
+    "model",
+    "systemid",
+    "system_id",
+    "summarizer_id",
+    "summarizer",
+    "peer",
+    "model_name",
+    "system_name",
+)
+TOPIC = ("topic", "id", "doc_id", "guid", "topic_id", "eventid", "instance_id", "example_id", "docid", "idx")
 """Names that are recognised, in any case, the most telling first."""
+
+SOURCE = (
+    *("source", "document", "documents", "doc", "article", "text", "input", "inputs", "dialogue", "src", "context"),
+    *("passage", "story", "source_text", "prompt"),
+)
+"""What was summarized: not needed for a score, and not read."""
+MAYBE_TOPIC = ("document", "doc")
+"""The document may be its name."""
+INDEX = ("", "unnamed: 0", "index", "__index_level_0__", "level_0")
+"""What data frames write beside their columns."""
+
+JUDGMENTS: dict[str, tuple[str, ...]] = {
+    "judge": ("judge", "annotator", "worker", "workerid", "worker_id", "rater", "assessor", "annotator_id", "judge_id"),
+    "topic": (*(name for name in TOPIC if name != "idx"), *MAYBE_TOPIC, "item"),
+    "system": SYSTEM,
+    "value": ("value", "score", "rating", "present", "answer"),
+    "unit": ("unit", "scu", "statement"),
+    "label": ("label", "unit_text", "statement_text", "scu_text"),
+    "other": ("other", "opponent"),
+    "aspect": ("aspect", "question", "scale"),
+    "task": ("task", "hitid", "predicate"),
+}
+"""The columns of a table of judgments, by what they hold."""
+
+ROLES = ("topic", "system", "summary", "reference", *(role for role in JUDGMENTS if role not in {"topic", "system"}))
+"""What a caller may name a column for."""
+_ROLE_NAMES = {**dict.fromkeys(TOPIC, "topic"), **dict.fromkeys(REFERENCE, "reference")} | {
+    **dict.fromkeys(PREDICTION, "summary"),
+    **dict.fromkeys(SYSTEM, "system"),
+    **{role: role for role in ROLES},
+}
+
+Columns = Mapping[str, tuple[str, ...]]
+"""Which columns hold what; only references and summaries may be in several."""
+
+
+def parse_columns(given: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None) -> Columns:
+    """Columns as a caller names them: ``"summary=pred,reference=gold"``, or a mapping. A comma in a column's name is
+    part of it, unless what follows reads like the next ``role=``."""
+    if isinstance(given, Mapping):
+        pairs = [(role, name) for role, held in given.items() for name in ([held] if isinstance(held, str) else held)]
+    else:
+        pairs = []
+        for words in [given] if isinstance(given, str) else given or ():
+            for part in re.split(rf",\s*(?=(?:{'|'.join(map(re.escape, _ROLE_NAMES))})=)", words):
+                role, is_, name = part.partition("=")
+                if not is_ or not name.strip():
+                    raise UsageError(f"--columns takes ROLE=COLUMN, e.g. summary=pred,reference=gold; not {part!r}")
+                pairs.append((role, name.strip()))
+    columns: dict[str, tuple[str, ...]] = {}
+    for role, name in pairs:
+        known = _ROLE_NAMES.get(role.strip().lower())
+        if known is None:
+            raise UsageError(f"no column is for {role!r}; name one for: {', '.join(ROLES)}")
+        columns[known] = (*columns.get(known, ()), name)
+    for role, names in columns.items():
+        if len(names) > 1 and role not in {"summary", "reference"}:
+            raise UsageError(f"several columns are named for the {role}: {', '.join(names)}; name one")
+    return columns
+
+
+def check_columns(columns: Columns, names: Sequence[str], where: str) -> None:
+    """Refuse columns that a table does not have."""
+    for role, given in columns.items():
+        for name in given:
+            if name not in names:
+                raise UsageError(f"{where} has no column {name!r} for the {role}; its columns are: {', '.join(names)}")
+
+
+def matching(names: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The columns under one of the known names, the most telling first."""
+    lower: dict[str, str] = {}
+    for name in names:
+        lower.setdefault(name.strip().lower(), name)
+    return [lower[alias] for alias in known if alias in lower]
 
 
 def column_names(table: Any) -> list[str]:
     """The columns of a data frame, an Arrow table, a `datasets` object, of rows that are mappings, or of columns by
     name; none for anything else."""
-    if isinstance(table, Mapping):
-        return list(map(str, table))
-    for attribute in ("column_names", "columns"):
-        if (names := getattr(table, attribute, None)) is not None and isinstance(names, Iterable):
-            return list(map(str, names))
-    if isinstance(table, Sequence) and table and isinstance(table[0], Mapping):
-        return list(map(str, table[0]))
+    if (names := _names(table)) is not None:
+        return list(map(str, names))
+    if isinstance(table, Sequence) and table and all(isinstance(row, Mapping) for row in table):
+        return list(dict.fromkeys(str(name) for row in table for name in row))
     return []
+
+
+def _names(table: Any) -> Iterable[Any] | None:
+    """The names as the table has them: those of a data frame need not be texts."""
+    for attribute in ("column_names", "columns"):
+        names = getattr(table, attribute, None)
+        if isinstance(names, Mapping) and isinstance(table, Mapping):
+            splits = ", ".join(map(str, names))
+            raise UsageError(f"these are tables by name ({splits}): give one of them, e.g. data[{next(iter(names))!r}]")
+        if names is not None and isinstance(names, Iterable):
+            return names
+    return table if isinstance(table, Mapping) else None
 
 
 def read_column(table: Any, name: str) -> list[Any]:
     """The values of a column, as Python has them."""
     if (names := column_names(table)) and name not in names:
         raise UsageError(f"there is no column {name!r}; the columns are: {', '.join(names)}")
+    if names.count(name) > 1:
+        raise UsageError(f"several columns are called {name!r}: rename them")
     if isinstance(table, Sequence) and not hasattr(table, "column_names"):
         return [row.get(name) for row in table]
-    values = table[name]
+    held = _names(table)
+    values = table[name if held is None else next(each for each in held if str(each) == name)]
     for convert in ("to_pylist", "tolist", "to_list"):  # Arrow, pandas, polars
         if hasattr(values, convert):
             return list(getattr(values, convert)())
@@ -45,9 +150,9 @@ def recognise(table: Any, what: str, names: Sequence[str]) -> str:
     columns = column_names(table)
     if not columns:
         raise UsageError(f"this is no table with columns, but {type(table).__name__}: give predictions and references")
-    matching = [column for name in names for column in columns if column.lower() == name]
-    if len(set(matching)) == 1:
-        return matching[0]
-    which = "several columns may be" if matching else "no column is called like"
-    example = f"{what}={(matching or columns)[0]!r}"
+    found = matching(columns, names)
+    if len(found) == 1:
+        return found[0]
+    which = "several columns may be" if found else "no column is called like"
+    example = f"{what}={(found or columns)[0]!r}"
     raise UsageError(f"{which} the {what}: say which, e.g. {example}; the columns are: {', '.join(columns)}")

@@ -9,6 +9,7 @@ import csv
 import json
 import math
 import os
+import re
 import shutil
 import tempfile
 import unicodedata
@@ -24,18 +25,43 @@ from pyramidion.errors import Problems, UsageError
 MAX_LINE = 32 * 1024 * 1024
 """Longest line accepted, in bytes. The longest real one (a document set) is far below 1 MiB."""
 
+MAX_TEXT = 8 * 1024 * 1024
+"""Longest single text accepted, in bytes or characters: no summary is as long as ten novels, and ROUGE would need 20
+times as much memory."""
+
 csv.field_size_limit(MAX_LINE)
+
+_MARKS = re.compile(r"\s*(?:(?:</?[tsqn]>|<S_SEP>|\[X_SEP\])\s*)+")
+
+
+def break_at_marks(text: str) -> str:
+    """The text with a line feed for the marks that tools for news put around or between sentences: ``<t> ... </t>``,
+    ``<s>``, ``<q>``, ``<n>``. They are boundaries, never words."""
+    if ("<" not in text and "[X_SEP]" not in text) or not _MARKS.search(text):
+        return text
+    return _MARKS.sub("\n", text).strip("\n")
+
+
+def is_too_long(size: int, where: str, problems: Problems) -> bool:
+    """Whether a text is too long to be a summary; reported."""
+    if size > MAX_TEXT:
+        what = f"is {size / 2**20:,.0f} MiB long; a text may have up to {MAX_TEXT // 2**20} MiB"
+        problems.error(where, f"{what}: is it one text, or a whole collection?")
+    return size > MAX_TEXT
 
 
 def read_text(path: Path, problems: Problems) -> str | None:
-    """A whole text file exactly as it is, line ends included: UTF-8, with or without a byte order mark.
+    """A whole text file with its line ends: UTF-8, with or without a byte order mark; marks of sentences become line
+    feeds.
 
     Other bytes are an error that names its place, and the text is missing: a substitute for unreadable characters
     would be scored as if somebody had written it.
     """
+    if is_too_long(path.stat().st_size, str(path), problems):
+        return None
     raw = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     try:
-        return raw.decode()
+        return break_at_marks(raw.decode())
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         problems.error(str(path), f"line {line}: byte {raw[error.start]:#04x} is not UTF-8; save the file as UTF-8")
@@ -83,49 +109,83 @@ def read_every_line(path: Path, problems: Problems) -> list[str | None]:
     return [line.text.removesuffix("\r") if line.sound else None for line in _lines(path, problems)]
 
 
-def read_cells(path: Path, problems: Problems, *, strict: bool = False) -> Iterator[tuple[str, list[str]]]:
-    """The rows of a CSV, each with its address. A row with a line that cannot be read is reported and left out."""
+def read_cells(path: Path, problems: Problems) -> Iterator[tuple[str, list[str]]]:
+    """The rows of a CSV, each with its address, as Python's csv module and pandas read them: a quote in the middle of
+    a cell is part of it. What cannot be read is reported and left out, and reading goes on."""
+    return ((where, row) for where, row in _every_row(path, problems) if row is not None)
+
+
+def _every_row(path: Path, problems: Problems) -> Iterator[tuple[str, list[str] | None]]:
+    """The rows of a CSV; None for one that cannot be read, which is reported."""
     unsound: set[int] = set()
+    at_end = False
 
     def texts() -> Iterator[str]:
+        nonlocal at_end
         for line in _lines(path, problems):
             if not line.sound:
                 unsound.add(line.number)
             yield line.text + "\n"
+        at_end = True
 
-    reader = csv.reader(texts(), skipinitialspace=True, strict=strict)
+    reader = csv.reader(texts(), delimiter=_delimiter(path), skipinitialspace=True)
     done = 0
-    try:
-        for row in reader:
-            if unsound.isdisjoint(range(done + 1, reader.line_num + 1)):
-                yield f"{path}, line {reader.line_num}", row
-            done = reader.line_num
-    except csv.Error as error:
-        problems.error(f"{path}, line {reader.line_num}", f"is not CSV: {error}")
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            problems.error(f"{path}, line {reader.line_num}", f"is not CSV: {error}")
+            yield "", None
+        else:
+            if at_end:  # every line ends in a line feed, so only an open quote makes the reader look for another line
+                what = f"has a quote that is never closed, so {reader.line_num - done} lines up to the end are one cell"
+                problems.error(f"{path}, line {done + 1}", f"{what} and are left out")
+            sound = not at_end and unsound.isdisjoint(range(done + 1, reader.line_num + 1))
+            yield f"{path}, line {reader.line_num}", row if sound else None
+        done = reader.line_num
+
+
+def _delimiter(path: Path) -> str:
+    """What is between the cells: as the first line has it, for spreadsheets write semicolons in half of Europe."""
+    if path.suffix.lower() in {".tsv", ".tab"}:
+        return "\t"
+    with path.open("rb") as file:
+        first = re.sub(rb'"[^"]*"', b"", file.readline(1 << 20))
+    return max(",;\t", key=lambda mark: (mark == "," and b"," in first, first.count(mark.encode())))
 
 
 def read_rows(path: Path, problems: Problems) -> Iterator[tuple[str, dict[str, str]]]:
-    """Rows of a CSV with a header, each with its address; spaces around names and cells are removed."""
+    """Rows of a CSV with a header, each with its address; spaces around names are removed. Says how many were left
+    out."""
     header: list[str] | None = None
-    for where, row in read_cells(path, problems, strict=True):
-        if not any(cell.strip() for cell in row):
+    rows = lost = 0
+    for where, row in _every_row(path, problems):
+        if row is not None and not any(cell.strip() for cell in row):
             continue
-        if header is None:
+        if header is None and row is not None:
             header = [plain_cell(name.strip()) for name in row]
+            continue
+        rows += 1
+        if header is None or row is None:
+            lost += 1
         elif len(row) != len(header):
             problems.error(where, f"has {len(row)} cells, but the header has {len(header)}")
+            lost += 1
         else:
             yield where, {name: plain_cell(cell) for name, cell in zip(header, row, strict=True)}
+    if lost:
+        problems.warning(str(path), f"{lost:,} of {rows:,} rows cannot be read and are left out")
 
 
 def read_header(path: Path) -> list[str]:
     """The column names of a CSV file, or nothing if it has none. Never raises an error on unexpected content."""
     try:
-        with path.open("rb") as file:
-            first = file.readline(1 << 20).decode("utf-8-sig", errors="replace")
-        return [name.strip() for name in next(csv.reader([first], skipinitialspace=True), [])]
-    except (OSError, csv.Error):
+        cells = next((row for _, row in read_cells(path, Problems()) if any(cell.strip() for cell in row)), [])
+    except OSError:
         return []
+    return [plain_cell(name.strip()) for name in cells]
 
 
 _FORMULA, _SEPARATORS = frozenset("=+-@\N{MINUS SIGN}"), frozenset("\t\r")
@@ -160,11 +220,13 @@ def plain_cell(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _is_formula(cell) else cell
 
 
-def write_rows(file: IO[str], header: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> None:
+def write_rows(
+    file: IO[str], header: Sequence[str], rows: Iterable[Sequence[str | float | None]], *, delimiter: str = ","
+) -> None:
     """CSV with safe text cells; numbers stay numbers, None is an empty cell."""
-    file.write(",".join(map(_to_cell, header)) + "\n")
+    file.write(delimiter.join(map(_to_cell, header)) + "\n")
     for row in rows:
-        file.write(",".join(_to_cell(cell) for cell in row) + "\n")
+        file.write(delimiter.join(_to_cell(cell) for cell in row) + "\n")
 
 
 def _to_cell(cell: str | float | None) -> str:
@@ -183,7 +245,7 @@ def _name_cell(text: str) -> str:
 
 def _quote(text: str) -> str:
     """The csv module leaves a bare carriage return or outer spaces unquoted, which read back as something else."""
-    needs = text != text.strip() or any(character in text for character in ',"\r\n')
+    needs = text != text.strip() or any(character in text for character in ',\t"\r\n')
     return '"' + text.replace('"', '""') + '"' if needs else text
 
 
@@ -191,14 +253,15 @@ class BadLineError(ValueError):
     """A line that cannot be used; its message goes to the problems with the line's address."""
 
 
-def parse_object(line: str) -> dict[str, Any]:
-    """One JSON object, strictly: no NaN, no lone surrogates, nothing that only JavaScript accepts."""
+def parse_json(text: str) -> Any:
+    """A JSON value, strictly: no NaN, no lone surrogates, nothing that only JavaScript accepts."""
     try:
-        fields = json.loads(line, parse_constant=_no_constant)
-        if "\\ud" in line or "\\uD" in line:
-            json.dumps(fields, ensure_ascii=False).encode("utf-8")
+        held = json.loads(text, parse_constant=_no_constant)
+        if "\\ud" in text or "\\uD" in text:
+            json.dumps(held, ensure_ascii=False).encode("utf-8")
     except json.JSONDecodeError as error:
-        raise BadLineError(f"is not JSON: {error.msg} at column {error.colno}") from None
+        place = f"line {error.lineno}, column" if "\n" in text else "column"
+        raise BadLineError(f"is not JSON: {error.msg} at {place} {error.colno}") from None
     except UnicodeEncodeError:
         raise BadLineError("holds half of a surrogate pair, which is not text") from None
     except RecursionError:
@@ -207,6 +270,12 @@ def parse_object(line: str) -> dict[str, Any]:
         raise
     except ValueError as error:  # an integer with more digits than Python converts
         raise BadLineError(f"is not JSON: {error}") from None
+    return held
+
+
+def parse_object(line: str) -> dict[str, Any]:
+    """One JSON object, as strictly."""
+    fields = parse_json(line)
     if not isinstance(fields, dict):
         raise BadLineError("is not a JSON object")
     return fields
@@ -223,12 +292,12 @@ def read_objects(path: Path, problems: Problems) -> Iterator[tuple[str, dict[str
                 problems.error(where, str(error))
 
 
-def first_fields(path: Path) -> set[str]:
-    """The names of fields in the first line of a JSON Lines file; none where that is not an object."""
+def first_fields(path: Path) -> dict[str, Any]:
+    """The object in the first line of a JSON Lines file; empty where that is not an object."""
     try:
-        return set(parse_object(next(read_lines(path, Problems()), (1, ""))[1]))
+        return parse_object(next(read_lines(path, Problems()), (1, ""))[1])
     except BadLineError:
-        return set()
+        return {}
 
 
 def parse_number(text: str) -> float | None:

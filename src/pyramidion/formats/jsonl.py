@@ -6,21 +6,32 @@ The schema of a line is published in study.schema.json next to this file.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from pyramidion.errors import Problems
 from pyramidion.formats import Format, parts
-from pyramidion.formats.files import new_file, read_objects
+from pyramidion.formats.files import first_fields, new_file, read_objects
 from pyramidion.study import Study
-from pyramidion.study.records import BadRecordError, Collector, to_records
+from pyramidion.study.records import KINDS, BadRecordError, Collector, to_records
 
 
 def recognises(path: Path) -> bool:
+    """By the first line; one that is broken counts if it says that it has a type."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
         first = file.readline(1 << 16).removeprefix(b"\xef\xbb\xbf").lstrip()
-    return first.startswith(b"{") and b'"type"' in first and b'"instance_id"' not in first
+    if not first.startswith(b"{") or b'"type"' not in first or b'"instance_id"' in first:
+        return False
+    fields = first_fields(path)
+    return not fields or is_native(fields) or not isinstance(fields.get("type"), str)
+
+
+def is_native(fields: Mapping[str, Any]) -> bool:
+    """Whether an object is one of this format's, and not a row of a table that has a column called type."""
+    return fields.get("type") in ("study", *KINDS)
 
 
 def read(path: Path, problems: Problems) -> Study:

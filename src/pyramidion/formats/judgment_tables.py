@@ -1,104 +1,233 @@
-"""Judgments as a plain long table: CSV or JSON Lines, one answer per row, columns under the names people use.
+"""Judgments as a plain long table: one answer per row, or one row per judge and summary with a column for each scale.
 
-judge (annotator, worker, rater, assessor), topic (document, ...), system, value (score, rating, present, answer), and a
-unit or an aspect where there is one; without either, the values rate one aspect named after their column. other
-(opponent) is the second system if two were compared. The resulting study has no texts: it is enough for questions about
-agreement and differences, but not for scoring.
+judge (annotator, worker, rater, assessor), topic (document, id, ...), system, value (score, rating, present, answer),
+and a unit or an aspect where there is one; without either, the values rate one aspect named after their column, and
+without a column of values every column of numbers is an aspect. other (opponent) is the second system if two were
+compared. Summaries and references are read where there are columns for them; a study without texts is a study.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from pyramidion.errors import InputError, Problems
-from pyramidion.formats.files import first_fields, parse_number, read_header, read_objects, read_rows, write_rows
-from pyramidion.study import Aspect, ContentUnit, Judge, Judgment, Pyramid, Study, Topic
-from pyramidion.study.judgments import JudgmentsBuilder
+from pyramidion.errors import Problems
+from pyramidion.formats import Format
+from pyramidion.formats.columns import (
+    INDEX,
+    JUDGMENTS,
+    PREDICTION,
+    REFERENCE,
+    SOURCE,
+    Columns,
+    check_columns,
+    matching,
+)
+from pyramidion.formats.files import parse_number, write_rows
+from pyramidion.formats.jsonl import is_native
+from pyramidion.formats.rows import (
+    BadCellError,
+    RowTable,
+    first_row,
+    is_missing,
+    is_number,
+    is_table,
+    read_table,
+    reference_names,
+    size_in_words,
+    text_in,
+    texts_in,
+)
+from pyramidion.study import Aspect, Column, ContentUnit, Judge, Judgment, Pyramid, Study, Summary, Topic
+from pyramidion.study.judgments import Judgments, JudgmentsBuilder
 
-ALIASES: dict[str, tuple[str, ...]] = {
-    "judge": ("judge", "annotator", "worker", "workerid", "worker_id", "rater", "assessor"),
-    "topic": ("topic", "document", "doc", "eventid", "instance_id", "topic_id", "doc_id"),
-    "system": ("system", "systemid", "summarizer_id", "peer", "system_id", "model"),
-    "value": ("value", "score", "rating", "present", "answer"),
-    "unit": ("unit", "scu", "statement"),
-    "other": ("other", "opponent"),
-    "aspect": ("aspect", "question", "scale"),
-    "task": ("task", "hitid", "predicate"),
-}
 WRITTEN = (
     *("campaign", "task", "topic", "system", "other", "unit", "aspect"),
     *("worker", "value", "start", "submit", "seconds"),
 )
-NEEDED = ("judge", "topic", "system", "value")
+NEEDED = ("judge", "topic", "system")
+TIMES = ("start", "submit", "seconds", "campaign", "time", "worktimeinseconds", "measure", "metrics")
+"""Columns of numbers that are no ratings."""
 
 
-def recognises(path: Path) -> bool:
-    """Whether a file has a column for the judge, the topic, the system and the value."""
-    if not path.is_file():
+@dataclass(frozen=True)
+class _Layout:
+    """Which column is which; ``scales`` are columns of ratings, one for each aspect."""
+
+    columns: Mapping[str, str]
+    scales: tuple[str, ...]
+    summary: str | None
+    references: tuple[str, ...]
+
+    @property
+    def missing(self) -> list[str]:
+        wanted = NEEDED if self.scales else (*NEEDED, "value")
+        return [role for role in wanted if role not in self.columns]
+
+    def described(self) -> str:
+        read = [f"{role} from {name}" for role, name in self.columns.items()]
+        if self.scales:
+            read.append(f"aspects {', '.join(self.scales)}")
+        kind = "one column per scale" if self.scales else "one row per answer"
+        return f"a table of judgments, {kind}: {', '.join(read)}"
+
+
+def _layout(names: list[str], given: Columns, numbers: list[str]) -> _Layout:
+    taken = {name for held in given.values() for name in held}
+    free = [name for name in names if name not in taken]
+    columns = {}
+    for role, known in JUDGMENTS.items():
+        if name := given[role][0] if role in given else next(iter(matching(free, known)), None):
+            columns[role] = name
+    texts = (*given.get("summary", matching(free, PREDICTION)), *given.get("reference", matching(free, REFERENCE)))
+    scales: tuple[str, ...] = ()
+    if "value" not in columns and "unit" not in columns:
+        about = {*columns.values(), *texts, *matching(names, (*SOURCE, *INDEX, *TIMES))}
+        scales = tuple(name for name in numbers if name not in about)
+    summary = next(iter(given.get("summary", matching(free, PREDICTION))), None)
+    return _Layout(columns, scales, summary, tuple(given.get("reference", matching(free, REFERENCE))))
+
+
+def recognises(path: Path, columns: Columns | None = None) -> bool:
+    """Whether a file has a column for the judge, the topic, the system and the value, or for values on scales."""
+    row = first_row(path) if is_table(path) else {}
+    if not row or is_native(row):
         return False
-    if path.suffix.lower() == ".jsonl":
-        names = first_fields(path)
-    elif path.suffix.lower() == ".csv":
-        names = set(read_header(path))
-    else:
+    names = [*row]
+    if {"measure", "metrics"} & {*names}:
         return False
-    return not set(NEEDED) - _columns(tuple(names)).keys()
+    return not _layout(names, columns or {}, [name for name in names if is_number(row[name])]).missing
 
 
-def read_judgments(path: str | Path, *, lenient: bool = False) -> Study:
-    """The judgments of a long table, with their judges; what is wrong is listed with its line."""
-    path = Path(path)
-    problems = Problems()
-    builder = JudgmentsBuilder()
-    seen: dict[tuple[str, ...], tuple[str, int]] = {}
-    lower: dict[int, float] = {}
-    units: dict[str, dict[str, None]] = {}
-    for where, cells in (read_rows if path.suffix.lower() == ".csv" else read_objects)(path, problems):
-        judgment = _judgment(cells, where, problems)
-        if judgment is None:
-            continue
+def read(source: Any, problems: Problems, columns: Columns | None = None) -> Study:
+    table = read_table(source, problems)
+    where = str(source) if isinstance(source, Path) else "the table"
+    check_columns(columns or {}, table.columns, where)
+    numbers = [name for name in table.columns if table.holds_numbers(name)]
+    layout = _layout(table.columns, columns or {}, numbers)
+    for role in layout.missing:
+        known = f"it may be called {', '.join(JUDGMENTS[role])}, or be named with --columns {role}=COLUMN"
+        problems.error(where, f"no column for the {role}: {known}")
+    if layout.missing:
+        return Study()
+    study = _Collected(layout, problems).study(table)
+    size = size_in_words(rows=len(table.rows), judges=len(study.judges), topics=len(study.topics))
+    problems.recognised = f"{source.name + ': ' if isinstance(source, Path) else ''}{layout.described()} ({size})"
+    return study
+
+
+@dataclass
+class _Collected:
+    """The rows of a table, which become a study."""
+
+    layout: _Layout
+    problems: Problems
+    builder: JudgmentsBuilder = field(default_factory=JudgmentsBuilder)
+    seen: dict[tuple[str, ...], tuple[str, int]] = field(default_factory=dict)
+    lower: dict[int, float] = field(default_factory=dict)
+    units: dict[str, dict[str, str]] = field(default_factory=dict)
+    texts: dict[tuple[str, str], str] = field(default_factory=dict)
+    references: dict[str, dict[str, None]] = field(default_factory=dict)
+
+    def study(self, table: RowTable) -> Study:
+        for where, cells in table.rows:
+            of_row = list(self._judgments(where, cells))
+            for judgment in of_row:
+                self._add(where, judgment)
+            if of_row:
+                self._add_texts(where, cells, of_row[0])
+        judgments = self._lowered(self.builder.build())
+        if self.texts:  # tasks of texts are declared with what they ask, which a table does not say
+            judgments = judgments.with_columns(task=Column.repeat("", len(judgments)))
+        names = reference_names(max(map(len, self.references.values()), default=0))
+        references = (
+            Summary(topic, name, text, "reference")
+            for topic, texts in sorted(self.references.items())
+            for name, text in zip(names, sorted(texts), strict=True)
+        )
+        peers = (Summary(topic, system, text) for (topic, system), text in sorted(self.texts.items()))
+        return Study(
+            topics=tuple(Topic(name) for name in judgments.topic.names),
+            summaries=(*references, *peers),
+            pyramids=tuple(
+                Pyramid(topic, (), tuple(ContentUnit(unit, label) for unit, label in judged.items()), "crowd")
+                for topic, judged in self.units.items()
+            ),
+            judges=tuple(Judge(name) for name in judgments.judge.names),
+            judgments=judgments,
+            aspects=tuple(_aspects(judgments)),
+        )
+
+    def _add(self, where: str, judgment: Judgment) -> None:
         about = (judgment.topic, judgment.system, judgment.other, judgment.unit, judgment.aspect)
         key = (*about, judgment.judge, judgment.task)
-        if key in seen:
-            first, row = seen[key]
-            problems.error(where, f"the same judge answers the same question twice (first: {first})")
+        if key in self.seen:
+            first, row = self.seen[key]
+            self.problems.error(where, f"the same judge answers the same question twice (first: {first})")
             if judgment.value is not None:
-                lower[row] = min(judgment.value, lower.get(row, math.inf))
-            continue
-        seen[key] = (where.rpartition(", ")[2], len(seen))
-        builder.add(judgment)
-        if judgment.unit:
-            units.setdefault(judgment.topic, {})[judgment.unit] = None
-    if problems.errors and not lenient:
-        raise InputError(problems.errors)
-    judgments = builder.build()
-    if lower:  # of two answers the lower one counts, whichever comes first
-        rows, values = list(lower), judgments.value.copy()
-        values[rows] = np.fmin(values[rows], list(lower.values()))
-        judgments = judgments.with_columns(value=values)
-    scales = {
-        name: [j.value for j in judgments if j.aspect == name and j.value is not None]
-        for name in judgments.aspect.names
-        if name
-    }
-    return Study(
-        topics=tuple(Topic(name) for name in judgments.topic.names),
-        pyramids=tuple(
-            Pyramid(topic, (), tuple(ContentUnit(unit, unit) for unit in judged), "crowd")
-            for topic, judged in units.items()
-        ),
-        judges=tuple(Judge(name) for name in judgments.judge.names),
-        judgments=judgments,
-        aspects=tuple(Aspect(name, min(held), max(held)) for name, held in scales.items() if held),
-        notes=tuple(problems),
-    )
+                self.lower[row] = min(judgment.value, self.lower.get(row, math.inf))
+            return
+        self.seen[key] = (where.rpartition(", ")[2], len(self.seen))
+        self.builder.add(judgment)
+
+    def _lowered(self, judgments: Judgments) -> Judgments:
+        """Of two answers to one question the lower one counts, whichever comes first."""
+        if not self.lower:
+            return judgments
+        rows, values = list(self.lower), judgments.value.copy()
+        values[rows] = np.fmin(values[rows], list(self.lower.values()))
+        return judgments.with_columns(value=values)
+
+    def _judgments(self, where: str, cells: Mapping[str, Any]) -> Iterator[Judgment]:
+        columns = self.layout.columns
+        held = {role: _text(cells.get(name)) for role, name in columns.items()}
+        for role in NEEDED:
+            if not held[role]:
+                self.problems.error(where, f"{columns[role]} is empty")
+                return
+        task = held.get("task", "")
+        unit = " ".join(
+            filter(None, (task if columns.get("task", "").lower() == "predicate" else "", held.get("unit", "")))
+        )
+        for column in self.layout.scales or (columns["value"],):
+            written = _text(cells.get(column))
+            value = parse_number(written)
+            if written and value is None:
+                self.problems.error(where, f"{column} {written[:40]!r} is not a number")
+                continue
+            aspect = "" if unit else column if self.layout.scales else held.get("aspect", "") or column
+            if unit:
+                self.units.setdefault(held["topic"], {}).setdefault(unit, held.get("label", "") or held["unit"])
+            about = (held["topic"], held["system"], held["judge"], value, unit, aspect, task)
+            yield Judgment(*about, other=held.get("other", ""))
+
+    def _add_texts(self, where: str, cells: Mapping[str, Any], judgment: Judgment) -> None:
+        try:
+            if self.layout.summary and not is_missing(cell := cells.get(self.layout.summary)):
+                text = text_in(cell, self.layout.summary, where, self.problems)
+                known = self.texts.setdefault((judgment.topic, judgment.system), text or "")
+                if text is not None and known != text:
+                    self.problems.error(where, f"topic {judgment.topic} has another summary by {judgment.system}")
+            for column in self.layout.references:
+                for text in texts_in(cells.get(column), column, where, self.problems):
+                    self.references.setdefault(judgment.topic, {})[text] = None
+        except BadCellError as error:
+            self.problems.error(where, str(error))
+
+
+def _aspects(judgments: Judgments) -> Iterator[Aspect]:
+    """Scales run from the lowest value to the highest that was given; one value alone is the lower end."""
+    for name in filter(None, judgments.aspect.names):
+        given = judgments.value[judgments.aspect.is_in({name}) & ~np.isnan(judgments.value)]
+        if len(given):
+            low, high = float(given.min()), float(given.max())
+            yield Aspect(name, low, high if high > low else low + 1)
 
 
 def write_judgments(study: Study, file: IO[str], *, campaign: str = "") -> None:
@@ -112,35 +241,19 @@ def write_judgments(study: Study, file: IO[str], *, campaign: str = "") -> None:
     write_rows(file, WRITTEN, rows)
 
 
-@lru_cache(maxsize=64)
-def _columns(names: tuple[str, ...]) -> dict[str, str]:
-    """Which column of the file is which."""
-    lower = {name.lower(): name for name in reversed(names)}
-    return {part: lower[alias] for part, known in ALIASES.items() for alias in reversed(known) if alias in lower}
-
-
-def _judgment(cells: Mapping[str, Any], where: str, problems: Problems) -> Judgment | None:
-    columns = _columns(tuple(cells))
-    if missing := [part for part in NEEDED if part not in columns]:
-        problems.error(where, f"no column for the {missing[0]}: it may be called {', '.join(ALIASES[missing[0]])}")
-        return None
-    held = {part: _text(cells[name]) for part, name in columns.items()}
-    for part in ("judge", "topic", "system"):
-        if not held[part]:
-            problems.error(where, f"{columns[part]} is empty")
-            return None
-    value = parse_number(held["value"])
-    if held["value"] and value is None:
-        problems.error(where, f"{columns['value']} {held['value'][:40]!r} is not a number")
-        return None
-    task = held.get("task", "")
-    unit = " ".join(filter(None, (task if columns.get("task") == "predicate" else "", held.get("unit", ""))))
-    aspect = "" if unit else held.get("aspect", "") or columns["value"]
-    other = held.get("other", "")
-    return Judgment(held["topic"], held["system"], held["judge"], value, unit, aspect, task, other=other)
-
-
 def _text(value: Any) -> str:
-    if value is None:
+    if is_missing(value):
         return ""
-    return value.strip() if isinstance(value, str) else json.dumps(value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return value.strip() if isinstance(value, str) else json.dumps(value, default=str)
+
+
+FORMAT = Format(
+    name="judgments",
+    title="tables of judgments (CSV, TSV, JSON, JSON Lines, Parquet): one row per answer, or one column per scale",
+    recognises=recognises,
+    read=read,
+    holds=frozenset({"unit judgments", "ratings", "references", "peers"}),
+    by_columns=True,
+)

@@ -18,6 +18,7 @@ from pathlib import Path
 from pyramidion.errors import Problems
 from pyramidion.formats import Format
 from pyramidion.formats.files import (
+    break_at_marks,
     files,
     from_file_name,
     new_folder,
@@ -26,6 +27,7 @@ from pyramidion.formats.files import (
     to_file_name,
     write_text,
 )
+from pyramidion.formats.rows import reference_names
 from pyramidion.study import (
     ContentUnit,
     Contributor,
@@ -97,16 +99,12 @@ def _cells(line: str | None) -> list[str]:
 
 
 def _documents(texts: Iterable[str]) -> tuple[Document, ...]:
-    return tuple(Document(str(number), text) for number, text in enumerate(texts, 1))
-
-
-def _reference_names(most: int) -> tuple[str, ...]:
-    return ("reference",) if most == 1 else tuple(str(number) for number in range(1, most + 1))
+    return tuple(Document(str(number), break_at_marks(text)) for number, text in enumerate(texts, 1))
 
 
 def _read_references(ids: Sequence[str], lines: Sequence[str | None]) -> list[list[Summary]]:
-    texts = [_cells(line) for line in lines]
-    names = _reference_names(max(map(len, texts), default=0))
+    texts = [[break_at_marks(text) for text in _cells(line)] for line in lines]
+    names = reference_names(max(map(len, texts), default=0))
     return [
         [Summary(id, name, text, "reference") for name, text in zip(names, cells, strict=False)]
         for id, cells in zip(ids, texts, strict=True)
@@ -156,7 +154,7 @@ def _read_systems(
         if labels and stem not in labels:
             problems.warning(str(texts[stem]), f"has no labels/{stem}.label; its summaries are not judged")
         texts_of = zip(ids, lines.get(f"summaries/{stem}.summary", []), strict=False)
-        peers += [Summary(id, system, text) for id, text in texts_of if text is not None]
+        peers += [Summary(id, system, break_at_marks(text)) for id, text in texts_of if text is not None]
         for number, line in enumerate(lines.get(f"labels/{stem}.label", []), 1):
             if line is not None:
                 where = f"{labels[stem]}, line {number}"
@@ -275,7 +273,7 @@ def _report_names(
     units: dict[str, dict[str, list[ContentUnit]]],
     problems: Problems,
 ) -> None:
-    names = _reference_names(max(map(len, references.values()), default=0))
+    names = reference_names(max(map(len, references.values()), default=0))
     renamed: Counter[str] = Counter()
     rooted = 0
     for topic in study.topics:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from pyramidion.errors import Problems
 from pyramidion.formats import Format
+from pyramidion.formats.files import break_at_marks, is_too_long
 from pyramidion.study import Study, Summary, Topic
 from pyramidion.study.texts import Role
 
@@ -71,7 +72,8 @@ def read(path: Path, problems: Problems) -> Study:
             if key in summaries:
                 problems.error(str(file), f"is the same {role} of the same topic as {summaries[key].source}")
                 continue
-            summaries[key] = Summary(name.topic, name.system, _read_text(file, problems), role, source=file.name)
+            if not is_too_long(file.stat().st_size, str(file), problems):
+                summaries[key] = Summary(name.topic, name.system, _read_text(file, problems), role, source=file.name)
     if folders and not summaries:
         problems.error(str(path), "has no file named topic.type.length.selector.id")
     topics = sorted({summary.topic for summary in summaries.values()})
@@ -87,7 +89,7 @@ def _read_text(file: Path, problems: Problems) -> str:
         what = f"line {line}: byte {raw[error.start]:#04x} is not UTF-8; the file is read as Latin-1"
         problems.warning(str(file), what)
         text = raw.decode("latin-1")
-    return _sentences(text) if text.lstrip().startswith("<") and _HTML.search(text) else text
+    return _sentences(text) if text.lstrip().startswith("<") and _HTML.search(text) else break_at_marks(text)
 
 
 def _sentences(html: str) -> str:

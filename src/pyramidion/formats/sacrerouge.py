@@ -17,7 +17,7 @@ from typing import Any
 
 from pyramidion.errors import Problems
 from pyramidion.formats import Format
-from pyramidion.formats.files import BadLineError, first_fields, new_file, read_objects
+from pyramidion.formats.files import BadLineError, break_at_marks, first_fields, new_file, read_objects
 from pyramidion.study import Document, Study, Summary, Topic
 from pyramidion.study.texts import Role
 
@@ -29,7 +29,7 @@ def recognises(path: Path) -> bool:
     if not path.is_file() or path.suffix.lower() != ".jsonl":
         return False
     fields = first_fields(path)
-    return "instance_id" in fields and not fields.isdisjoint({"summary", "references"})
+    return "instance_id" in fields and not fields.keys().isdisjoint({"summary", "references"})
 
 
 # -- reading -------------------------------------------------------------------------------------------------
@@ -118,10 +118,10 @@ def _text(value: Any, what: str) -> str:
     if isinstance(value, dict):
         value = value.get("text")
     if isinstance(value, list) and all(isinstance(sentence, str) for sentence in value):
-        return "\n".join(value)
+        value = "\n".join(value)
     if not isinstance(value, str):
         raise BadLineError(f"{what} has no 'text' that is text or a list of sentences")
-    return value
+    return break_at_marks(value)
 
 
 def _objects(fields: dict[str, Any], key: str) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pyramidion.errors import InputError, MissingExtraError, Problem, Problems, UsageError
+from pyramidion.formats.columns import JUDGMENTS
 from pyramidion.formats.files import (
     new_file,
     parse_number,
@@ -23,12 +24,11 @@ from pyramidion.formats.files import (
     read_objects,
     write_rows,
 )
-from pyramidion.formats.judgment_tables import ALIASES
 from pyramidion.study import Score, ScoreTable, Signature
 
 COLUMNS = Score._fields
 SUFFIXES = (".csv", ".json", ".jsonl", ".parquet")
-_TOPIC, _SYSTEM = set(ALIASES["topic"]), set(ALIASES["system"])
+_TOPIC, _SYSTEM = set(JUDGMENTS["topic"]), set(JUDGMENTS["system"])
 
 
 def write_scores(table: ScoreTable, path: str | Path) -> None:
@@ -144,8 +144,7 @@ def _from_csv(path: Path, problems: Problems) -> Iterator[Score]:
 def _header(cells: list[str], where: str, problems: Problems) -> list[str]:
     lower = {cell.lower() for cell in cells}
     if not lower & (_SYSTEM | _TOPIC):
-        hint = "; separate cells by commas" if len(cells) == 1 and {";", "\t"} & {*cells[0]} else ""
-        problems.error(where, f"no column is called system or topic; the columns are: {', '.join(cells)}{hint}")
+        problems.error(where, f"no column is called system or topic; the columns are: {', '.join(cells)}")
     return cells
 
 

@@ -207,7 +207,7 @@ CODEC = Codec(
     strict=False,
 )
 
-_KINDS: dict[str, tuple[Any, str]] = {
+KINDS: dict[str, tuple[Any, str]] = {
     "topic": (Topic, "topics"),
     "summary": (Summary, "summaries"),
     "pyramid": (Pyramid, "pyramids"),
@@ -225,7 +225,7 @@ class Collector:
 
     def __init__(self) -> None:
         self._titles: list[str] = []
-        self._parts: dict[str, list[Any]] = {part: [] for _, part in _KINDS.values() if part != "judgments"}
+        self._parts: dict[str, list[Any]] = {part: [] for _, part in KINDS.values() if part != "judgments"}
         self._judgments = JudgmentsBuilder()  # a million of these: not kept as objects
 
     def add(self, record: dict[str, Any]) -> list[str]:
@@ -234,9 +234,9 @@ class Collector:
         if name == "study":
             self._titles.append(_title(record))
             return [field for field in record if field not in {"type", "version", "title"}]
-        if not isinstance(name, str) or name not in _KINDS:
-            raise BadRecordError(f"unknown type {name!r}; known values are: {', '.join(['study', *_KINDS])}")
-        kind, part = _KINDS[name]
+        if not isinstance(name, str) or name not in KINDS:
+            raise BadRecordError(f"unknown type {name!r}; known values are: {', '.join(['study', *KINDS])}")
+        kind, part = KINDS[name]
         thing = CODEC.decode(kind, record)
         (self._judgments.add if kind is Judgment else self._parts[part].append)(thing)
         return [field for field in record if field != "type" and field not in kind.__dataclass_fields__]
@@ -262,6 +262,6 @@ def _title(record: dict[str, Any]) -> str:
 def to_records(study: Study) -> Iterator[dict[str, Any]]:
     """The objects of a study in reading order: what is referred to comes before what refers to it."""
     yield {"type": "study", "version": VERSION, **({"title": study.title} if study.title else {})}
-    for name, (_, part) in _KINDS.items():
+    for name, (_, part) in KINDS.items():
         for thing in getattr(study, part):
             yield {"type": name, **CODEC.encode(thing)}

@@ -104,6 +104,7 @@ class _Rules:
         self.with_references = {summary.topic for summary in study.references}
         self.judges = {judge.id for judge in study.judges}
         self.tasks = {task.id for task in study.tasks}
+        self.with_peers = bool(study.peers)  # judgments alone are a study too: what was judged is known by name
 
     def check(self) -> Iterator[Problem]:
         yield from self._ids()
@@ -203,7 +204,7 @@ class _Rules:
     def _tasks(self) -> Iterator[Problem]:
         for task in self.study.tasks:
             for system in filter(None, (task.system, task.other)):
-                if self.study.summary(task.topic, system) is None:
+                if self.with_peers and self.study.summary(task.topic, system) is None:
                     yield Problem(f"task {task.id}", f"no peer {system!r} in topic {task.topic!r}")
             for reference in task.references:
                 if self.study.summary(task.topic, reference, "reference") is None:
@@ -226,7 +227,8 @@ class _Rules:
         judgments = self.study.judgments
         for judge in sorted(set(judgments.judge.present_names()) - self.judges):
             yield Problem(f"judge {judge}", "has judgments but is not declared")
-        for task in sorted(set(judgments.task.present_names()) - self.tasks - {""}):
+        undeclared = set(judgments.task.present_names()) - self.tasks - {""}
+        for task in sorted(undeclared) if self.tasks or self.with_peers else ():
             yield Problem(f"task {task}", "has judgments but is not declared")
         yield from self._judged_summaries()
         yield from self._judged_questions()
@@ -245,7 +247,7 @@ class _Rules:
         for topic, system in sorted(pairs):
             if topic not in self.topics:
                 yield Problem(f"judgments on system {system}", f"unknown topic {topic!r}")
-            elif self.study.summary(topic, system) is None:
+            elif self.with_peers and self.study.summary(topic, system) is None:
                 yield Problem(f"topic {topic}", f"judgments on unknown system {system!r} (no such peer summary)")
 
     def _judged_questions(self) -> Iterator[Problem]:

@@ -72,13 +72,13 @@ class Asked(Reading):
             need_plots()
 
     def read(self, path: str) -> Any:
-        return self._read(path, self.format)
+        return self._read(path, format=self.format, columns=self.columns)
 
-    def _read(self, path: str, format: str | None) -> Any:
+    def _read(self, path: str, **how: Any) -> Any:
         from pyramidion.analysis.sources import read_source
 
         with self.out.busy(f"Reading {path}"):
-            return read_source(path, format=format, lenient=self.lenient)
+            return read_source(path, lenient=self.lenient, tell=self.out.say, **how)
 
     def study(self, path: str) -> Any:
         from pyramidion.analysis.sources import as_study
@@ -113,7 +113,7 @@ class Asked(Reading):
         """Read a score table from a file; a study is refused with a message that says what is needed."""
         from pyramidion.study import ScoreTable
 
-        found = self._read(path, None)
+        found = self._read(path)
         if isinstance(found, ScoreTable):
             return found
         raise UsageError(f"{path} is a study; {otherwise}")

@@ -186,7 +186,9 @@ def plan(
     if path is not None:
         refuse_unused(context, "with a pilot study; it is an assumption for use without one", *assumed)
     else:
-        refuse_unused(context, "without a pilot study; name one", "pair", "pyramid", "judges", "format", "lenient")
+        refuse_unused(
+            context, "without a pilot study; name one", "pair", "pyramid", "judges", "format", "columns", "lenient"
+        )
     if topics is not None:
         refuse_unused(context, "with --topics, which leaves nothing to search", "max_topics")
     if pair is not None and len(pair) != 2:

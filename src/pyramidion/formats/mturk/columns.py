@@ -19,9 +19,6 @@ REQUIRED: dict[Kind, tuple[str, ...]] = {
     "writing input": ("eventId", "summaryId", "summary_text"),
     "judging input": ("eventId", "summaryId", "qIdList", "summary_text", "statement_1"),
     "judging results": (
-        "HITId",
-        "AssignmentId",
-        "WorkerId",
         "Input.eventId",
         "Input.summaryId",
         "Input.qIdList",
@@ -31,6 +28,9 @@ REQUIRED: dict[Kind, tuple[str, ...]] = {
     "writing results": ("HITId", "WorkerId", "Input.eventId", "Input.summaryId", "Input.summary_text"),
 }
 """In reading order: the earlier a kind comes, the more its files know about the units."""
+
+WHO = ("HITId", "AssignmentId", "WorkerId")
+"""Released judging results may have none of these: then their workers are anonymous."""
 
 _OPTIONAL: dict[Kind, frozenset[str]] = {
     "units": frozenset({"answer"}),
@@ -93,6 +93,7 @@ def kind_of(header: Iterable[str]) -> Kind | None:
 def missing_columns(kind: Kind, header: Sequence[str]) -> list[str]:
     required = list(REQUIRED[kind])
     if kind == "judging results":
+        required += WHO if any(name in header for name in WHO) else ()
         required += [answer_column(number) for number in statement_columns(header)]
     return [name for name in required if name not in header]
 
@@ -106,7 +107,7 @@ def ignored_columns(kind: Kind, header: Sequence[str]) -> list[str]:
         known |= _FROM_MTURK
         used = _ANSWER.fullmatch if kind == "judging results" else re.compile(r"Answer\..*").fullmatch
         known.update(name for name in header if used(name))
-    return [name for name in header if name not in known]
+    return [name for name in header if name and name not in known]
 
 
 def statement_columns(header: Iterable[str]) -> Mapping[int, str]:
@@ -123,6 +124,9 @@ def _statement_columns(header: tuple[str, ...]) -> Mapping[int, str]:
 def answer_column(number: int) -> str:
     return f"Answer.S{number}Answer"
 
+
+BLANK = "BLANK"
+"""Stands for no statement in files whose tasks are filled up to the same number."""
 
 ANSWERS: dict[str, float | None] = {
     "p": 1.0,

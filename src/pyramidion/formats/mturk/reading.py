@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pyramidion.errors import Problems
-from pyramidion.formats.files import files, parse_number, read_header, read_rows
+from pyramidion.formats.files import break_at_marks, files, parse_number, read_header, read_rows, subfolders
 from pyramidion.formats.mturk.columns import (
     ANSWERS,
+    BLANK,
     PYRAMID,
     REQUIRED,
     Kind,
@@ -34,24 +35,52 @@ class _BadRowError(Exception):
 
 
 def recognises(path: Path) -> bool:
-    tables = [path] if path.is_file() and path.suffix.lower() == ".csv" else files(path, ".csv")
-    return any(kind_of(read_header(file)) for file in tables)
+    return any(kind_of(read_header(file)) for file in _files(path))
+
+
+def _files(path: Path) -> list[Path]:
+    """One file, those of a folder, or those of its folders if it has none itself."""
+    if path.is_file():
+        return [path] if path.suffix.lower() == ".csv" else []
+    return files(path, ".csv") or [
+        f for folder in (subfolders(path) if path.is_dir() else ()) for f in files(folder, ".csv")
+    ]
 
 
 def read(path: Path, problems: Problems) -> Study:
     reader = _Reader(problems)
-    for kind, file in _tables(path, problems):
+    tables = _tables(path, problems)
+    renamed = _same_names(tables)
+    for kind, file in tables:
         for where, row in read_rows(file, problems):
+            if (id := row.get("Input.summaryId", "")) in renamed:
+                row["Input.summaryId"] = f"{file.parent.name}_{id}"
             try:
                 reader.add(kind, file, where, row)
             except _BadRowError as error:
                 problems.error(where, str(error))
+    if reader.anonymous:
+        what = "no WorkerId: the n-th answer on a summary is called anonymous-n, so nothing is known of single workers"
+        problems.warning(str(path), f"{reader.anonymous:,} answers have {what}")
     return reader.study()
+
+
+def _same_names(tables: list[tuple[Kind, Path]]) -> set[str]:
+    """The ids of summaries that have different texts on the same topic in different folders: two systems of one
+    name, which the folder's name tells apart."""
+    if len({file.parent for _, file in tables}) < 2:
+        return set()
+    texts: dict[tuple[str, str], dict[str, Path]] = defaultdict(dict)
+    for kind, file in tables:
+        if kind == "judging results":
+            for _, row in read_rows(file, Problems()):
+                texts[row["Input.eventId"], row["Input.summaryId"]].setdefault(row["Input.summary_text"], file.parent)
+    return {id for (_, id), held in texts.items() if len({*held.values()}) > 1}
 
 
 def _tables(path: Path, problems: Problems) -> list[tuple[Kind, Path]]:
     """The usable files of each kind, kinds in reading order and files by name."""
-    tables = [path] if path.is_file() else files(path, ".csv")
+    tables = [path] if path.is_file() else _files(path)
     kinds: dict[Kind, list[Path]] = {kind: [] for kind in REQUIRED}
     for file in tables:
         header = read_header(file)
@@ -180,6 +209,8 @@ class _Reader:
         self.assignments: list[Assignment] = []
         self.seen: dict[tuple[Kind, str], tuple[str, ...]] = {}
         self.judgments = JudgmentsBuilder()
+        self.answered: dict[tuple[str, str, tuple[str, ...]], int] = defaultdict(int)
+        self.anonymous = 0
 
     def add(self, kind: Kind, file: Path, where: str, row: _Row) -> None:
         if kind == "units":
@@ -199,7 +230,7 @@ class _Reader:
 
     def _summary(self, role: Role, row: _Row, prefix: str = "") -> Summary:
         topic, id = _required_cell(row, f"{prefix}eventId"), _required_cell(row, f"{prefix}summaryId")
-        system, text = system_of(id), row[f"{prefix}summary_text"]
+        system, text = system_of(id), break_at_marks(row[f"{prefix}summary_text"])
         summary = Summary(topic, system, text, role, source=id if id != system else "")
         known = self.summaries.setdefault((topic, role, system), summary)
         if known.text != text:
@@ -214,7 +245,8 @@ class _Reader:
             return False
         id = row.get("AssignmentId", "").strip()
         # Only what was said: its status and approval may have changed between two downloads.
-        answers = (row["HITId"], row["WorkerId"], *(cell for name, cell in row.items() if name.startswith("Answer.")))
+        about = (row.get("HITId", ""), row.get("WorkerId", ""))
+        answers = (*about, *(cell for name, cell in row.items() if name.startswith("Answer.")))
         if not id or (kind, id) not in self.seen:
             self.seen[kind, id] = answers
             return True
@@ -228,9 +260,10 @@ class _Reader:
     def _task(self, id: str, row: _Row, statements: dict[int, str], prefix: str = "") -> Task:
         """The task of a row, after checking that ids, statements and summary agree with what is known."""
         topic, cell = _required_cell(row, f"{prefix}eventId"), row[f"{prefix}qIdList"]
-        ids = split_ids(cell, len(statements))
-        if ids is None:
-            raise _BadRowError(f"column '{prefix}qIdList' is {cell!r}: not {len(statements)} ids, one per statement")
+        shown = _shown(row)
+        if (given := split_ids(cell, len(shown))) is None:
+            raise _BadRowError(f"column '{prefix}qIdList' is {cell!r}: not {len(shown)} ids, one per statement")
+        ids = [id for id, number in zip(given, shown, strict=True) if number in statements]
         if len(set(ids)) < len(ids):
             raise _BadRowError(f"column '{prefix}qIdList' is {cell!r}: an id appears twice")
         peer = self._summary("peer", row, prefix)
@@ -255,19 +288,32 @@ class _Reader:
         if self.tasks.setdefault(task.id, task) != task:
             raise _BadRowError(f"HIT {task.id} appeared before with another summary or other units")
 
+    def _anonymous(self, task: Task) -> tuple[Task, str]:
+        """A task and its worker in a file without their ids. An answer of somebody unknown is a task of its own, so
+        that nobody's agreement with others is measured."""
+        self.anonymous += 1
+        about = (task.topic, task.system, task.units)
+        self.answered[about] += 1
+        number = self.answered[about]
+        return replace(task, id=f"{task.topic}/{task.system}/answer-{number}"), f"anonymous-{number}"
+
     def _add_answers(self, where: str, row: _Row) -> None:
         statements = _statements(row)
-        judge, answers, seconds = _required_cell(row, "WorkerId"), _answers(row, statements), _seconds(row)
-        task = self._task(_required_cell(row, "HITId"), row, statements, "Input.")
+        answers, seconds = _answers(row, statements), _seconds(row)
+        if "WorkerId" in row:
+            judge = _required_cell(row, "WorkerId")
+            task = self._task(_required_cell(row, "HITId"), row, statements, "Input.")
+        else:
+            task, judge = self._anonymous(self._task("", row, statements, "Input."))
         self._add_task(task)
         for number, name in statement_columns(row).items():
-            if number not in statements and row[answer_column(number)].strip():
+            if not row[name].strip() and row[answer_column(number)].strip():
                 self.problems.warning(where, f"column {answer_column(number)!r} has an answer, but {name!r} is empty")
         self.judges.setdefault(judge, Judge(judge, "crowd"))
         work = Assignment(
             task=task.id,
             judge=judge,
-            id=row["AssignmentId"].strip(),
+            id=row.get("AssignmentId", "").strip(),
             accepted=row.get("AcceptTime", "").strip(),
             submitted=row.get("SubmitTime", "").strip(),
             seconds=seconds,
@@ -305,9 +351,14 @@ class _Reader:
         )
 
 
+def _shown(row: _Row) -> dict[int, str]:
+    """What is shown in place of statements, by the number of their column."""
+    return {number: row[name] for number, name in statement_columns(row).items() if row[name].strip()}
+
+
 def _statements(row: _Row) -> dict[int, str]:
     """The statements shown, by the number of their column."""
-    return {number: row[name] for number, name in statement_columns(row).items() if row[name].strip()}
+    return {number: text for number, text in _shown(row).items() if text.strip() != BLANK}
 
 
 def _answers(row: _Row, statements: dict[int, str]) -> list[float | None]:

@@ -1,0 +1,247 @@
+"""Tables as people have them (CSV, TSV, JSON Lines, JSON, Parquet, data frames, Arrow, `datasets`), as named columns
+and addressed rows. Cells keep their types; what a cell means is for the reader of the table."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyramidion.errors import MissingExtraError, Problems, needs_extra
+from pyramidion.formats.columns import column_names, read_column
+from pyramidion.formats.files import (
+    BadLineError,
+    break_at_marks,
+    is_too_long,
+    parse_json,
+    parse_number,
+    read_header,
+    read_objects,
+    read_rows,
+)
+
+CSV, LINES, JSON, PARQUET = (".csv", ".tsv", ".tab"), (".jsonl", ".ndjson"), (".json",), (".parquet",)
+SUFFIXES = (*CSV, *LINES, *JSON, *PARQUET)
+MAX_JSON = 512 * 1024 * 1024
+"""Largest .json file, which is read at once; JSON Lines have no such limit."""
+
+LONGEST_ID = 80
+"""A document's name is shorter than its text."""
+
+Row = tuple[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class RowTable:
+    """Rows with their addresses. ``name`` is the file's, without suffix."""
+
+    name: str
+    columns: list[str]
+    rows: list[Row]
+
+    def holds_numbers(self, column: str) -> bool:
+        """Whether a column has nothing but numbers, and at least one."""
+        cells = [cell for _, row in self.rows if not is_missing(cell := row.get(column)) and cell != ""]
+        return bool(cells) and all(map(is_number, cells))
+
+    def holds_names(self, column: str) -> bool:
+        """Whether a column has nothing but names in its cells."""
+        return all(is_name(row.get(column)) for _, row in self.rows)
+
+
+def size_in_words(**counts: int) -> str:
+    """Such as 1,250 rows, 25 systems, 1 topic."""
+    return ", ".join(
+        f"{count:,} {things.removesuffix('s') if count == 1 else things}" for things, count in counts.items()
+    )
+
+
+def is_table(path: Path) -> bool:
+    return path.is_file() and path.suffix.lower() in SUFFIXES
+
+
+def read_table(source: Any, problems: Problems) -> RowTable:
+    """A whole table: a path, or an object with columns."""
+    if not isinstance(source, Path):
+        names = column_names(source)
+        return RowTable("", names, [(f"row {n}", row) for n, row in enumerate(_by_row(names, source))])
+    suffix = source.suffix.lower()
+    if suffix in CSV:
+        rows: list[Row] = list(read_rows(source, problems))
+        return RowTable(source.stem, _checked(source, read_header(source), problems), rows)
+    if suffix in LINES:
+        rows = list(read_objects(source, problems))
+    elif suffix in PARQUET:
+        try:
+            table = _parquet_file(source).read()
+        except BadLineError as error:
+            problems.error(str(source), str(error))
+            return RowTable(source.stem, [], [])
+        names = column_names(table)
+        rows = [(f"{source}, row {n}", row) for n, row in enumerate(_by_row(names, table), 1)]
+        return RowTable(source.stem, names, rows)
+    else:
+        rows = list(_json_rows(source, problems))
+    return RowTable(source.stem, list(dict.fromkeys(name for _, row in rows for name in row)), rows)
+
+
+def _checked(path: Path, names: list[str], problems: Problems) -> list[str]:
+    for name in sorted({name for name in names if name and names.count(name) > 1}):
+        problems.error(str(path), f"has the column {name!r} more than once")
+    return list(dict.fromkeys(names))
+
+
+def _by_row(names: list[str], table: Any) -> Iterator[dict[str, Any]]:
+    columns = [read_column(table, name) for name in names]
+    return (dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True))
+
+
+def first_row(path: Path) -> dict[str, Any]:
+    """The first row of a table, by which it is recognised; empty where there is none, or columns without a row."""
+    suffix = path.suffix.lower()
+    problems = Problems()
+    try:
+        if suffix in CSV:
+            header = read_header(path)
+            return dict(next(read_rows(path, problems), ("", dict.fromkeys(header)))[1])
+        if suffix in LINES:
+            return next(read_objects(path, problems), ("", {}))[1]
+        if suffix in PARQUET:
+            file = _parquet_file(path)
+            batch = next(file.iter_batches(batch_size=1), file.schema_arrow.empty_table())
+            return {name: next(iter(read_column(batch, name)), None) for name in column_names(batch)}
+        return dict(next(_json_rows(path, problems), ("", {}))[1])
+    except (MissingExtraError, OSError, BadLineError):
+        return {}
+
+
+def _parquet_file(path: Path) -> Any:
+    with needs_extra("Parquet", "parquet"):
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    try:
+        return ParquetFile(path)
+    except (ArrowException, ValueError) as error:
+        raise BadLineError(f"is not Parquet: {error}") from None
+
+
+# -- JSON --------------------------------------------------------------------------------------------------------
+
+
+def _json_rows(path: Path, problems: Problems) -> Iterator[Row]:
+    """The objects of a list, also of one inside an object; or columns by name, as data frames are written."""
+    if (size := path.stat().st_size) > MAX_JSON:
+        problems.error(str(path), f"is {size / 2**20:,.0f} MiB long; write so many rows as JSON Lines")
+        return
+    try:
+        held = parse_json(path.read_bytes().decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        problems.error(str(path), f"byte {error.object[error.start]:#04x} is not UTF-8; save the file as UTF-8")
+        return
+    except BadLineError as error:
+        problems.error(str(path), str(error))
+        return
+    listed = held if isinstance(held, list) else _inner_rows(held)
+    if listed is None:
+        problems.error(str(path), "holds no list of objects, one per row")
+        return
+    for number, row in enumerate(listed, 1):
+        if isinstance(row, dict):
+            yield f"{path}, record {number}", row
+        else:
+            problems.error(f"{path}, record {number}", "is not an object")
+
+
+def _inner_rows(held: Any) -> list[Any] | None:
+    if not isinstance(held, dict) or not held:
+        return None
+    inner = [value for value in held.values() if isinstance(value, list) and any(isinstance(x, dict) for x in value)]
+    if len(inner) == 1:
+        return list(inner[0])
+    columns = [list(value.values()) if isinstance(value, dict) else value for value in held.values()]
+    if all(isinstance(column, list) for column in columns) and len({len(column) for column in columns}) == 1:
+        return [dict(zip(held, cells, strict=True)) for cells in zip(*columns, strict=True)]
+    return None
+
+
+def reference_names(most: int) -> tuple[str, ...]:
+    """Names for references that have none."""
+    return ("reference",) if most == 1 else tuple(str(number) for number in range(1, most + 1))
+
+
+# -- cells -------------------------------------------------------------------------------------------------------
+
+
+class BadCellError(ValueError):
+    """A cell that cannot be used; its message goes to the problems with the row's address."""
+
+
+def is_missing(cell: Any) -> bool:
+    """None, and what data frames have in its place."""
+    return cell is None or (isinstance(cell, float) and cell != cell) or type(cell).__name__ in {"NAType", "NaTType"}
+
+
+def is_number(cell: Any) -> bool:
+    if isinstance(cell, str):
+        return parse_number(cell) is not None
+    return isinstance(cell, int | float) and not isinstance(cell, bool)
+
+
+def is_name(cell: Any) -> bool:
+    return is_number(cell) or (isinstance(cell, str) and len(cell) <= LONGEST_ID and "\n" not in cell)
+
+
+def name_in(cell: Any, column: str) -> str:
+    """A name: a text, or a whole number, which data frames turn into a fraction where one is missing."""
+    if isinstance(cell, float) and cell.is_integer():
+        cell = int(cell)
+    if isinstance(cell, str | int) and not isinstance(cell, bool) and (name := str(cell).strip()):
+        return name
+    raise BadCellError(
+        f"{column} is {'empty' if is_missing(cell) or cell == '' else f'{cell!r:.40}, which is no name'}"
+    )
+
+
+def text_in(cell: Any, column: str, where: str, problems: Problems) -> str | None:
+    """A text, or sentences in a list; None if it is too long, which is reported."""
+    if (items := _items(cell)) is not None and all(isinstance(item, str) for item in items):
+        cell = "\n".join(items)
+    if is_missing(cell) or (isinstance(cell, str) and cell.strip() in {"nan", "NaN", "<NA>"}):
+        raise BadCellError(f"{column} is missing ({'null' if cell is None else cell})")
+    if not isinstance(cell, str):
+        nested = isinstance(cell, Mapping) or _items(cell) is not None
+        what = "nested" if nested else "a number" if is_number(cell) else type(cell).__name__
+        raise BadCellError(f"{column} is {what} ({cell!r:.40}), where a text is expected")
+    return None if is_too_long(len(cell), where, problems) else break_at_marks(cell)
+
+
+def texts_in(cell: Any, column: str, where: str, problems: Problems) -> list[str]:
+    """The texts of a cell: one, or several in a list, or in a list as JSON or Python writes it. None if missing."""
+    if is_missing(cell) or cell == "":
+        return []
+    items = _items(_listed(cell) if isinstance(cell, str) else cell)
+    read = [text_in(item, column, where, problems) for item in ([cell] if items is None else items)]
+    return [text for text in read if text is not None]
+
+
+def _items(cell: Any) -> list[Any] | None:
+    """What is in a list, or in an array; None for anything else."""
+    if hasattr(cell, "tolist"):
+        cell = cell.tolist()
+    return list(cell) if isinstance(cell, Sequence) and not isinstance(cell, str | bytes) else None
+
+
+def _listed(cell: str) -> Any:
+    if not (cell.startswith(("[", "(")) and cell.rstrip().endswith(("]", ")"))):
+        return cell
+    for parse in (json.loads, ast.literal_eval):
+        try:
+            held = parse(cell)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        if isinstance(held, list | tuple) and held and all(isinstance(item, str) for item in held):
+            return list(held)
+    return cell

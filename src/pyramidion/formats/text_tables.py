@@ -1,0 +1,309 @@
+"""Tables of texts: CSV, TSV, JSON Lines, JSON, Parquet, a folder of such files, and data frames in Python.
+
+One row per summary (id, system, summary, reference), or one column per system beside that of the references. A cell
+may hold several references as a list. A reference that rows repeat is stored once. Nothing depends on the order of
+rows, but for the numbers of topics that have no id.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pyramidion.errors import Problems, UsageError
+from pyramidion.formats import Format
+from pyramidion.formats.columns import REFERENCE, Columns, check_columns
+from pyramidion.formats.files import from_file_name, new_file, subfolders, write_rows
+from pyramidion.formats.jsonl import is_native
+from pyramidion.formats.judgment_tables import recognises as holds_judgments
+from pyramidion.formats.mturk.columns import kind_of
+from pyramidion.formats.rows import (
+    CSV,
+    JSON,
+    PARQUET,
+    BadCellError,
+    RowTable,
+    first_row,
+    is_name,
+    is_number,
+    is_table,
+    name_in,
+    read_table,
+    reference_names,
+    size_in_words,
+    text_in,
+    texts_in,
+)
+from pyramidion.formats.score_tables import need_parquet
+from pyramidion.formats.text_columns import NoTextsError, TextColumns, text_columns
+from pyramidion.study import Study, Summary, Topic
+
+ONLY_SYSTEM = "system"
+"""The system's name where a table in memory has no column for it."""
+BY_ROW_OF_SYSTEM = "topics numbered by row of each system"
+NO_TOPIC, NAME_TOPIC = "no column says which topic a row is about,", "name it with --columns topic=COLUMN"
+
+
+# -- which files -------------------------------------------------------------------------------------------------
+
+
+def recognises(path: Path, columns: Columns | None = None) -> bool:
+    if path.is_dir():
+        tables = _tables_in(path)
+        found = [_columns_of_file(table, columns or {}, among_others=len(tables) > 1) for table in tables]
+        return bool(tables) and None not in found and any(c.summaries for c in found if c)
+    found_here = _columns_of_file(path, columns or {}) if is_table(path) else None
+    return found_here is not None and bool(found_here.summaries)
+
+
+def _tables_in(path: Path) -> list[Path]:
+    """The tables of a folder that has nothing else."""
+    visible = sorted(entry for entry in path.iterdir() if not entry.name.startswith("."))
+    return visible if not subfolders(path) and all(map(is_table, visible)) else []
+
+
+def _columns_of_file(path: Path, given: Columns, *, among_others: bool = False) -> TextColumns | None:
+    """The columns of a file, if it is a table of texts and of nothing more; judged by its first row. Among other tables
+    the file's name says whose summaries they are."""
+    row = first_row(path)
+    names = list(row)
+    if not names or "instance_id" in names or kind_of(names) or is_native(row) or holds_judgments(path, given):
+        return None
+    try:
+        found = text_columns(names, given, lambda n: is_number(row[n]), lambda n: is_name(row[n]))
+    except NoTextsError:
+        return None
+    if found.summaries and found.references and not found.wide:
+        return found
+    texts = [row.get(name) for name in (*found.summaries[:1], *found.references[:1])]
+    enough = found.references or found.system or found.topic or among_others
+    return found if enough and not any(map(is_number, texts)) else None
+
+
+# -- reading -----------------------------------------------------------------------------------------------------
+
+
+def read(source: Any, problems: Problems, columns: Columns | None = None) -> Study:
+    """A study from one table, or from the tables of a folder, each of a system if it does not say whose it is."""
+    folder = isinstance(source, Path) and source.is_dir()
+    paths = _tables_in(source) if folder else [source]
+    entries: list[_Entry] = []
+    described = []
+    sizes: dict[str, int] = {}
+    for path in paths:
+        table = read_table(path, problems)
+        where = str(path) if isinstance(path, Path) else "the table"
+        check_columns(columns or {}, table.columns, where)
+        try:
+            found = text_columns(table.columns, columns or {}, table.holds_numbers, table.holds_names)
+        except NoTextsError as error:
+            problems.error(where, f"is no table of texts: {error}")
+            continue
+        system = from_file_name(table.name) or ONLY_SYSTEM
+        if folder and found.summaries and not found.wide and system.lower() in REFERENCE:
+            found = replace(found, summaries=(), references=found.summaries, system=None)
+        if _holds_texts(found, table, where, problems):
+            new = list(_entries(found, table, system, problems))
+            numbered = ""
+            if found.topic is None:
+                sizes[where] = len(table.rows)
+                places = {where: place for place, (where, _) in enumerate(table.rows, 1)}
+                numbered = _number_topics(new, places if folder or found.system is None else {})
+                if numbered == BY_ROW_OF_SYSTEM and len(set(Counter(e.system for e in new).values())) > 1:
+                    problems.error(where, f"{NO_TOPIC} and systems have different numbers of rows; {NAME_TOPIC}")
+                    new = []
+            entries += new
+            one = "system from the file's name" if folder else f"all by one system, called {system}"
+            described.append(found.described(one, numbered))
+    if len(set(sizes.values())) > 1:
+        shown = ", ".join(f"{Path(where).name} {size}" for where, size in sizes.items())
+        problems.error(str(source), f"{NO_TOPIC} and tables have different numbers of rows ({shown}); {NAME_TOPIC}")
+        entries = []  # which row is about which topic is anybody's guess
+    study = _assemble(entries, problems)
+    if described:
+        rows = len({entry.where for entry in entries})
+        size = size_in_words(rows=rows, systems=len(study.systems), topics=len(study.topics))
+        name = f"{source.name}: " if isinstance(source, Path) else ""
+        many = f"{len(described)} tables, the first " if len(described) > 1 else ""
+        problems.recognised = f"{name}{many}{described[0]} ({size})"
+    if not study.summaries and not problems.errors:
+        problems.error(str(source) if isinstance(source, Path) else "the table", "has no rows")
+    return study
+
+
+def _holds_texts(found: TextColumns, table: RowTable, where: str, problems: Problems) -> bool:
+    sound = True
+    for role, names in (("summary", found.summaries), ("reference", found.references)):
+        for name in names:
+            if table.holds_numbers(name):
+                what = f"column {name!r} holds numbers, where texts are expected"
+                problems.error(where, f"{what}; name the column of texts with --columns {role}=COLUMN")
+                sound = False
+    if found.unused:
+        problems.warning(where, f"columns that are not used: {', '.join(map(repr, found.unused))}")
+    return sound
+
+
+@dataclass
+class _Entry:
+    """One row's summary by one system, or only its references; a text that could not be read is None."""
+
+    where: str
+    topic: str
+    system: str
+    text: str | None
+    references: tuple[str, ...]
+
+
+def _entries(found: TextColumns, table: RowTable, name: str, problems: Problems) -> Iterator[_Entry]:
+    for where, row in table.rows:
+        try:
+            topic = "" if found.topic is None else name_in(row.get(found.topic), found.topic)
+            system = name if found.system is None else name_in(row.get(found.system), found.system)
+            references = [
+                text for column in found.references for text in texts_in(row.get(column), column, where, problems)
+            ]
+        except BadCellError as error:
+            problems.error(where, str(error))
+            continue
+        for column in found.summaries or ("",):
+            text = None
+            try:
+                text = text_in(row.get(column), column, where, problems) if column else None
+            except BadCellError as error:
+                problems.error(where, str(error))
+            yield _Entry(where, topic, column if found.wide else system if column else "", text, tuple(references))
+
+
+def _number_topics(entries: list[_Entry], places: Mapping[str, int]) -> str:
+    """Number the topics of rows without an id, and say how: by the place of the row, if that is given; otherwise those
+    with the same reference are about one topic, and without references the n-th row of each system is."""
+    if places:
+        numbers = [places[entry.where] for entry in entries]
+    else:
+        seen: Counter[tuple[str, tuple[str, ...]]] = Counter()
+        keys = []
+        for entry in entries:
+            seen[entry.system, entry.references] += 1
+            keys.append((entry.references, seen[entry.system, entry.references]))
+        known = {key: number for number, key in enumerate(dict.fromkeys(keys), 1)}
+        numbers = [known[key] for key in keys]
+    width = len(str(max([len(places), *numbers])))
+    for entry, number in zip(entries, numbers, strict=True):
+        entry.topic = f"{number:0{width}}"
+    if places:
+        return "topics numbered by row"
+    return "rows with the same reference are one topic" if any(e.references for e in entries) else BY_ROW_OF_SYSTEM
+
+
+def _assemble(entries: Iterable[_Entry], problems: Problems) -> Study:
+    given: dict[str, dict[tuple[str, ...], str]] = defaultdict(dict)
+    peers: dict[tuple[str, str], _Entry] = {}
+    topics: set[str] = set()
+    for entry in entries:
+        topics.add(entry.topic)
+        new_reference = bool(entry.references) and entry.references not in given[entry.topic]
+        if entry.references:
+            given[entry.topic].setdefault(entry.references, entry.where)
+        if entry.text is None:
+            continue
+        known = peers.setdefault((entry.topic, entry.system), entry)
+        if known is entry or (known.text == entry.text and new_reference):
+            continue
+        what = f"topic {entry.topic} has a summary by {entry.system} already (first: {known.where.rpartition(', ')[2]})"
+        problems.error(entry.where, what)
+        if entry.text < (known.text or ""):  # which is kept does not depend on the order of rows
+            peers[entry.topic, entry.system] = entry
+    references = {topic: _distinct(topic, rows, problems) for topic, rows in given.items() if rows}
+    names = reference_names(max(map(len, references.values()), default=0))
+    summaries = [
+        Summary(topic, name, text, "reference")
+        for topic in sorted(references)
+        for name, text in zip(names, references[topic], strict=False)
+    ]
+    summaries += [
+        Summary(topic, system, entry.text or "") for (topic, system), entry in sorted(peers.items(), key=_key)
+    ]
+    return Study(topics=tuple(map(Topic, sorted(topics))), summaries=tuple(summaries))
+
+
+def _key(item: tuple[tuple[str, str], _Entry]) -> tuple[str, str]:
+    return item[0]
+
+
+def _distinct(topic: str, rows: dict[tuple[str, ...], str], problems: Problems) -> list[str]:
+    """The references of a topic. If its rows differ, all of theirs, in an order of their own."""
+    if len(rows) == 1:
+        return list(dict.fromkeys(next(iter(rows))))
+    texts = sorted({text for held in rows for text in held})
+    if len(texts) > max(map(len, rows)):
+        where = max(rows.values())
+        problems.warning(
+            where, f"topic {topic} has {len(texts)} different references on its rows; all of them are used"
+        )
+    return texts
+
+
+# -- writing -----------------------------------------------------------------------------------------------------
+
+
+def write(study: Study, path: Path, problems: Problems) -> None:
+    """One row per summary; the file's suffix says in which form."""
+    references: dict[str, list[Summary]] = defaultdict(list)
+    for summary in study.references:
+        references[summary.topic].append(summary)
+    single = all(len(held) == 1 and not held[0].text.startswith(("[", "(")) for held in references.values())
+    names = reference_names(max(map(len, references.values()), default=0))
+    lost = sum(s.system != name for held in references.values() for s, name in zip(held, names, strict=False))
+    if lost:
+        problems.warning(FORMAT.name, f"cannot hold names of references: {lost} are numbered instead")
+    without = {topic.id for topic in study.topics} - {peer.topic for peer in study.peers}
+    for topic in sorted(without):
+        problems.warning(f"topic {topic}", "is left out: every row holds a peer summary, and it has none")
+    if not study.peers:
+        raise UsageError("the study has no peer summaries, so there are no rows to write")
+    header = ("topic", "system", "summary", "reference" if single else "references")
+    rows = [(p.topic, p.system, p.text, [r.text for r in references[p.topic]]) for p in study.peers]
+    suffix = path.suffix.lower()
+    if suffix in PARQUET:
+        _write_parquet(path, header, rows, single)
+        return
+    cells = [(*row[:3], next(iter(row[3]), None) if single else row[3]) for row in rows]
+    with new_file(path) as file:
+        if suffix in JSON:
+            json.dump([dict(zip(header, row, strict=True)) for row in cells], file, ensure_ascii=False, indent=1)
+            file.write("\n")
+        elif suffix and suffix not in CSV:
+            file.writelines(json.dumps(dict(zip(header, row, strict=True)), ensure_ascii=False) + "\n" for row in cells)
+        else:
+            texts = [
+                (*row[:3], json.dumps(row[3], ensure_ascii=False) if isinstance(row[3], list) else row[3])
+                for row in cells
+            ]
+            write_rows(file, header, texts, delimiter="\t" if suffix in CSV[1:] else ",")
+
+
+def _write_parquet(path: Path, header: tuple[str, ...], rows: list[tuple[Any, ...]], single: bool) -> None:
+    need_parquet()
+    import pyarrow
+    from pyarrow.parquet import write_table
+
+    *first, listed = ([row[place] for row in rows] for place in range(len(header)))
+    last = [next(iter(texts), None) for texts in listed] if single else listed
+    with new_file(path) as file:
+        write_table(pyarrow.table(dict(zip(header, (*first, last), strict=True))), file.buffer)  # type: ignore[attr-defined]
+
+
+FORMAT = Format(
+    name="table",
+    title="tables of texts (CSV, TSV, JSON, JSON Lines, Parquet): one row per summary, or one column per system",
+    recognises=recognises,
+    read=read,
+    write=write,
+    holds=frozenset({"references", "peers"}),
+    by_columns=True,
+)
