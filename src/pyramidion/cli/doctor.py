@@ -10,7 +10,7 @@ from pyramidion import distribution
 from pyramidion.cli.options import Printing, grouped
 from pyramidion.terminal import TerminalTable
 
-CORE = ("numpy", "scipy", "onnxruntime", "rouge-score", "defusedxml", "jinja2", "typer", "rich")
+CORE = ("numpy", "scipy", "onnxruntime", "defusedxml", "jinja2", "typer", "rich")
 EXTRAS = {
     "pandas": ("pandas", "data frames: ScoreTable.to_pandas()"),
     "parquet": ("pyarrow", "score tables in Parquet"),

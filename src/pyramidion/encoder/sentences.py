@@ -12,10 +12,9 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from typing import Literal, NamedTuple, Protocol, get_args
 
-from pyramidion.encoder import Recent
+from pyramidion.encoder import Recent, stems
 from pyramidion.errors import check_choice
 from pyramidion.study.texts import Span
 
@@ -201,15 +200,9 @@ def _plain(word: str) -> str:
     return re.sub(r"'s?$|(?<=[^\W\d_])\.", "", word.lower().replace("’", "'"))
 
 
-@cache
-def _stemmer() -> Any:
-    from nltk.stem.porter import PorterStemmer  # slow to import, so only when it is needed
-
-    return PorterStemmer()
-
-
 def stem(word: str) -> str:
-    return str(_stemmer().stem(word)) if re.search("[a-z]", word) else word
+    """The stem of a word with Latin letters; other words as they are."""
+    return stems.stem(word) if re.search("[a-z]", word) else word
 
 
 def _set(words: str) -> frozenset[str]:

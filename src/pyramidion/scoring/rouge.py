@@ -14,10 +14,10 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from itertools import groupby
 from typing import Literal, NamedTuple, get_args
 
+from pyramidion.encoder import stems
 from pyramidion.errors import Problem, Problems, check_choice
 from pyramidion.scoring.choice import own_references, scored_by_others, unscored
 from pyramidion.study import Score, ScoreTable, Signature, Study, Summary
@@ -41,22 +41,20 @@ class Overlap(NamedTuple):
 Grams = Counter[tuple[str, ...]]
 
 
-class _Stems:
-    """Stems each word only once."""
-
-    def __init__(self) -> None:
-        from nltk.stem.porter import PorterStemmer  # nltk takes a second to import
-
-        self.stem = cache(PorterStemmer().stem)
-
-
 def _tokenizer(tokens: Tokens, stem: bool) -> Callable[[str], list[str]]:
     if tokens == "unicode":
         return _unicode_words
-    from rouge_score import tokenize
+    return _stems if stem else _ascii_words
 
-    stemmer = _Stems() if stem else None
-    return lambda text: list(tokenize.tokenize(text, stemmer))
+
+def _ascii_words(text: str) -> list[str]:
+    """Runs of a-z and 0-9, as rouge-score has them."""
+    return re.findall("[a-z0-9]+", text.lower())
+
+
+def _stems(text: str) -> list[str]:
+    """As rouge-score, words of three letters stay as they are."""
+    return [stems.stem(word) if len(word) > 3 else word for word in _ascii_words(text)]
 
 
 def _unicode_words(text: str) -> list[str]:
