@@ -172,7 +172,7 @@ def test_nothing_explains_a_pair_without_references() -> None:
     assert (dict(explanation.measures), explanation.judged) == ({}, False)
 
 
-@pytest.mark.parametrize(("method", "least"), [("auto", 0.95), ("align", 0.8)])
+@pytest.mark.parametrize(("method", "least"), [("auto", 0.95), ("rouge", 0.7), ("align", 0.8)])
 def test_a_prediction_that_repeats_its_reference_is_scored_by_it(method: str, least: float) -> None:
     """In a study it would be a human peer, which is compared with the other references only."""
     metric = pyr.Metric(method)
@@ -181,3 +181,4 @@ def test_a_prediction_that_repeats_its_reference_is_scored_by_it(method: str, le
         assert score is not None
         assert score > least
         assert not metric.explain(REFERENCES[0], references).own
+    assert pyr.score_pairs(REFERENCES, REFERENCES, method="rouge").mean() == 1

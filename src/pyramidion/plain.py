@@ -237,9 +237,10 @@ class Metric:
                 yield group, Evaluation(ScoreTable.of_summaries(result.scores, signature), study)
 
     def _by_words(self, groups: Sequence[_Group], _explain: bool) -> Iterator[tuple[_Group, Evaluation]]:
+        choices = self._choices | ({"own": {}} if self.method == "rouge" else {})  # see _peers_of
         for some in _some(groups):
             study = _study_of(some)
-            made = Evaluation(score_study(study, self.method, **self._choices), study)
+            made = Evaluation(score_study(study, self.method, **choices), study)
             yield from ((group, made) for group in some)
 
     def _by_judge(self, groups: Sequence[_Group], explain: bool) -> Iterator[tuple[_Group, Evaluation]]:
