@@ -6,8 +6,8 @@ Work is a function made once in each process, since models take long to load; re
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from typing import Any, Protocol, TypeVar
 
@@ -64,6 +64,23 @@ class LocalProcesses:
 def engine(processes: int, items: int) -> Engine:
     """Processes pay only where there is more than one item."""
     return LocalProcesses(processes) if processes > 1 and items > 1 else ThisProcess()
+
+
+def prepared_ahead(items: Iterable[R], prepare: Callable[[R], None]) -> Iterator[R]:
+    """Each item after it has been prepared: in a thread, while the one before it is worked on."""
+    waiting: list[tuple[R, Future[None]]] = []
+    with ThreadPoolExecutor(1, "ahead") as thread:
+        for item in items:
+            waiting.append((item, thread.submit(prepare, item)))
+            if len(waiting) > 1:
+                yield _ready(*waiting.pop(0))
+        for item, preparing in waiting:
+            yield _ready(item, preparing)
+
+
+def _ready(item: R, preparing: Future[None]) -> R:
+    preparing.result()
+    return item
 
 
 _here: list[Work[Any, Any]] = []

@@ -71,9 +71,13 @@ class Evaluator:
     def run_all(self, batch: TopicBatch, advance: Advance = ignore) -> list[TopicResult]:
         """The results of some topics; sentences of small topics are encoded together, which is much faster."""
         if len(batch.jobs) > 1:
-            texts = [text for job in batch.jobs for texts in (job.references, job.peers) for text in texts.values()]
-            self.builder.segmenter.segment(texts)
+            self.prepare(batch)
         return [self.run(job, advance) for job in batch.jobs]
+
+    def prepare(self, batch: TopicBatch) -> None:
+        """Encode the sentences of some topics and cut them into clauses, which is remembered."""
+        texts = [text for job in batch.jobs for texts in (job.references, job.peers) for text in texts.values()]
+        self.builder.segmenter.segment(texts)
 
     def run(self, job: TopicJob, advance: Advance = ignore) -> TopicResult:
         """Build the pyramid, where there is none, judge the peers and score them by what was judged."""

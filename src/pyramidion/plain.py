@@ -11,6 +11,7 @@ from math import fsum, isnan
 from typing import TYPE_CHECKING, Any, overload
 
 from pyramidion import plugins
+from pyramidion.engines import prepared_ahead
 from pyramidion.errors import InputError, Problem, UsageError, needs_extra
 from pyramidion.evaluation import Evaluation, Evaluator, choices_of, judge_study, score, with_results
 from pyramidion.formats.columns import PREDICTION, REFERENCE, read_column, recognise
@@ -228,11 +229,15 @@ class Metric:
         return unit_judgments(study, "auto")
 
     def _by_pyramids(self, groups: Sequence[_Group], explain: bool) -> Iterator[tuple[_Group, Evaluation]]:
-        """Scores by automatic pyramids; sentences of many pairs are encoded together."""
+        """Scores by automatic pyramids. Sentences of many pairs are encoded together, while those before are scored."""
         signature = self._evaluator.choices.signature(pyramid=NAME, built=True)
-        for some in _some(groups):
-            jobs = tuple(TopicJob(group.topic, group.references, group.peers, explain=explain) for group in some)
-            for group, result in zip(some, self._evaluator.run_all(TopicBatch(jobs)), strict=True):
+
+        def prepare(some: Sequence[_Group]) -> None:
+            self._evaluator.prepare(TopicBatch(tuple(group.job() for group in some)))
+
+        for some in prepared_ahead(_some(groups), prepare):
+            for group in some:
+                result = self._evaluator.run(replace(group.job(), explain=explain))
                 study = with_results(_peers_of([group]), [result]) if explain else Study()
                 yield group, Evaluation(ScoreTable.of_summaries(result.scores, signature), study)
 
@@ -245,6 +250,8 @@ class Metric:
 
     def _by_judge(self, groups: Sequence[_Group], explain: bool) -> Iterator[tuple[_Group, Evaluation]]:
         for some in _some(groups):
+            unread = [text for group in some if group.units is None for text in group.references.values()]
+            self._evaluator.builder.segmenter.segment(unread)  # all at once, which is faster
             pyramids = [self._pyramid(group) for group in some]
             made = judge_study(replace(_peers_of(some), pyramids=tuple(pyramids)), self._judge, evidence=explain)
             yield from ((group, made) for group in some)
@@ -264,6 +271,9 @@ class _Group:
     references: Mapping[str, str]
     units: tuple[str, ...] | None
     peers: dict[str, str]
+
+    def job(self) -> TopicJob:
+        return TopicJob(self.topic, self.references, self.peers)
 
     @property
     def places(self) -> Iterator[int]:

@@ -202,6 +202,18 @@ def rivals() -> Study:
     return replace(STUDY, pyramids=(*STUDY.pyramids, *made))
 
 
+def with_model() -> Study:
+    """The example with a model's judgments on the crowd's units, some of them missing."""
+    rng = random.Random(6)
+    asked = {(j.topic, j.system, j.unit) for j in STUDY.judgments if j.judge in STUDY.judges_of("crowd") and j.unit}
+    answers = [
+        Judgment(topic, system, "drawn", None if rng.random() < 0.05 else rng.random(), unit=unit)
+        for topic, system, unit in sorted(asked)
+    ]
+    judges = (*STUDY.judges, Judge("drawn", "model"))
+    return replace(STUDY, judges=judges, judgments=Judgments([*STUDY.judgments, *answers]))
+
+
 # -- analyses ------------------------------------------------------------------------------------------------------
 
 ANALYSES: dict[str, list[Ask]] = {
@@ -258,6 +270,7 @@ ANALYSES: dict[str, list[Ask]] = {
             lenient=True,  # some are missing
         )
     ],
+    "stand_in": [lambda mix: analysis.stand_in(mix(with_model()), resamples=50)],
     "tukey": [
         lambda mix: analysis.tukey(mix(STUDY)),
         lambda mix: analysis.tukey(mix(fractions(10))),

@@ -34,8 +34,7 @@ _TOKEN = re.compile(
 def tokens(text: str) -> list[str]:
     """Words and numbers; punctuation is left out. A Chinese or Japanese character counts as a word."""
     text = unicodedata.normalize("NFC", text)
-    shape = "".join(map(_shape, text))
-    return [text[match.start() : match.end()] for match in _TOKEN.finditer(shape)]
+    return [text[match.start() : match.end()] for match in _TOKEN.finditer(text.translate(_SHAPES))]
 
 
 def _shape(character: str) -> str:
@@ -46,6 +45,17 @@ def _shape(character: str) -> str:
     if character.isnumeric():
         return "9"
     return "w" if unicodedata.category(character).startswith("M") else character
+
+
+class _Shapes(dict[int, str]):
+    """The shapes of the characters seen so far, by code point, as `str.translate` wants them."""
+
+    def __missing__(self, code: int) -> str:
+        shape = self[code] = _shape(chr(code))
+        return shape
+
+
+_SHAPES = _Shapes()
 
 
 def is_foreign(text: str) -> bool:
