@@ -235,7 +235,7 @@ class Metric:
         def prepare(some: Sequence[_Group]) -> None:
             self._evaluator.prepare(TopicBatch(tuple(group.job() for group in some)))
 
-        for some in prepared_ahead(_some(groups), prepare):
+        for some in prepared_ahead(list(_some(groups)), prepare):
             for group in some:
                 result = self._evaluator.run(replace(group.job(), explain=explain))
                 study = with_results(_peers_of([group]), [result]) if explain else Study()
