@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from inspect_ai.log import EvalLog, EvalSample, list_eval_logs, read_eval_log
+from tests.integrations.inspect_tasks import FACTS, PREDICTIONS, REFERENCES
 
 import pyramidion as pyr
-from tests.integrations.inspect_tasks import FACTS, PREDICTIONS, REFERENCES
 
 ROOT = Path(__file__).parents[2]
 INSPECT = "from inspect_ai._cli.main import main; main()"
