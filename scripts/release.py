@@ -29,7 +29,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 MOST_MEGABYTES = 300
-"""What the core may take on disk, without compiled caches: docs/adr/0026-size-of-the-core.md."""
+"""What the core may take on disk, without compiled caches: docs/adr/0027-size-of-the-core.md."""
 
 
 class NotReadyError(Exception):
@@ -301,7 +301,7 @@ def release(project: Project, options: argparse.Namespace) -> None:
             _fail_on(f"Python {version}: {problem}" for problem in run_trials(environment, trials(project.version)))
         print(f"tried    Python {version}: {result}")
         if result.megabytes > MOST_MEGABYTES:
-            raise NotReadyError(f"the core takes more than {MOST_MEGABYTES} MB: see docs/adr/0026-size-of-the-core.md")
+            raise NotReadyError(f"the core takes more than {MOST_MEGABYTES} MB: see docs/adr/0027-size-of-the-core.md")
     for version in missing:
         print(f"NOT TRIED: Python {version}, which the classifiers promise and this machine does not have")
 

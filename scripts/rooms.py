@@ -20,6 +20,7 @@ WIDTH, BOX, GAP, ROW, TOP = 900, 126, 14, 78, 16
 PURPOSE = {
     "cli": "commands",
     "server": "app, security",
+    "integrations": "in other tools",
     "report": "pages, plots",
     "campaigns": "the crowd",
     "annotation": "the experts",

@@ -8,7 +8,7 @@ import pkgutil
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -114,13 +114,25 @@ TUTORIALS = sorted((DOCS / "tutorials").glob("*.md"))
 @pytest.mark.slow
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
 def test_tutorials_print_what_they_show(page: Path, tmp_path: Path) -> None:
-    """Every page starts in an empty folder, at somebody's whose home is empty too."""
     todo = list(steps(page.read_text(encoding="utf-8")))
     assert sum(bool(step.command) for step in todo) >= 5
+    follow(todo, tmp_path)
+
+
+@pytest.mark.slow
+def test_other_tools_print_what_the_page_about_them_shows(tmp_path: Path) -> None:
+    todo = list(steps(read("howto/integrations.md")))
+    assert sum(bool(step.command) for step in todo) >= 3
+    follow(todo, tmp_path, TRANSFORMERS_NO_ADVISORY_WARNINGS="1", XDG_DATA_HOME=str(tmp_path / "data"))
+
+
+def follow(todo: Iterable[Step], tmp_path: Path, **variables: str) -> None:
+    """Take the steps of a page in an empty folder, at somebody's whose home is empty too."""
     environment = {
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "HOME": str(tmp_path / "home"),
+        **variables,
     }
     place = tmp_path / "work"
     place.mkdir()

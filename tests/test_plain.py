@@ -140,3 +140,45 @@ def test_a_score_depends_on_its_own_pair_only(pairs: list[tuple[str, str]], rand
 def test_notebooks_show_the_mean_first_and_the_signature_folded() -> None:
     page = pyr.score_pairs(PREDICTIONS, REFERENCES, method="rouge")._repr_html_()
     assert page.index("mean of 2 pairs") < page.index("<details><summary>Signature</summary>")
+
+
+@pytest.mark.parametrize("method", ["auto", "rouge", "align"])
+@pytest.mark.parametrize("references", [REFERENCES[0], [REFERENCES[0], "The town of Aller was flooded."]])
+def test_an_explanation_has_the_score_that_a_call_gives(method: str, references: Any) -> None:
+    metric = pyr.Metric(method)
+    for prediction in (PREDICTIONS[0], "A dog ran away.", ""):
+        explanation = metric.explain(prediction, references)
+        scores = metric([prediction], [references])
+        assert explanation.measures == {measure: column[0] for measure, column in scores.columns.items()}
+        assert explanation.signature == scores.signature
+        assert explanation.judged == (method != "rouge")
+
+
+def test_an_explanation_says_what_is_expressed_and_what_is_missed() -> None:
+    explanation = pyr.Metric().explain(PREDICTIONS[0], REFERENCES[0])
+    weighed = sum(explanation.degree(unit.id) * unit.weight for unit in explanation.expressed)
+    assert weighed == pytest.approx(explanation.measures["raw"])
+    assert [unit.label for unit in explanation.missed] == ["Ten families had to leave their homes."]
+    units = ["The town was flooded.", "A dog ran."]
+    given = pyr.Metric("align").explain(PREDICTIONS[0], REFERENCES[0], units=units)
+    assert [[unit.label for unit in some] for some in (given.expressed, given.missed)] == [[unit] for unit in units]
+    assert sum(given.degrees.values()) / 2 == pytest.approx(given.measures["lite"])
+    with pytest.raises(pyr.UsageError, match="units are for judges"):
+        pyr.Metric().explain(PREDICTIONS[0], REFERENCES[0], units=units)
+
+
+def test_nothing_explains_a_pair_without_references() -> None:
+    explanation = pyr.Metric().explain(PREDICTIONS[0], " ")
+    assert (dict(explanation.measures), explanation.judged) == ({}, False)
+
+
+@pytest.mark.parametrize(("method", "least"), [("auto", 0.95), ("rouge", 0.7), ("align", 0.8)])
+def test_a_prediction_that_repeats_its_reference_is_scored_by_it(method: str, least: float) -> None:
+    """In a study it would be a human peer, which is compared with the other references only."""
+    metric = pyr.Metric(method)
+    for references in (REFERENCES[0], [REFERENCES[0], "The town of Aller was flooded."]):
+        [score] = metric([REFERENCES[0]], [references])
+        assert score is not None
+        assert score > least
+        assert not metric.explain(REFERENCES[0], references).own
+    assert pyr.score_pairs(REFERENCES, REFERENCES, method="rouge").mean() == 1

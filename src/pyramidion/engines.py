@@ -6,7 +6,7 @@ Work is a function made once in each process, since models take long to load; re
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from typing import Any, Protocol, TypeVar
@@ -66,8 +66,12 @@ def engine(processes: int, items: int) -> Engine:
     return LocalProcesses(processes) if processes > 1 and items > 1 else ThisProcess()
 
 
-def prepared_ahead(items: Iterable[R], prepare: Callable[[R], None]) -> Iterator[R]:
+def prepared_ahead(items: Sequence[R], prepare: Callable[[R], None]) -> Iterator[R]:
     """Each item after it has been prepared: in a thread, while the one before it is worked on."""
+    if len(items) == 1:  # a thread would only cost: computing libraries set themselves up for each
+        prepare(items[0])
+        yield items[0]
+        return
     waiting: list[tuple[R, Future[None]]] = []
     with ThreadPoolExecutor(1, "ahead") as thread:
         for item in items:

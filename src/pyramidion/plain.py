@@ -6,19 +6,20 @@ import html
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum, isnan
 from typing import TYPE_CHECKING, Any, overload
 
 from pyramidion import plugins
 from pyramidion.engines import prepared_ahead
 from pyramidion.errors import InputError, Problem, UsageError, needs_extra
-from pyramidion.evaluation import Evaluator, choices_of, judge_study, score
+from pyramidion.evaluation import Evaluation, Evaluator, choices_of, judge_study, score, with_results
 from pyramidion.formats.columns import PREDICTION, REFERENCE, read_column, recognise
 from pyramidion.jobs import TEXTS_AT_ONCE, TopicBatch, TopicJob
 from pyramidion.judges import make_judge
 from pyramidion.pyramids.build import NAME
 from pyramidion.pyramids.choices import Choices
+from pyramidion.scoring.explain import Explanation, UnitJudgments, unit_judgments
 from pyramidion.scoring.methods import score as score_study
 from pyramidion.study import ContentUnit, Pyramid, ScoreTable, Signature, Study, Summary, Topic
 
@@ -150,7 +151,7 @@ class Metric:
     def __init__(self, method: str = "auto", **choices: Any) -> None:
         self.method = method
         self._choices = choices
-        self._score: Callable[[Sequence[_Group]], Iterator[tuple[_Group, ScoreTable]]]
+        self._score: Callable[[Sequence[_Group], bool], Iterator[tuple[_Group, Evaluation]]]
         if method == "auto":
             self._evaluator = Evaluator(choices_of(choices))
             self._score = self._by_pyramids
@@ -171,12 +172,8 @@ class Metric:
         reference: str | None = None,
         progress: bool | None = None,
     ) -> PairScores:
-        texts, wanted = _read_pairs(predictions, references, prediction, reference)
-        if units is not None and self._score != self._by_judge:
-            raise UsageError(f"units are for judges, such as method='align'; method {self.method!r} makes its own")
-        if units is not None and len(units) != len(texts):
-            raise UsageError(f"there are {len(texts)} predictions, but {len(units)} lists of units")
-        groups = _group(texts, wanted, units)
+        texts, wanted = read_pairs(predictions, references, prediction, reference)
+        groups = self._groups(texts, wanted, units)
         values: dict[str, list[float | None]] = {}
         notes: list[Problem] = [
             Problem(f"pair {place}", "its references are empty, so it has no score", "warning")
@@ -186,8 +183,8 @@ class Metric:
         ]
         signature = Signature.of(self.method, **self._choices)
         with _progress(len(texts), progress) as advance:
-            for group, table in self._score([group for group in groups if group.scorable]):
-                signature = table.signature
+            for group, made in self._score([group for group in groups if group.scorable], False):
+                table, signature = made.table, made.table.signature
                 for measure in table.measures:
                     column = values.setdefault(measure, [None] * len(texts))
                     for place in group.places:
@@ -196,29 +193,68 @@ class Metric:
         columns = values or {self.method: [None] * len(texts)}
         return PairScores({name: tuple(column) for name, column in columns.items()}, signature, tuple(notes))
 
-    def _by_pyramids(self, groups: Sequence[_Group]) -> Iterator[tuple[_Group, ScoreTable]]:
+    def explain(
+        self, prediction: str, references: str | Sequence[str], *, units: Sequence[str] | None = None
+    ) -> Explanation:
+        """Why a prediction has its score: ``measures`` are those of a call, ``expressed`` and ``missed`` the units
+        behind them, of which rouge has none. Where the references are empty, there are no measures."""
+        texts, wanted = read_pairs([prediction], [references])
+        [group] = self._groups(texts, wanted, None if units is None else [units])
+        if not group.scorable:
+            return Explanation(Summary(group.topic, "0", prediction), Pyramid(group.topic, (), ()), {}, judged=False)
+        [(_, made)] = self._score([group], True)
+        [explanation] = self._judged(made.study).explanations(made.study.peers, made.table)
+        if self._score == self._by_judge:  # the score is the mean of all probabilities, however small
+            degrees = {judgment.unit: judgment.value for judgment in made.study.judgments if judgment.value is not None}
+            return replace(explanation, degrees=degrees)
+        return explanation
+
+    def _groups(
+        self,
+        texts: Sequence[str],
+        references: Sequence[tuple[str, ...]],
+        units: Sequence[Sequence[str]] | None,
+    ) -> list[_Group]:
+        if units is not None and self._score != self._by_judge:
+            raise UsageError(f"units are for judges, such as method='align'; method {self.method!r} makes its own")
+        if units is not None and len(units) != len(texts):
+            raise UsageError(f"there are {len(texts)} predictions, but {len(units)} lists of units")
+        return _group(texts, references, units)
+
+    def _judged(self, study: Study) -> UnitJudgments:
+        if self._score == self._by_words:
+            return UnitJudgments()
+        if self._score == self._by_judge:
+            return unit_judgments(study, "lite", judges=self._judge.name)
+        return unit_judgments(study, "auto")
+
+    def _by_pyramids(self, groups: Sequence[_Group], explain: bool) -> Iterator[tuple[_Group, Evaluation]]:
         """Scores by automatic pyramids. Sentences of many pairs are encoded together, while those before are scored."""
         signature = self._evaluator.choices.signature(pyramid=NAME, built=True)
 
         def prepare(some: Sequence[_Group]) -> None:
             self._evaluator.prepare(TopicBatch(tuple(group.job() for group in some)))
 
-        for some in prepared_ahead(_some(groups), prepare):
+        for some in prepared_ahead(list(_some(groups)), prepare):
             for group in some:
-                yield group, ScoreTable.of_summaries(self._evaluator.run(group.job()).scores, signature)
+                result = self._evaluator.run(replace(group.job(), explain=explain))
+                study = with_results(_peers_of([group]), [result]) if explain else Study()
+                yield group, Evaluation(ScoreTable.of_summaries(result.scores, signature), study)
 
-    def _by_words(self, groups: Sequence[_Group]) -> Iterator[tuple[_Group, ScoreTable]]:
+    def _by_words(self, groups: Sequence[_Group], _explain: bool) -> Iterator[tuple[_Group, Evaluation]]:
+        choices = self._choices | ({"own": {}} if self.method == "rouge" else {})  # see _peers_of
         for some in _some(groups):
-            table = score_study(_study_of(some), self.method, **self._choices)
-            yield from ((group, table) for group in some)
+            study = _study_of(some)
+            made = Evaluation(score_study(study, self.method, **choices), study)
+            yield from ((group, made) for group in some)
 
-    def _by_judge(self, groups: Sequence[_Group]) -> Iterator[tuple[_Group, ScoreTable]]:
+    def _by_judge(self, groups: Sequence[_Group], explain: bool) -> Iterator[tuple[_Group, Evaluation]]:
         for some in _some(groups):
             unread = [text for group in some if group.units is None for text in group.references.values()]
             self._evaluator.builder.segmenter.segment(unread)  # all at once, which is faster
             pyramids = [self._pyramid(group) for group in some]
-            table = judge_study(_study_of(some, pyramids), self._judge, evidence=False).table
-            yield from ((group, table) for group in some)
+            made = judge_study(replace(_peers_of(some), pyramids=tuple(pyramids)), self._judge, evidence=explain)
+            yield from ((group, made) for group in some)
 
     def _pyramid(self, group: _Group) -> Pyramid:
         if group.units is None:
@@ -273,12 +309,18 @@ def _some(groups: Iterable[_Group]) -> Iterator[list[_Group]]:
         yield some
 
 
-def _study_of(groups: Sequence[_Group], pyramids: Sequence[Pyramid] = ()) -> Study:
+def _peers_of(groups: Sequence[_Group]) -> Study:
+    """The predictions only: one that repeats its reference is no human peer, to be compared with the others."""
+    peers = (Summary(group.topic, f"{place}", text) for group in groups for place, text in group.peers.items())
+    return Study(tuple(Topic(group.topic) for group in groups), tuple(peers))
+
+
+def _study_of(groups: Sequence[_Group]) -> Study:
     references = (
         Summary(group.topic, name, text, "reference") for group in groups for name, text in group.references.items()
     )
-    peers = (Summary(group.topic, f"{place}", text) for group in groups for place, text in group.peers.items())
-    return Study(tuple(Topic(group.topic) for group in groups), (*references, *peers), tuple(pyramids))
+    study = _peers_of(groups)
+    return replace(study, summaries=(*references, *study.summaries))
 
 
 @contextmanager
@@ -298,9 +340,10 @@ def _progress(pairs: int, asked: bool | None) -> Iterator[Callable[[int], object
 # -- from what people have to pairs of texts -----------------------------------------------------------------
 
 
-def _read_pairs(
-    predictions: Any, references: Any, prediction: str | None, reference: str | None
+def read_pairs(
+    predictions: Any, references: Any, prediction: str | None = None, reference: str | None = None
 ) -> tuple[list[str], list[tuple[str, ...]]]:
+    """The predictions, and the references of each, out of whatever `score_pairs` takes; refuses what is not a text."""
     if references is None:
         table = predictions
         if isinstance(table, str | bytes) or (isinstance(table, Sequence) and table and isinstance(table[0], str)):

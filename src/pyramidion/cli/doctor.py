@@ -24,6 +24,8 @@ EXTRAS = {
     "openai": ("httpx", "embeddings from an endpoint"),
     "sentence-transformers": ("sentence_transformers", "any sentence encoder from Hugging Face"),
     "spacy": ("spacy", "clauses from a spaCy pipeline"),
+    "evaluate": ("evaluate", "the metric for Hugging Face evaluate"),
+    "inspect": ("inspect_ai", "the scorer for Inspect"),
 }
 
 

@@ -24,7 +24,7 @@ from pyramidion.scoring.litepyramids import Compat
 from pyramidion.scoring.methods import check_choices, fitting_method, score
 from pyramidion.scoring.pyramid import MEASURES, AnnotatedPeer, Annotators, PeerScore, peer_scores
 from pyramidion.scoring.screening import Screening
-from pyramidion.study import UNMATCHED, ContentUnit, Judgments, Pyramid, ScoreTable, Study, Summary
+from pyramidion.study import UNMATCHED, ContentUnit, Judgments, Pyramid, ScoreTable, Signature, Study, Summary
 from pyramidion.study.judgments import PRESENT, JudgeKind, Mention, listed
 
 KINDS: dict[str, JudgeKind] = {"pyramid": "expert", "lite": "crowd", "auto": "model"}
@@ -84,6 +84,7 @@ class Explanation:
     votes: Mapping[str, Votes] = field(default_factory=dict)
     annotators: Mapping[str, OneAnnotation] = field(default_factory=dict)
     own: str = ""
+    signature: Signature | None = None
 
     def degree(self, unit: str) -> float:
         """The part of an expressed unit's weight that counts."""
@@ -223,6 +224,7 @@ class UnitJudgments:
                 self.votes.get(key, {}),
                 _annotations(scored, table.measures) if scored and len(scored.by) > 1 else {},
                 self.choice.own.get(key, "") if self.choice else "",
+                table.signature,
             )
 
 

@@ -140,9 +140,11 @@ def score(
     combine: Combine = "average",
     stem: bool = True,
     tokens: Tokens = "ascii",
+    own: Mapping[tuple[str, str], str] | None = None,
     track: Callable[[Sequence[Summary]], Iterable[Summary]] = iter,
 ) -> ScoreTable:
-    """Score every peer against the references of its topic by word overlap. ``track`` may show progress."""
+    """Score every peer against the references of its topic by word overlap. ``own`` says which reference each human
+    peer is, by default the one with the same text. ``track`` may show progress."""
     names = tuple(measures or DEFAULT)
     for name in names:
         check_choice("rouge measure", name, MEASURES)
@@ -154,7 +156,7 @@ def score(
     references: dict[str, list[Summary]] = {}
     for reference in sorted(study.references, key=lambda r: (r.topic, r.text)):
         references.setdefault(reference.topic, []).append(reference)
-    own = own_references(study)
+    own = own_references(study) if own is None else own
     problems = Problems()
     scores: list[Score] = []
     ordered = track(sorted(study.peers, key=lambda p: (p.topic, p.system, p.text)))
