@@ -242,7 +242,7 @@ def test_the_wheel_of_this_project(wheel: Path) -> None:
 
 ELSEWHERE = re.compile(
     r"(?:pip3? install|pipx run|pipx install|uvx|uv add|uv pip install)\s[^\n`]*\bpyramidion(?![-\w/.])"
-    r"|\bpyramidion\[[a-z]"
+    r"|\bpyramidion\\?\[[a-z]"
 )
 
 
@@ -253,6 +253,7 @@ ELSEWHERE = re.compile(
         ("pip install --upgrade 'pyramidion'", True),
         ("uvx pyramidion demo", True),
         ("'pyramidion[server]'", True),
+        (r"pyramidion\[server\]", True),
         ("pip install 'pyramidion-eval[server]'", False),
         ("uvx pyramidion-eval demo", False),
         ("pip install ./pyramidion/dist", False),

@@ -88,7 +88,7 @@ def test_no_server_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_sentence_transformers_are_used_where_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(MissingExtraError, match=r"pyramidion\[sentence-transformers\]"):
+    with pytest.raises(MissingExtraError, match=r"pyramidion-eval\[sentence-transformers\]"):
         embedder("st:some-model", Encoder())
     fake = ModuleType("sentence_transformers")
     fake.SentenceTransformer = lambda name: SimpleNamespace(  # type: ignore[attr-defined]

@@ -95,7 +95,7 @@ def test_a_simple_sentence_is_not_cut() -> None:
 
 def test_a_missing_spacy_or_pipeline_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(MissingExtraError, match=r"pyramidion\[spacy\]"):
+    with pytest.raises(MissingExtraError, match=r"pyramidion-eval\[spacy\]"):
         SpacySegmenter("de_core_news_sm")
 
     def load(name: str) -> None:
