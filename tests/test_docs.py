@@ -156,6 +156,23 @@ def test_python_examples_give_what_they_show(page: str) -> None:
     assert doctest.DocTestRunner().run(examples).failed == 0
 
 
+def test_the_first_screen_of_the_readme_works(tmp_path: Path) -> None:
+    """The one line of Python, and the one command on a table with the columns it names."""
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    imported, call, shown = re.search(r"```python\n(import .*)\n\n(list\(.*\))  # (.*)\n```", page).groups()  # type: ignore[union-attr]
+    names: dict[str, object] = {}
+    exec(imported, names)
+    assert eval(call, names) == eval(shown)
+    command, columns = re.search(r"\$ (pyramidion auto score summaries\.csv) +# columns ([\w, ]+);", page).groups()  # type: ignore[union-attr]
+    rows = [columns.replace(" ", ""), "floods,bart,The Aller rose.,The river Aller rose."]
+    (tmp_path / "summaries.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", *command.split()], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "bart" in done.stdout
+    assert "coverage" in done.stdout
+
+
 def test_the_map_names_what_exists() -> None:
     """Every dotted name on the page about the architecture can be imported."""
     rooms = {path.stem for path in (ROOT / "src" / "pyramidion").iterdir()}

@@ -104,14 +104,18 @@ class PairScores(Sequence["float | None"]):
 
     def __repr__(self) -> str:
         means = ", ".join(f"{measure} {_shown(self.mean(measure))}" for measure in self.columns)
-        return f"<PairScores: {len(self)} pairs; mean {means}>"
+        return f"<PairScores: {self._pairs}; mean {means}>"
+
+    @property
+    def _pairs(self) -> str:
+        return f"{len(self)} pair{'s' * (len(self) != 1)}"
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(measure)}</th>" for measure in self.columns)
         means = "".join(f"<td>{_shown(self.mean(measure))}</td>" for measure in self.columns)
         notes = "".join(f"<p>{html.escape(str(note))}</p>" for note in self.notes[:5])
         return (
-            f"<table><thead><tr><th>mean of {len(self)} pairs</th>{head}</tr></thead>"
+            f"<table><thead><tr><th>mean of {self._pairs}</th>{head}</tr></thead>"
             f"<tbody><tr><td></td>{means}</tr></tbody></table>{notes}"
             f"<details><summary>Signature</summary><code>{html.escape(str(self.signature))}</code></details>"
         )
