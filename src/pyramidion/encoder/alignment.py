@@ -1,20 +1,15 @@
-"""Is this unit in this summary? Late interaction: each word of the unit looks for its best match in the summary.
+"""How much of a text do other texts say? Late interaction: each word looks for its best match in the other text.
 
-After Khattab and Zaharia 2020 (ColBERT), adapted to presence: words are weighted by rarity; a word is found by its
-vector in context or by its stem; the weakest word counts as well as the mean, because a unit is present only if all of
-it is; a number that the summary does not have counts against it, and so does a negation.
-
-Texts are encoded once, sentence by sentence; a judgment is a small matrix product after that. The dozen learned numbers
-are in data/judge.json; `models/train_judge.py` fits them and says how well they do.
+After Khattab and Zaharia 2020 (ColBERT), adapted to content: words are weighted by rarity, and a word is found by its
+vector in context or by its stem. Texts are encoded once, sentence by sentence; after that a comparison is a small
+matrix product. `judges.presence` makes a verdict of what is found.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,26 +25,16 @@ COMMON = float(np.log1p(100))
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
-    """Found: the log-odds that a word is matched, from the best cosine, an equal stem, and whether it is a number.
-    Answer: the log-odds that a unit is present, from the mean and the weakest of its words and from what is lost."""
+class Finding:
+    """The log-odds that a word is found, from the best cosine, an equal stem, and whether it is a number; how much a
+    word counts by its rarity; and how much the weakest word stands out (the softness of a minimum)."""
 
     rarity_power: float
     softness: float
-    found_cosine: float
-    found_stem: float
-    found_number: float
-    found_constant: float
-    answer_mean: float
-    answer_weakest: float
-    answer_number_lost: float
-    answer_negation_lost: float
-    answer_constant: float
-
-
-@cache
-def default_model() -> Model:
-    return Model(**json.loads(files("pyramidion.data").joinpath("judge.json").read_text("utf-8"))["model"])
+    cosine: float
+    stem: float
+    number: float
+    constant: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,6 +68,12 @@ class Texts:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
+    def sentence_starts(self) -> NDArray[np.intp]:
+        """The first word of every sentence of every text."""
+        text = np.repeat(np.arange(len(self)), np.diff(self.starts))
+        new = (np.diff(text, prepend=-1) != 0) | (np.diff(self.sentence, prepend=-1) != 0)
+        return np.flatnonzero(new)
+
     def shares(self, power: float) -> Doubles:
         """How much each word counts in its text, by rarity; the words of a text sum to 1."""
         weight = self.rarity.astype(np.float64) ** power
@@ -92,40 +83,50 @@ class Texts:
 class Alignment:
     """The alignment of every word of some units with every word of some summaries."""
 
-    def __init__(self, units: Texts, summaries: Texts, model: Model | None = None) -> None:
-        self.units, self.summaries, self.model = units, summaries, model or default_model()
-        self.same = _shared_stems(units, summaries)
-        odds = self.model.found_cosine * self._best_cosines() + self.model.found_stem * self.same
-        odds += (self.model.found_constant + self.model.found_number * units.number)[:, None]
-        self.found: Doubles = _sigmoid(odds)
-        self._share = units.shares(self.model.rarity_power)[:, None]
+    def __init__(self, units: Texts, summaries: Texts, finding: Finding) -> None:
+        self.units, self.summaries, self.finding = units, summaries, finding
+        starts = summaries.sentence_starts()
+        self._sentences = np.searchsorted(starts, summaries.starts).astype(np.intp)  # the first of each summary
+        self._cosine = self._best_cosines(starts)
+        self._stem = _shared_stems(units, summaries, starts)
+        self.same = _largest(self._stem, self._sentences, False)
+        self.found: Doubles = self._found(_largest(self._cosine, self._sentences, -1.0), self.same)
+        self._share = units.shares(finding.rarity_power)[:, None]
 
-    def _best_cosines(self) -> Doubles:
-        """Words of units x summaries: the cosine with the most similar word; -1 for a summary without words."""
-        best = np.full((len(self.units.vectors), len(self.summaries)), -1.0)
-        filled = np.flatnonzero(np.diff(self.summaries.starts))
-        if len(filled) and len(best):
-            with one_thread():
-                cosines = self.units.vectors @ self.summaries.vectors.T
-            best[:, filled] = np.maximum.reduceat(cosines, self.summaries.starts[filled], axis=1)
-        return best
+    def _best_cosines(self, starts: NDArray[np.intp]) -> Doubles:
+        """Words of units x sentences of summaries: the cosine with the most similar word."""
+        if not len(starts) or not len(self.units.vectors):
+            return np.zeros((len(self.units.vectors), len(starts)))
+        with one_thread():
+            cosines = self.units.vectors @ self.summaries.vectors.T
+        return np.maximum.reduceat(cosines, starts, axis=1).astype(np.float64)
+
+    def _found(self, cosine: Doubles, same: NDArray[np.bool_]) -> Doubles:
+        odds = self.finding.cosine * cosine + self.finding.stem * same
+        odds += (self.finding.constant + self.finding.number * self.units.number)[:, None]
+        return _sigmoid(odds)
 
     def mean(self) -> Doubles:
         """Units x summaries: the share of each unit that is found, from 0 to 1."""
         return _sums(self._share * self.found, self.units.starts)
 
-    def probability(self) -> Doubles:
-        """Units x summaries: the probability that a careful person says "present". A unit without words is not."""
-        model, starts = self.model, self.units.starts
-        weakest = _sums(self._share * np.exp(-model.softness * self.found), starts)
-        weakest = -np.log(np.maximum(weakest, 1e-12)) / model.softness
-        number = self.units.number[:, None]
-        lost = _sums(number & ~self.same, starts) / np.maximum(_sums(number, starts), 1)
-        negated = self.units.negation[:, None] & ~self.summaries.negation[None, :]
-        odds = model.answer_constant + model.answer_mean * self.mean() + model.answer_weakest * weakest
-        odds += model.answer_number_lost * lost + model.answer_negation_lost * negated
-        wordless = (np.diff(starts) == 0)[:, None] | (np.diff(self.summaries.starts) == 0)[None, :]
-        return np.where(wordless, 0.0, _sigmoid(odds))
+    def weakest(self) -> Doubles:
+        """Units x summaries: about how well the word is found that is found worst."""
+        soft = _sums(self._share * np.exp(-self.finding.softness * self.found), self.units.starts)
+        return np.asarray(-np.log(np.maximum(soft, 1e-12)) / self.finding.softness)
+
+    def in_one_sentence(self) -> Doubles:
+        """Units x summaries: the share of each unit that is found in the sentence that says most of it."""
+        by_sentence = _sums(self._share * self._found(self._cosine, self._stem), self.units.starts)
+        return _largest(by_sentence, self._sentences, 0.0)
+
+    def numbers_lost(self) -> Doubles:
+        """Units x summaries: the share of a unit's numbers that a summary does not have."""
+        number, starts = self.units.number[:, None], self.units.starts
+        return np.asarray(_sums(number & ~self.same, starts) / np.maximum(_sums(number, starts), 1))
+
+    def negation_lost(self) -> NDArray[np.bool_]:
+        return self.units.negation[:, None] & ~self.summaries.negation[None, :]
 
     def evidence(self, unit: int, summary: int) -> tuple[Span, ...]:
         """Where in the summary the unit's words were found, joined into one span per sentence. Common words ("from",
@@ -148,16 +149,25 @@ class Alignment:
         return tuple(spans.values())
 
 
-def _shared_stems(units: Texts, summaries: Texts) -> NDArray[np.bool_]:
-    """Words of units x summaries: whether the summary has a word with the same stem."""
+def _shared_stems(units: Texts, summaries: Texts, starts: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Words of units x sentences of summaries: whether the sentence has a word with the same stem."""
     known, code = np.unique(units.stems, return_inverse=True)
-    table = np.zeros((len(known) + 1, len(summaries)), bool)
+    table = np.zeros((len(known) + 1, len(starts)), bool)
     place = np.searchsorted(known, summaries.stems)
     place[place == len(known)] = 0
     hit = known[place] == summaries.stems if len(known) else np.zeros(len(place), bool)
-    of_summary = np.repeat(np.arange(len(summaries)), np.diff(summaries.starts))
-    table[place[hit], of_summary[hit]] = True
+    of_sentence = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(summaries.stems)))
+    table[place[hit], of_sentence[hit]] = True
     return np.asarray(table[code])
+
+
+def _largest(values: NDArray[Any], starts: NDArray[np.intp], least: float) -> NDArray[Any]:
+    """The largest of each stretch along the second axis; an empty stretch has the least."""
+    largest = np.full((len(values), len(starts) - 1), least, values.dtype)
+    filled = np.flatnonzero(np.diff(starts))
+    if len(filled) and len(values):
+        largest[:, filled] = np.maximum.reduceat(values, starts[filled], axis=1)
+    return largest
 
 
 def _sums(values: NDArray[np.generic], starts: NDArray[np.intp]) -> Doubles:

@@ -1,0 +1,131 @@
+"""How likely is each unit in each summary? A logistic answer over what alignment finds (`encoder.alignment`).
+
+The share of a unit's words that is found and the weakest of them, because a unit is present only if all of it is; the
+share that one sentence says; numbers and a negation that the summary does not have count against it. Where the
+references are known, more can be told: a unit's words are read in the sentence of the reference that they come from,
+and how much the summary says of that sentence, of the references as a whole and of the whole pyramid is a prior for
+each of its units.
+
+The learned numbers are in data/judge.json; `models/train_judge.py` fits them and says how well they do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pyramidion.encoder.alignment import Alignment, Doubles, Finding, Texts
+from pyramidion.encoder.words import Bag
+
+SURE = 0.6
+"""A word of a unit is read as its word in the reference if they have one stem or are as similar as this."""
+Features = Mapping[str, Doubles]
+"""Units x summaries, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class PresenceModel:
+    """What each feature adds to the log-odds of "present", without and with references; ``constant`` is added to all."""
+
+    finding: Finding
+    alone: Mapping[str, float]
+    read: Mapping[str, float]
+
+
+@cache
+def default_model() -> PresenceModel:
+    held = json.loads(files("pyramidion.data").joinpath("judge.json").read_text("utf-8"))["model"]
+    return PresenceModel(Finding(**held["finding"]), held["alone"], held["read"])
+
+
+class JudgedUnits:
+    """Units against summaries. ``pyramid`` are all units that belong together, these among them."""
+
+    def __init__(
+        self,
+        units: Sequence[Bag],
+        summaries: Sequence[Bag],
+        references: Sequence[Bag] = (),
+        pyramid: Sequence[Bag] = (),
+        model: PresenceModel | None = None,
+    ) -> None:
+        self._model = model or default_model()
+        self._summaries = Texts.of(summaries)
+        self._units, self._pyramid = list(units), list(pyramid) or list(units)
+        self._references = [bag for bag in references if len(bag)]
+        self.alignment = self._look(self._units)
+
+    def _look(self, texts: Sequence[Bag]) -> Alignment:
+        return Alignment(Texts.of(texts), self._summaries, self._model.finding)
+
+    def features(self) -> Features:
+        plain = self.alignment
+        told = {
+            "mean": plain.mean(),
+            "weakest": plain.weakest(),
+            "one": plain.in_one_sentence(),
+            "numbers_lost": plain.numbers_lost(),
+            "negation_lost": plain.negation_lost().astype(np.float64),
+        }
+        return told | (self._read() if self._references else {"pyramid": self._prior(self._pyramid)})
+
+    def _read(self) -> Features:
+        """What the references tell."""
+        sentences = [sentence for reference in self._references for sentence in sentences_of(reference)]
+        homes = [read_in_context(unit, sentences) for unit in self._units]
+        read = self._look([words for words, _ in homes])
+        every = [read_in_context(unit, sentences)[0] for unit in self._pyramid]
+        return {
+            "mean_read": read.mean(),
+            "weakest_read": read.weakest(),
+            "one_read": read.in_one_sentence(),
+            "source": self._look([home for _, home in homes]).mean(),
+            "reference": self._prior(self._references),
+            "pyramid": self._prior(every),
+        }
+
+    def _prior(self, texts: Sequence[Bag]) -> Doubles:
+        """How much a summary says of some texts, the same for every unit."""
+        said = self._look([text for text in texts if len(text)] or [*texts]).mean().mean(0)
+        return np.tile(said, (len(self._units), 1))
+
+    def probability(self) -> Doubles:
+        """Units x summaries: the probability that a careful person says "present". A unit without words is not."""
+        weights = self._model.read if self._references else self._model.alone
+        odds = np.full((len(self._units), len(self._summaries)), weights["constant"])
+        for name, feature in self.features().items():
+            odds += weights[name] * feature
+        wordless = np.array([len(unit) == 0 for unit in self._units], bool)[:, None]
+        empty = (np.diff(self._summaries.starts) == 0)[None, :]
+        return np.where(wordless | empty, 0.0, 1.0 / (1.0 + np.exp(-odds)))
+
+
+def sentences_of(text: Bag) -> list[Bag]:
+    return [text.only(np.flatnonzero(text.sentence == number).tolist()) for number in np.unique(text.sentence)]
+
+
+def read_in_context(unit: Bag, sentences: Sequence[Bag]) -> tuple[Bag, Bag]:
+    """A unit with the vectors that its words have in the sentence it comes from, and that sentence: the one that has
+    most of its words."""
+    if not len(unit):
+        return unit, sentences[0]
+    likes = [_like(unit, sentence) for sentence in sentences]
+    home = max(range(len(sentences)), key=lambda place: float((unit.rarity * likes[place].max(1)).sum()))
+    best = likes[home].argmax(1)
+    there = sentences[home]
+    cosine = likes[home][np.arange(len(unit)), best] - (unit.stems == there.stems[best])
+    sure = (unit.stems == there.stems[best]) | (cosine > SURE)
+    return replace(unit, vectors=np.where(sure[:, None], there.vectors[best], unit.vectors)), there
+
+
+def _like(unit: Bag, sentence: Bag) -> NDArray[np.floating]:
+    """Words x words: the cosine, and 1 more for an equal stem."""
+    one, other = (bag.vectors / np.maximum(np.linalg.norm(bag.vectors, axis=1, keepdims=True), 1e-12)
+                  for bag in (unit, sentence))  # fmt: skip
+    return np.asarray(one @ other.T + (unit.stems[:, None] == sentence.stems[None, :]))
