@@ -60,7 +60,7 @@ WORDS = {
     "peers": ("peer", "system", "topic"),
     "pyramids": ("pyramid", "topic"),
     "units": ("unit", "pyramid", "topic"),
-    "answers on units": ("judgments", "labels", "judges", "peer"),
+    "answers on units": ("judgments", "labels are", "labels of", "text of this peer"),
     "ratings": ("ratings",),
 }
 """What a report of each loss is about."""
