@@ -37,6 +37,11 @@ _ABOUT = {
 """Columns that say something about a row; beside columns of systems they are no systems."""
 
 
+def numbered_references(names: Sequence[str]) -> tuple[str, ...]:
+    """Columns such as reference_1 and reference_2, where none is called like the reference itself."""
+    return () if matching(names, REFERENCE) else tuple(name for name in names if _NUMBERED.fullmatch(name))
+
+
 class NoTextsError(UsageError):
     """A table that is no table of texts, or that is one in several ways; the message says what is missing."""
 
