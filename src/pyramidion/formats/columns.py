@@ -23,7 +23,19 @@ SYSTEM = (
     *("system", "model", "system_id", "model_id", "summarizer_id", "summarizer", "peer", "model_name", "system_name"),
     "systemid",
 )
-TOPIC = ("topic", "id", "doc_id", "guid", "topic_id", "event_id", "instance_id", "example_id", "idx", "docid", "eventid")
+TOPIC = (
+    "topic",
+    "id",
+    "doc_id",
+    "guid",
+    "topic_id",
+    "event_id",
+    "instance_id",
+    "example_id",
+    "idx",
+    "docid",
+    "eventid",
+)
 """Names that are recognised, the most telling first; in any case, with or without spaces, underscores and hyphens."""
 
 SOURCE = (

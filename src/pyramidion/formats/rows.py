@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -36,8 +35,9 @@ LONGEST_ID = 80
 SAMPLE = 200
 """So many rows say what the columns of a table hold, where it is not read as a whole."""
 
-_SENTENCE = re.compile(r"\S+\s+\S+\s+\S+\s+\S|[.!?…。！？][\"'”’»)]*\s*$")
-"""Four words, or the end of a sentence: the cell is no name."""
+LONGEST_LABEL = 3
+"""In words: authors and genres have labels, systems write sentences."""
+_CLOSING, _SENTENCE_ENDS = " \t\r\n\"'”’»)", frozenset(".!?…。！？")
 
 Row = tuple[str, Mapping[str, Any]]
 
@@ -160,7 +160,9 @@ def first_rows(path: Path, problems: Problems, most: int = SAMPLE) -> RowTable:
     suffix = path.suffix.lower()
     try:
         if suffix in CSV:
-            return RowTable(path.stem, list(dict.fromkeys(read_header(path))), [*islice(read_rows(path, problems), most)])
+            return RowTable(
+                path.stem, list(dict.fromkeys(read_header(path))), [*islice(read_rows(path, problems), most)]
+            )
         if suffix in PARQUET:
             file = _parquet_file(path)
             batch = next(file.iter_batches(batch_size=most), file.schema_arrow.empty_table())
@@ -263,8 +265,12 @@ def is_name(cell: Any) -> bool:
 
 def _is_sentence(cell: Any) -> bool:
     """Whether a cell has more than a few words, or ends as a sentence does; a list may be of sentences."""
-    items = [cell] if isinstance(cell, str) else _items(cell) or ()
-    return any(_is_sentence(i) if not isinstance(i, str) else _SENTENCE.search(i) is not None for i in items)
+    for text in [cell] if isinstance(cell, str) else _items(cell) or ():
+        if isinstance(text, str):
+            ends = text.rstrip(_CLOSING)[-1:] in _SENTENCE_ENDS and bool(text.strip())
+            if ends or len(text.split(None, LONGEST_LABEL)) > LONGEST_LABEL:
+                return True
+    return False
 
 
 def name_in(cell: Any, column: str) -> str:
