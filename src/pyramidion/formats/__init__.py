@@ -177,7 +177,7 @@ def _reader(source: Any, format: str | None, columns: Columns) -> Format:
             raise UsageError(f"{source} does not exist")
         return get(format) if format else detect(Path(source), columns)
     names = column_names(source)
-    if not names and (hasattr(source, "columns") or source in ([], {})):
+    if not names and (hasattr(source, "columns") or (isinstance(source, list | dict) and not source)):
         raise UsageError("the table has no rows")
     if not names:
         raise UsageError(f"a study is read from a path or a table, not from {type(source).__name__}")

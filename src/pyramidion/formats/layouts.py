@@ -43,7 +43,14 @@ def explain(path: Path) -> str:
         text = " Text files belong in a folder." if path.suffix.lower() == ".txt" else ""
         what = f"{path} is in no known format.{text} The nearest layout is a table of texts, such as texts.csv:"
         return "\n".join([what, *_indented(TEXTS), known])
-    return f"{path} {_about_table(path)}\n{known}"
+    problems = Problems()
+    table = first_rows(path, problems)
+    if any("\0" in name for name in table.columns):
+        problems.error(str(path), "is not UTF-8, but perhaps UTF-16; save the file as UTF-8")
+    unsound = list(map(str, problems.errors[:FEW]))
+    if unsound and (not table.columns or not table.rows):
+        return "\n".join([f"{path} cannot be read:", *unsound])
+    return "\n".join([f"{path} is in no known format{_about_columns(table, columns_option)}", *unsound, known])
 
 
 def _indented(lines: tuple[str, ...]) -> list[str]:
@@ -63,19 +70,6 @@ def _about_folder(path: Path) -> str:
     return "\n".join([what, *_indented(FOLDERS)])
 
 
-def _about_table(path: Path) -> str:
-    problems = Problems()
-    table = first_rows(path, problems)
-    if table.columns and any("\0" in name for name in table.columns):
-        problems.error(str(path), "is not UTF-8, but perhaps UTF-16; save the file as UTF-8")
-    unsound = problems.errors[:FEW]
-    if unsound and (not table.columns or not table.rows):
-        return "\n".join(["cannot be read:", *map(str, unsound)])
-    if not table.columns:
-        return "\n".join(["is in no known format: it has no rows. A table of texts has:", *_indented(TEXTS)])
-    return "\n".join([f"is in no known format{_about_columns(table, columns_option)}", *map(str, unsound)])
-
-
 def explain_table(table: RowTable) -> str:
     """Why a table in memory is not one of texts, and what would be."""
     return f"the table is in no known format{_about_columns(table, _argument)}"
@@ -88,6 +82,8 @@ def _argument(columns: Columns) -> str:
 def _about_columns(table: RowTable, write: Callable[[Columns], str]) -> str:
     """What is wrong with the columns of a table; ``write`` writes those to name as the caller would."""
     names = table.columns
+    if not names:
+        return "\n".join([": it has no rows. A table of texts has:", *_indented(TEXTS)])
     listed = f"Its columns are: {', '.join(names)}."
     texts = [name for name in names if table.holds_texts(name)]
     if matching(names, JUDGMENTS["judge"]) or (matching(names, SYSTEM) and not texts):
@@ -96,7 +92,7 @@ def _about_columns(table: RowTable, write: Callable[[Columns], str]) -> str:
         what = f": no column is for the {' or the '.join(lacking)}. The nearest layout is a table of judgments:"
         scores = " If it holds scores, `pyramidion analyze` reads it." if "judge" in lacking else ""
         option = write(dict.fromkeys(lacking, ("COLUMN",)))
-        return "\n".join([what, *_indented(ANSWERS), f"{listed} Name yours with {option}.{scores}"])
+        return "\n".join([what, *_indented(ANSWERS), f"{listed}{scores} Name yours with {option}"])
     try:
         found = text_columns(table, {})
         problem = "no column holds summaries" if not found.summaries else "no column is called like a reference"
@@ -105,13 +101,10 @@ def _about_columns(table: RowTable, write: Callable[[Columns], str]) -> str:
         problem = str(error)
     meant = suggest_columns(table)
     lacking = [role for role in ("summary", "reference") if role not in meant]
-    advice = f" Name yours with e.g. {write(meant)}." if "summary" in meant else ""
     if lacking:
-        advice += (
-            f" No {'other ' * bool(meant)}column looks like one of {' or of '.join(_PLURAL[role] for role in lacking)}."
-        )
-    what = f": {problem}. The nearest layout is a table of texts:"
-    return "\n".join([what, *_indented(TEXTS), f"{listed}{advice}"])
+        listed += f" No {'other ' * bool(meant)}column looks like one of {' or of '.join(_PLURAL[r] for r in lacking)}."
+    lines = [f": {problem}. The nearest layout is a table of texts:", *_indented(TEXTS), listed]
+    return "\n".join([*lines, f"Name yours with e.g. {write(meant)}"] if "summary" in meant else lines)
 
 
 _PLURAL: dict[str, str] = {"summary": "summaries", "reference": "references"}
@@ -137,17 +130,26 @@ def suggest_columns(table: RowTable) -> Columns:
         if role not in chosen and (name := next(free, None)) is not None:
             chosen[role] = name
 
+    def has_one(name: str, reference: str) -> bool:
+        """Whether rows that share a name share the reference, as those about one topic do."""
+        return len({*table.values(name, reference)}) == len({*table.values(name)})
+
     for role, called in known.items():
-        if role in {"summary", "reference"} and (held := matching(table.columns, called)):
-            chosen[role] = held[0]  # the name says it, however short the text
-        choose(role, matching(table.columns, called))
+        held = matching(table.columns, called)
+        choose(role, held)
+        if held and role in {"summary", "reference"}:
+            chosen.setdefault(role, held[0])  # the name says it, however short the text
     for role, stems in _STEMS.items():
         choose(role, (name for name in table.columns if _begins_a_word(name, stems)))
     choose("reference", filter(table.repeats, table.columns) if "summary" not in chosen else ())
     for role in ("summary", "reference"):
         choose(role, table.columns)
-    choose("system", filter(table.may_name_systems, table.columns))
-    choose("topic", (name for name in table.columns if table.holds_names(name)))
+    if "reference" in chosen:
+        choose("topic", (name for name in table.columns if table.repeats(name) and has_one(name, chosen["reference"])))
+    shared = [chosen["topic"]] if "topic" in chosen and table.repeats(chosen["topic"]) else []
+    systems = (name for name in table.columns if not (shared and table.repeats(*shared, name)))
+    choose("system", filter(table.may_name_systems, systems))
+    choose("topic", filter(table.holds_names, table.columns))
     return {role: (chosen[role],) for role in ("summary", "reference", "system", "topic") if role in chosen}
 
 

@@ -196,7 +196,8 @@ def _json_rows(path: Path, problems: Problems) -> Iterator[Row]:
         problems.error(str(path), f"is {size / 2**20:,.0f} MiB long; write so many rows as JSON Lines")
         return
     try:
-        held = parse_json(path.read_bytes().decode("utf-8-sig"))
+        text = path.read_bytes().decode("utf-8-sig")
+        held = parse_json(text) if text.strip() else []
     except UnicodeDecodeError as error:
         problems.error(str(path), f"byte {error.object[error.start]:#04x} is not UTF-8; save the file as UTF-8")
         return

@@ -96,8 +96,7 @@ def text_columns(table: RowTable, given: Columns, *, among_others: bool = False)
         wide = True
     for role, held in (("summary", () if wide else summaries), ("reference", references)):
         if len(held) > 1 and role not in given and not all(map(_NUMBERED.fullmatch, held)):
-            option = columns_option({role: held[:1]})
-            raise NoTextsError(f"several columns may be the {role}: {', '.join(held)}; say which with {option}")
+            raise NoTextsError(f"several columns may be the {role}: {', '.join(held)}")
     if not summaries and not references:
         raise NoTextsError("it has no column of summaries and none of references")
     known = {*summaries, *references, system, topic, *taken, *matching(names, (*SOURCE, *INDEX))}

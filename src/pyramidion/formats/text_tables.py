@@ -20,7 +20,7 @@ from pyramidion.formats.columns import REFERENCE, Columns, check_columns, matchi
 from pyramidion.formats.files import from_file_name, new_file, subfolders, write_rows
 from pyramidion.formats.jsonl import is_native
 from pyramidion.formats.judgment_tables import recognises as holds_judgments
-from pyramidion.formats.layouts import explain_table
+from pyramidion.formats.layouts import explain_table, suggest_columns
 from pyramidion.formats.mturk.columns import kind_of
 from pyramidion.formats.rows import (
     CSV,
@@ -107,7 +107,9 @@ def read(source: Any, problems: Problems, columns: Columns | None = None) -> Stu
             if not isinstance(path, Path) and table.rows:
                 raise UsageError(explain_table(table)) from None
             if table.columns or not problems.errors:
-                problems.error(where, f"is no table of texts: {error}" if table.rows else "has no rows")
+                option = columns_option(suggest_columns(table) or {"summary": ("COLUMN",)})
+                what = f"is no table of texts: {error}; name yours with e.g. {option}"
+                problems.error(where, what if table.rows else "has no rows")
             continue
         system = from_file_name(table.name) or ONLY_SYSTEM
         if folder and found.summaries and not found.wide and system.lower() in REFERENCE:
@@ -155,9 +157,19 @@ def _holds_texts(found: TextColumns, table: RowTable, where: str, problems: Prob
     if found.note:
         option = columns_option({"summary": found.references})
         problems.warning(where, f"{found.note}; if it is what a system wrote, say so with {option}")
+    if _numbers_rows(found, table):
+        what = f"no two rows have the same {found.topic}, so no two systems share a topic, though rows share references"
+        problems.warning(where, f"{what}; if {found.topic} numbers the rows, leave it out")
     if found.unused:
         problems.warning(where, f"columns that are not used: {', '.join(map(repr, found.unused))}{_hint(found, table)}")
     return sound
+
+
+def _numbers_rows(found: TextColumns, table: RowTable) -> bool:
+    """Whether the topics of a table seem to be the numbers of its rows."""
+    if found.topic is None or found.system is None or table.repeats(found.topic):
+        return False
+    return table.may_name_systems(found.system) and any(map(table.repeats, found.references))
 
 
 def _hint(found: TextColumns, table: RowTable) -> str:
