@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -68,9 +68,9 @@ class RowTable:
         """Whether a column has sentences in its cells."""
         return any(_is_sentence(row.get(column)) for _, row in self.rows)
 
-    def values(self, *columns: str) -> list[str]:
+    def values(self, *columns: str) -> list[tuple[Hashable, ...]]:
         """What a column, or several together, have in each row, to be compared."""
-        return [repr([row.get(column) for column in columns]) for _, row in self.rows]
+        return [tuple(_comparable(row.get(column)) for column in columns) for _, row in self.rows]
 
     def repeats(self, *columns: str) -> bool:
         """Whether two rows have the same in a column, or in several together."""
@@ -262,6 +262,15 @@ def is_number(cell: Any) -> bool:
 
 def is_name(cell: Any) -> bool:
     return is_number(cell) or (isinstance(cell, str) and len(cell) <= LONGEST_ID and "\n" not in cell)
+
+
+def _comparable(cell: Any) -> Hashable:
+    """A text, a number or a list of texts; of anything else only its type, for it may be nested without end."""
+    if isinstance(cell, str | int | float) and not is_missing(cell):
+        return cell
+    items = _items(cell)
+    named = type(cell).__name__
+    return named if items is None else tuple(i if isinstance(i, str) else type(i).__name__ for i in items)
 
 
 def _is_sentence(cell: Any) -> bool:
