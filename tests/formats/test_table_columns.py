@@ -160,6 +160,9 @@ def test_a_column_that_may_name_systems_is_never_passed_over(tmp_path: Path) -> 
         path
     )
     assert texts(pyr.load(path, columns="system=engine")) == WANTED
+    field = put(tmp_path / "field.csv", "topic,id,summary,reference\nnews,1,A b.,C.\nnews,2,D e.,F.\n")
+    assert "already (first: line 2); if the column 'id' names topics: --columns topic=id" in warned(field)
+    assert len(pyr.load(field, columns="topic=id").peers) == 2
 
 
 # -- cells -------------------------------------------------------------------------------------------------------
@@ -227,7 +230,7 @@ def test_lists_that_are_joined_are_told(row: dict[str, Any], said: str, kept: li
 # -- files -------------------------------------------------------------------------------------------------------
 
 
-def test_json_by_id(tmp_path: Path) -> None:
+def test_json_by_id_and_as_data_frames_are_written(tmp_path: Path) -> None:
     rows = {
         "a": {"prediction": "It rained.", "reference": "One day it rained."},
         "b": {"prediction": "Snow.", "reference": "Snow fell."},
@@ -237,8 +240,9 @@ def test_json_by_id(tmp_path: Path) -> None:
     many = {"a": {"bart": "It rained.", "gold": "One day it rained."}}
     assert pyr.load(put(tmp_path / "y.json", json.dumps(many))).systems == ("bart",)
     frame = pandas.DataFrame(rows).T
-    assert len(pyr.load(put(tmp_path / "z.json", frame.to_json(orient="index"))).peers) == 2
-    assert len(pyr.load(put(tmp_path / "z.json", frame.to_json())).peers) == 2
+    for orient in ("columns", "index", "split", "records"):
+        path = put(tmp_path / "z.json", frame.to_json(orient=orient))  # type: ignore[call-overload]
+        assert [s.text for s in pyr.load(path).peers] == ["It rained.", "Snow."]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])

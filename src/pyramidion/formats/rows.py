@@ -225,6 +225,13 @@ def _inner_rows(held: Any) -> list[Any] | None:
     inner = [value for value in held.values() if isinstance(value, list) and any(isinstance(x, dict) for x in value)]
     if len(inner) == 1:
         return list(inner[0])
+    names, rows = held.get("columns"), held.get("data")
+    if (
+        isinstance(names, list)
+        and isinstance(rows, list)
+        and all(isinstance(r, list) and len(r) == len(names) for r in rows)
+    ):
+        return [dict(zip(map(str, names), row, strict=True)) for row in rows]  # a data frame, split
     if all(isinstance(value, dict) for value in held.values()):
         names = list(dict.fromkeys(name for row in held.values() for name in row))
         if are_known(names) and not are_known(list(held)):  # the rows by id: otherwise the names would be outside
@@ -277,7 +284,7 @@ def _is_sentence(cell: Any) -> bool:
     """Whether a cell has more than a few words, or ends as a sentence does; a list may be of sentences."""
     for text in [cell] if isinstance(cell, str) else _items(cell) or ():
         if isinstance(text, str):
-            ends = text.rstrip(_CLOSING)[-1:] in _SENTENCE_ENDS and bool(text.strip())
+            ends = text.rstrip(_CLOSING)[-1:] in _SENTENCE_ENDS
             if ends or len(text.split(None, LONGEST_LABEL)) > LONGEST_LABEL:
                 return True
     return False

@@ -16,7 +16,7 @@ from typing import Any
 
 from pyramidion.errors import Problems, UsageError
 from pyramidion.formats import Format
-from pyramidion.formats.columns import REFERENCE, Columns, check_columns, matching
+from pyramidion.formats.columns import REFERENCE, TOPIC, Columns, check_columns, matching
 from pyramidion.formats.files import from_file_name, new_file, subfolders, write_rows
 from pyramidion.formats.jsonl import is_native
 from pyramidion.formats.judgment_tables import recognises as holds_judgments
@@ -126,8 +126,7 @@ def read(source: Any, problems: Problems, columns: Columns | None = None) -> Stu
                     problems.error(where, f"{NO_TOPIC} and systems have different numbers of rows; {NAME_TOPIC}")
                     new = []
             entries += new
-            if maybe := _maybe_system(found, table):
-                hint = f"; if the column {maybe!r} names systems: {columns_option({'system': (maybe,)})}"
+            hint = hint or _hint_at_twice(found, table)
             one = "system from the file's name" if folder else f"all by one system, called {system}"
             described.append(found.described(one, numbered))
     if len(set(sizes.values())) > 1:
@@ -181,11 +180,21 @@ def _hint(found: TextColumns, table: RowTable) -> str:
     return ""
 
 
+def _hint_at_twice(found: TextColumns, table: RowTable) -> str:
+    """What to do if a topic has two summaries by one system."""
+    if maybe := _maybe_system(found, table):
+        return f"; if the column {maybe!r} names systems: {columns_option({'system': (maybe,)})}"
+    if others := matching(found.unused, TOPIC):
+        return f"; if the column {others[0]!r} names topics: {columns_option({'topic': (others[0],)})}"
+    return ""
+
+
 def _maybe_system(found: TextColumns, table: RowTable) -> str | None:
     """A column that may tell systems apart, where all rows would be by one."""
     if found.system is not None or found.wide or not found.summaries:
         return None
-    free = [name for name in found.unused if name not in matching(found.unused, ABOUT)]
+    about = matching(found.unused, ABOUT)
+    free = [name for name in found.unused if name not in about or matching([name], ("name", "type"))]
     return next(filter(table.may_name_systems, free), None)
 
 
