@@ -88,7 +88,7 @@ def test_keywords_as_in_other_libraries() -> None:
         ((PREDICTIONS,), "references are missing: score_pairs"),
         (({"a": ["x"], "b": ["y"]},), "no column is called like the prediction: say which, e.g. prediction='a'"),
         (({"summary": ["x"], "output": ["x"], "gold": ["y"]},), "several columns may be the prediction"),
-        ((5,), "this is no table with columns, but int"),
+        ((5,), "references are missing: score_pairs"),
     ],
 )
 def test_mistakes_are_told_the_right_call(call: tuple[Any, ...], why: str) -> None:
@@ -182,3 +182,58 @@ def test_a_prediction_that_repeats_its_reference_is_scored_by_it(method: str, le
         assert score > least
         assert not metric.explain(REFERENCES[0], references).own
     assert pyr.score_pairs(REFERENCES, REFERENCES, method="rouge").mean() == 1
+
+
+def test_pairs_by_key_and_arrow_arrays() -> None:
+    said, wanted = {"b": "It rained.", "a": "Cats sleep."}, {"a": "Cats sleep.", "b": "It snowed."}
+    expected = list(pyr.score_pairs(["It rained.", "Cats sleep."], ["It snowed.", "Cats sleep."], method="rouge"))
+    assert list(pyr.score_pairs(said, wanted, method="rouge")) == expected
+    arrays = pa.array(list(said.values())), pa.array(["It snowed.", "Cats sleep."])
+    assert list(pyr.score_pairs(*arrays, method="rouge")) == expected
+    with pytest.raises(pyr.UsageError, match="only one of them has 'c'"):
+        pyr.score_pairs(said, {**wanted, "c": "More."})
+    with pytest.raises(pyr.UsageError, match="both by key"):
+        pyr.score_pairs(said, ["It snowed.", "Cats sleep."])
+
+
+def test_marks_of_sentences_are_no_words() -> None:
+    marked = ["<t> The storm hit Galway . </t>"], ["<t> Schools closed . </t> <t> A storm . </t>"]
+    plain = ["The storm hit Galway ."], ["Schools closed .\nA storm ."]
+    for method in ("rouge", "auto"):
+        assert pyr.score_pairs(*marked, method=method).columns == pyr.score_pairs(*plain, method=method).columns
+
+
+def test_references_in_several_columns_and_as_lists_in_cells() -> None:
+    rows = [{"output": "A storm hit Galway.", "reference_1": "A storm hit.", "reference_2": "Galway had a storm."}]
+    expected = list(pyr.score_pairs(["A storm hit Galway."], [["A storm hit.", "Galway had a storm."]], method="rouge"))
+    assert list(pyr.score_pairs(rows, method="rouge")) == expected
+    renamed = [{"output": "A storm hit Galway.", "x": "A storm hit.", "y": "Galway had a storm."}]
+    assert list(pyr.score_pairs(renamed, reference=["x", "y"], method="rouge")) == expected
+    listed = [{"output": "A storm hit Galway.", "references": '["A storm hit.", "Galway had a storm."]'}]
+    assert list(pyr.score_pairs(listed, method="rouge")) == expected
+    with pytest.raises(pyr.UsageError, match=r"called like the reference: say which, e\.g\. reference='x'"):
+        pyr.score_pairs(renamed)
+    with pytest.raises(pyr.InputError, match=r"reference 0: gold is a number \(3\)"):
+        pyr.score_pairs([{"output": "A.", "gold": 3}])
+
+
+def test_units_need_no_references() -> None:
+    unit = "The town was flooded."
+    expected = list(pyr.score_pairs([unit], ["x y"], method="align", units=[[unit]]))
+    assert list(pyr.score_pairs([unit], method="align", units=[[unit]])) == expected
+    assert list(pyr.score_pairs([unit], method="align", units=[unit])) == expected
+    with pytest.raises(pyr.UsageError, match=r"for each prediction; the same for all are \[units\] \* n"):
+        pyr.score_pairs([unit, unit], method="align", units=[unit, unit])
+    with pytest.raises(pyr.UsageError, match="references are missing"):
+        pyr.score_pairs([unit], method="align")
+
+
+def test_measures_have_their_names_where_nothing_was_scored() -> None:
+    assert pyr.score_pairs(["a b"], [[]]).mean("coverage") is None
+    assert pyr.score_pairs(["a b"], [[]], method="rouge").mean("rouge-2-recall") is None
+    assert pyr.score_pairs(["a b"], [[]], method="align").measure == "lite"
+
+
+def test_an_unknown_method_names_the_known_ones() -> None:
+    with pytest.raises(pyr.UsageError, match="auto, rouge, align"):
+        pyr.Metric("bleu")

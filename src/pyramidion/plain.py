@@ -7,18 +7,19 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from math import fsum, isnan
+from math import fsum
 from typing import TYPE_CHECKING, Any, overload
 
 from pyramidion import plugins
 from pyramidion.engines import prepared_ahead
-from pyramidion.errors import InputError, Problem, UsageError, needs_extra
+from pyramidion.errors import InputError, Problem, UsageError, check_choice, needs_extra
 from pyramidion.evaluation import Evaluation, Evaluator, choices_of, judge_study, score, with_results
-from pyramidion.formats.columns import PREDICTION, REFERENCE, read_column, recognise
+from pyramidion.formats.pairs import read_pairs, read_units
 from pyramidion.jobs import TEXTS_AT_ONCE, TopicBatch, TopicJob
 from pyramidion.judges import make_judge
 from pyramidion.pyramids.build import NAME
 from pyramidion.pyramids.choices import Choices
+from pyramidion.scoring import auto, rouge
 from pyramidion.scoring.explain import Explanation, UnitJudgments, unit_judgments
 from pyramidion.scoring.methods import score as score_study
 from pyramidion.study import ContentUnit, Pyramid, ScoreTable, Signature, Study, Summary, Topic
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 SHOWN_FROM = 20
 """Fewer pairs are scored before a progress bar would be seen."""
-RIGHT_CALL = "score_pairs(predictions, references), with one reference, or a list of references, for each prediction"
 
 
 def evaluate(
@@ -132,17 +132,17 @@ def score_pairs(
     method: str = "auto",
     units: Sequence[Sequence[str]] | None = None,
     prediction: str | None = None,
-    reference: str | None = None,
+    reference: str | Sequence[str] | None = None,
     progress: bool | None = None,
     **choices: Any,
 ) -> PairScores:
     """Score each prediction by its own reference, or references.
 
-    ``predictions`` and ``references`` are texts in the same order; references may be lists of texts. Or give one table
-    (a data frame, an Arrow table, a `datasets` object, rows or columns in plain Python) and the names of its columns
-    ``prediction`` and ``reference``; common names are recognised. ``method``: auto, rouge, or a judge such as align,
-    with ``units`` to look for in each prediction or else those of automatic pyramids. To call it many times, make a
-    `Metric` once.
+    ``predictions`` and ``references`` are texts in the same order, or by the same keys; references may be lists of
+    texts. Or give one table (a data frame, an Arrow table, a `datasets` object, rows or columns in plain Python) and
+    the names of its columns ``prediction`` and ``reference``; common names are recognised. ``method``: auto, rouge, or
+    a judge such as align, with ``units`` to look for in each prediction (references may be left out then) or else those
+    of automatic pyramids. To call it many times, make a `Metric` once.
     """
     metric = Metric(method, **choices)
     return metric(predictions, references, units=units, prediction=prediction, reference=reference, progress=progress)
@@ -159,9 +159,10 @@ class Metric:
         if method == "auto":
             self._evaluator = Evaluator(choices_of(choices))
             self._score = self._by_pyramids
-        elif method in plugins.names("methods"):
+        elif method == "rouge":
             self._score = self._by_words
         else:
+            check_choice("method", method.partition(":")[0], ["auto", "rouge", *plugins.names("judges")])
             self._judge = make_judge(method, choices)
             self._evaluator = Evaluator(Choices())
             self._score = self._by_judge
@@ -173,10 +174,10 @@ class Metric:
         *,
         units: Sequence[Sequence[str]] | None = None,
         prediction: str | None = None,
-        reference: str | None = None,
+        reference: str | Sequence[str] | None = None,
         progress: bool | None = None,
     ) -> PairScores:
-        texts, wanted = read_pairs(predictions, references, prediction, reference)
+        texts, wanted = read_pairs(predictions, references, prediction, reference, optional=units is not None)
         groups = self._groups(texts, wanted, units)
         values: dict[str, list[float | None]] = {}
         notes: list[Problem] = [
@@ -194,7 +195,7 @@ class Metric:
                     for place in group.places:
                         column[place] = table.value(str(place), measure, group.topic)
                 advance(len(group.peers))
-        columns = values or {self.method: [None] * len(texts)}
+        columns = values or dict.fromkeys(self._measures, [None] * len(texts))
         return PairScores({name: tuple(column) for name, column in columns.items()}, signature, tuple(notes))
 
     def explain(
@@ -221,9 +222,13 @@ class Metric:
     ) -> list[_Group]:
         if units is not None and self._score != self._by_judge:
             raise UsageError(f"units are for judges, such as method='align'; method {self.method!r} makes its own")
-        if units is not None and len(units) != len(texts):
-            raise UsageError(f"there are {len(texts)} predictions, but {len(units)} lists of units")
-        return _group(texts, references, units)
+        return _group(texts, references, None if units is None else read_units(units, len(texts)))
+
+    @property
+    def _measures(self) -> Sequence[str]:
+        if self._score == self._by_pyramids:
+            return auto.MEASURES
+        return self._choices.get("measures") or rouge.DEFAULT if self._score == self._by_words else ("lite",)
 
     def _judged(self, study: Study) -> UnitJudgments:
         if self._score == self._by_words:
@@ -246,10 +251,9 @@ class Metric:
                 yield group, Evaluation(ScoreTable.of_summaries(result.scores, signature), study)
 
     def _by_words(self, groups: Sequence[_Group], _explain: bool) -> Iterator[tuple[_Group, Evaluation]]:
-        choices = self._choices | ({"own": {}} if self.method == "rouge" else {})  # see _peers_of
         for some in _some(groups):
             study = _study_of(some)
-            made = Evaluation(score_study(study, self.method, **choices), study)
+            made = Evaluation(score_study(study, self.method, **self._choices, own={}), study)  # see _peers_of
             yield from ((group, made) for group in some)
 
     def _by_judge(self, groups: Sequence[_Group], explain: bool) -> Iterator[tuple[_Group, Evaluation]]:
@@ -339,53 +343,3 @@ def _progress(pairs: int, asked: bool | None) -> Iterator[Callable[[int], object
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("Scoring pairs", total=pairs)
         yield lambda done: bar.advance(task, done)
-
-
-# -- from what people have to pairs of texts -----------------------------------------------------------------
-
-
-def read_pairs(
-    predictions: Any, references: Any, prediction: str | None = None, reference: str | None = None
-) -> tuple[list[str], list[tuple[str, ...]]]:
-    """The predictions, and the references of each, out of whatever `score_pairs` takes; refuses what is not a text."""
-    if references is None:
-        table = predictions
-        if isinstance(table, str | bytes) or (isinstance(table, Sequence) and table and isinstance(table[0], str)):
-            raise UsageError(f"references are missing: {RIGHT_CALL}")
-        predictions = read_column(table, prediction or recognise(table, "prediction", PREDICTION))
-        references = read_column(table, reference or recognise(table, "reference", REFERENCE))
-    elif prediction or reference:
-        raise UsageError("column names are for a table: score_pairs(table, prediction=..., reference=...)")
-    if isinstance(predictions, str):
-        predictions, references = [predictions], [references]
-    if isinstance(references, str):
-        raise UsageError(f"references are one text, but predictions are several: {RIGHT_CALL}")
-    texts, wanted = list(predictions), list(references)
-    if len(texts) != len(wanted):
-        raise UsageError(_unequal(texts, wanted))
-    return (
-        [_text(text, f"prediction {place}") for place, text in enumerate(texts)],
-        [_texts(given, f"reference {place}") for place, given in enumerate(wanted)],
-    )
-
-
-def _unequal(texts: Sequence[Any], wanted: Sequence[Any]) -> str:
-    by_set = wanted and all(not isinstance(one, str) and len(one) == len(texts) for one in wanted)
-    hint = "; your references seem to be listed by set: give list(zip(*references))" if by_set else ""
-    return f"there are {len(texts)} predictions, but {len(wanted)} references: {RIGHT_CALL}{hint}"
-
-
-def _texts(given: Any, where: str) -> tuple[str, ...]:
-    if isinstance(given, str):
-        return (given,)
-    if isinstance(given, Iterable) and not isinstance(given, bytes | Mapping):
-        return tuple(_text(text, where) for text in given)
-    return (_text(given, where),)
-
-
-def _text(value: Any, where: str) -> str:
-    if isinstance(value, str):
-        return value
-    missing = value is None or (isinstance(value, float) and isnan(value))
-    what = "is missing" if missing else f"is not a text but {type(value).__name__} {value!r:.40}"
-    raise InputError(Problem(where, what))

@@ -73,7 +73,7 @@ def test_choices_of_the_method_are_obeyed_or_refused(cache: str) -> None:
     assert list(metric.compute(predictions=PREDICTIONS, references=REFERENCES)) == ["rouge-2-f"]
     with pytest.raises(pyr.UsageError, match="method auto has no option 'tie'"):
         Pyramidion(cache_dir=cache, tie="present")
-    with pytest.raises(pyr.UsageError, match="unknown judge 'blue'"):
+    with pytest.raises(pyr.UsageError, match="unknown method 'blue'"):
         Pyramidion("blue", cache_dir=cache)
 
 
@@ -92,12 +92,19 @@ def test_bad_pairs_are_named_and_the_metric_goes_on(cache: str, predictions: Any
     assert metric.compute(predictions=PREDICTIONS, references=REFERENCES)
 
 
+NOTHING = dict.fromkeys(("coverage", "quality", "comprehensive", "raw"))
+
+
 def test_without_a_score(cache: str) -> None:
     metric = Pyramidion(cache_dir=cache)
     assert metric.compute(predictions=PREDICTIONS, references=[REFERENCES[0], []]) == metric.compute(
         predictions=PREDICTIONS[:1], references=REFERENCES[:1]
     )
-    assert metric.compute(predictions=PREDICTIONS[:1], references=[" "]) == {"auto": None}
+    assert metric.compute(predictions=PREDICTIONS[:1], references=[" "]) == dict.fromkeys(
+        ("coverage", "quality", "comprehensive", "raw")
+    )
     assert metric.scores is not None
     assert [str(note) for note in metric.scores.notes] == ["pair 0: its references are empty, so it has no score"]
-    assert metric.compute(predictions=[], references=[]) == {"auto": None}
+    assert metric.compute(predictions=[], references=[]) == dict.fromkeys(
+        ("coverage", "quality", "comprehensive", "raw")
+    )

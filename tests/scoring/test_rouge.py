@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -120,6 +122,9 @@ def test_which_reference_a_peer_is() -> None:
     assert own_references(held) == {("t", "B"): "B", ("t", "x"): "A", ("t", "C"): "C"}
     elsewhere = pyr.Study(topics=held.topics, summaries=(*references, pyr.Summary("u", "C", "three")))
     assert own_references(elsewhere) == {}
+    # x says something of its own on u, so it is a program that hit upon the words of A; B has the name of a reference.
+    more = (pyr.Summary("u", "x", "its own words"), pyr.Summary("u", "B", "its own words"))
+    assert own_references(replace(held, summaries=(*held.summaries, *more))) == {("t", "B"): "B", ("t", "C"): "C"}
 
 
 def test_several_references() -> None:

@@ -184,5 +184,7 @@ def recognise(table: Any, what: str, names: Sequence[str]) -> str:
     if len(found) == 1:
         return found[0]
     which = "several columns may be" if found else "no column is called like"
-    example = f"{what}={(found or columns)[0]!r}"
-    raise UsageError(f"{which} the {what}: say which, e.g. {example}; the columns are: {', '.join(columns)}")
+    known = matching(columns, (*PREDICTION, *REFERENCE, *SYSTEM, *TOPIC, *INDEX))
+    free = found or [name for name in columns if name not in known] or ["COLUMN"]
+    listed = ", ".join(columns)
+    raise UsageError(f"{which} the {what}: say which, e.g. {what}={free[0]!r}; the columns are: {listed}")

@@ -35,6 +35,11 @@ def columns_option(columns: Columns) -> str:
     return f"--columns {shlex.quote(','.join(f'{role}={name}' for role, held in columns.items() for name in held))}"
 
 
+def numbered_references(names: Sequence[str]) -> tuple[str, ...]:
+    """Columns such as reference_1 and reference_2, where none is called like the reference itself."""
+    return () if matching(names, REFERENCE) else tuple(name for name in names if _NUMBERED.fullmatch(name))
+
+
 class NoTextsError(UsageError):
     """A table that is no table of texts, or that is one in several ways; the message says what is missing."""
 
@@ -77,7 +82,7 @@ def text_columns(table: RowTable, given: Columns, *, among_others: bool = False)
     references = given.get("reference", tuple(matching(free, REFERENCE)))
     summaries = given.get("summary", tuple(matching(free, PREDICTION)))
     if not references:
-        references = tuple(name for name in free if _NUMBERED.fullmatch(name))
+        references = numbered_references(free)
     system = given["system"][0] if "system" in given else next(iter(matching(free, SYSTEM)), None)
     topic = given["topic"][0] if "topic" in given else _topic(table, free, system)
     about = {system, topic, *taken, *matching(names, (*SOURCE, *INDEX, *ABOUT))}

@@ -10,7 +10,8 @@ from inspect import signature
 from typing import Any
 
 from pyramidion.errors import needs_extra
-from pyramidion.plain import Metric, PairScores, read_pairs
+from pyramidion.formats.pairs import read_pairs
+from pyramidion.plain import Metric, PairScores
 
 with needs_extra("the metric for Hugging Face evaluate", "evaluate"):
     import datasets

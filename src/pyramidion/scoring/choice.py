@@ -76,20 +76,28 @@ def scored_by_others(own: Mapping[tuple[str, str], str], alone: Collection[str] 
 
 
 def own_references(study: Study) -> dict[tuple[str, str], str]:
-    """For every peer whose text is also a reference of its topic, by (topic, system): which reference it is.
+    """For every peer that is a reference of its topic, by (topic, system): which reference it is.
 
-    Texts are compared after joining runs of white space; empty texts match nothing. If several references have the
-    text, the one with the peer's own id is used, otherwise the first by name.
+    It is one if it has the same text and either the same name or an author all of whose texts are references: a program
+    that hits upon the words of a reference now and then is no person. Texts are compared after joining runs of white
+    space; empty texts match nothing. If several references have the text, the one with the peer's own name is used,
+    otherwise the first by name.
     """
     references: dict[tuple[str, str], list[str]] = {}
     for reference in study.references:
         if words := reference.text.split():
             references.setdefault((reference.topic, " ".join(words)), []).append(reference.system)
-    own: dict[tuple[str, str], str] = {}
-    for peer in study.peers:
-        if same := references.get((peer.topic, " ".join(peer.text.split()))):
-            own[peer.topic, peer.system] = peer.system if peer.system in same else min(same)
-    return own
+    same = {
+        (peer.topic, peer.system): references.get((peer.topic, " ".join(words)), [])
+        for peer in study.peers
+        if (words := peer.text.split())
+    }
+    programs = {system for (_, system), names in same.items() if not names}
+    return {
+        (topic, system): system if system in names else min(names)
+        for (topic, system), names in same.items()
+        if system in names or (names and system not in programs)
+    }
 
 
 AUTO = "auto"
