@@ -12,7 +12,7 @@ from typing import Any
 
 from pyramidion import plugins
 from pyramidion.errors import InputError, Problem, Problems, UsageError
-from pyramidion.formats.columns import JUDGMENTS, Columns, column_names, matching, parse_columns
+from pyramidion.formats.columns import JUDGMENTS, Columns, column_names, matching, parse_columns, with_plain_columns
 from pyramidion.formats.layouts import explain
 from pyramidion.formats.rows import first_row, is_table
 from pyramidion.study import UNMATCHED, Column, Study
@@ -156,6 +156,7 @@ def inspect(source: Any, *, format: str | None = None, columns: NamedColumns = N
     database, or a table in memory: a data frame, an Arrow table, a `datasets` object, rows or columns."""
     problems = Problems()
     named = parse_columns(columns)
+    source = with_plain_columns(source)
     reader = _reader(source, format, named)
     if named and not reader.by_columns:
         raise UsageError(f"{source} is in the format {reader.name}, which is no table, so --columns has no effect")
@@ -176,6 +177,8 @@ def _reader(source: Any, format: str | None, columns: Columns) -> Format:
             raise UsageError(f"{source} does not exist")
         return get(format) if format else detect(Path(source), columns)
     names = column_names(source)
+    if not names and (hasattr(source, "columns") or (isinstance(source, list | dict) and not source)):
+        raise UsageError("the table has no rows")
     if not names:
         raise UsageError(f"a study is read from a path or a table, not from {type(source).__name__}")
     return get(format) if format else _table_format(names, columns)
