@@ -123,3 +123,36 @@ def crowds(draw: st.DrawFn) -> Study:
         judgments=Judgments(judgments),
         tasks=tuple(Task(f"{t}-s{s}", t, f"s{s}") for t in topics for s in range(systems)),
     )
+
+
+@st.composite
+def partial_studies(draw: st.DrawFn) -> Study:
+    """A sound study that may lack anything: texts, references, units, tasks; judged by anybody."""
+    topics, systems = ["t1", "t2"][: draw(st.integers(1, 2))], ["x", "y"]
+    with_peers = draw(st.sampled_from([(), ("x",), ("x", "y")]))
+    judges = [Judge("annotator", "expert"), Judge("w1"), Judge("w2"), Judge("model", "model")]
+    judging = draw(st.lists(st.sampled_from(judges), min_size=1, max_size=2, unique=True))
+    summaries = [Summary(topic, system, "A peer.") for topic in topics for system in with_peers]
+    name, units, references = draw(st.sampled_from(["crowd", "expert"])), draw(st.integers(0, 2)), draw(st.booleans())
+    if references:
+        summaries += [Summary(topic, "A", "A reference.", "reference") for topic in topics]
+    roots = (Contributor("A", (Span(0, 11),)),) if references else ()
+    pyramid = tuple(ContentUnit(f"u{n}", f"Unit {n}.", roots) for n in range(units))
+    rated = draw(st.booleans())
+    judgments = []
+    for topic in topics:
+        for system in with_peers or systems:
+            for judge in judging:
+                judgments += [
+                    Judgment(topic, system, judge.id, draw(st.sampled_from([0, 1, None])), unit=unit.id)
+                    for unit in pyramid
+                ]
+                judgments += [Judgment(topic, system, judge.id, 3, aspect="overall")] * rated
+    return Study(
+        tuple(map(Topic, topics)),
+        tuple(summaries),
+        tuple(Pyramid(topic, ("A",) * references, pyramid, name) for topic in topics) if pyramid else (),
+        tuple(judging),
+        Judgments(judgments),
+        (Aspect("overall", 1, 10),) * rated,
+    )

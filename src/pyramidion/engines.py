@@ -66,17 +66,21 @@ def engine(processes: int, items: int) -> Engine:
     return LocalProcesses(processes) if processes > 1 and items > 1 else ThisProcess()
 
 
+AHEAD = 2
+"""Items that are prepared at once: while one waits for the encoder, the other is cut into clauses."""
+
+
 def prepared_ahead(items: Sequence[R], prepare: Callable[[R], None]) -> Iterator[R]:
-    """Each item after it has been prepared: in a thread, while the one before it is worked on."""
+    """Each item after it has been prepared: in a thread, while those before it are worked on."""
     if len(items) == 1:  # a thread would only cost: computing libraries set themselves up for each
         prepare(items[0])
         yield items[0]
         return
     waiting: list[tuple[R, Future[None]]] = []
-    with ThreadPoolExecutor(1, "ahead") as thread:
+    with ThreadPoolExecutor(AHEAD, "ahead") as threads:
         for item in items:
-            waiting.append((item, thread.submit(prepare, item)))
-            if len(waiting) > 1:
+            waiting.append((item, threads.submit(prepare, item)))
+            if len(waiting) > AHEAD:
                 yield _ready(*waiting.pop(0))
         for item, preparing in waiting:
             yield _ready(item, preparing)

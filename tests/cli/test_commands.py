@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -353,3 +355,35 @@ def test_small_comforts(study: Path, tmp_path: Path) -> None:
     assert subprocess.run(command, env=ascii_only, capture_output=True, check=False).returncode == 0
     (tmp_path / "folder.csv").mkdir()
     refused(run("score", study, "-o", tmp_path / "folder.csv"), 2, f"{tmp_path / 'folder.csv'} is a folder")
+
+
+def test_show_says_how_to_get_units_from_texts(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,summary,reference\n1,Rain fell in Lund.,Heavy rain fell in Lund on Monday.\n")
+    for choice in ([], ["--method", "auto"], ["--system", "t"]):
+        done = run("show", "t.csv", *choice, cwd=tmp_path)
+        assert done.returncode == 2
+        assert "`pyramidion auto run STUDY -o FOLDER` builds one" in done.stderr
+    assert run("auto", "run", "t.csv", "-o", "made", cwd=tmp_path).returncode == 0
+    assert "pyramid auto" in run("show", "made/study.jsonl", cwd=tmp_path).stdout
+    (tmp_path / "n.csv").write_text("id,system,summary\n1,a,Rain fell in Lund.\n")
+    assert "it has no references either" in run("show", "n.csv", cwd=tmp_path).stderr
+
+
+def test_on_a_terminal_remarks_have_lines_of_their_own(tmp_path: Path) -> None:
+    pty = pytest.importorskip("pty", reason="terminals of this kind exist on POSIX alone")
+    (tmp_path / "r.csv").write_text("judge,topic,system,rating\nanna,floods,bart,4\n")
+    for words in (["score", "r.csv"], ["analyze", "agreement", "r.csv", "--resamples", "0"]):
+        ours, theirs = pty.openpty()
+        command = [sys.executable, "-m", "pyramidion", *words]
+        environment = {**os.environ, "TERM": "xterm", "COLUMNS": "300"}
+        with subprocess.Popen(command, cwd=tmp_path, stdout=theirs, stderr=theirs, env=environment):
+            os.close(theirs)
+            shown = b""
+            with contextlib.suppress(OSError):  # how Linux says that nobody writes any more
+                while part := os.read(ours, 65536):
+                    shown += part
+        os.close(ours)
+        before, told, _ = shown.decode().partition("r.csv: a table of judgments")
+        assert told
+        left = re.split(r"\r\x1b\[2K|\n", before)[-1]  # a spinner, where one was drawn in time, has been erased
+        assert not re.sub(r"\x1b\[[?\d;]*[A-Za-z]|\r", "", left)

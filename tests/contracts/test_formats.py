@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.strategies import partial_studies
 
 import pyramidion as pyr
 from pyramidion import formats, plugins
@@ -50,6 +52,48 @@ def test_what_it_does_not_hold_is_reported(name: str, example: pyr.Study, tmp_pa
     for part, count in parts(example).items():
         assert (f"cannot hold {part}" in reported) == bool(count and part not in target.holds)
     assert target.holds <= set(parts(example))
+
+
+WORDS = {
+    "topics": ("topic",),
+    "references": ("reference", "topic"),
+    "peers": ("peer", "system", "topic"),
+    "pyramids": ("pyramid", "topic"),
+    "units": ("unit", "pyramid", "topic"),
+    "answers on units": ("judgments", "labels are", "labels of", "text of this peer"),
+    "ratings": ("ratings",),
+}
+"""What a report of each loss is about."""
+
+
+def amounts(study: pyr.Study) -> dict[str, int]:
+    given = study.judgments.take(~np.isnan(study.judgments.value))
+    on_units = int((~given.unit.is_in({""})).sum())
+    counts = {part: study.counts()[part] for part in ("topics", "references", "peers", "pyramids", "units")}
+    return {**counts, "answers on units": on_units, "ratings": len(given) - on_units}
+
+
+@pytest.mark.parametrize(
+    ("name", "suffix"),
+    [*((name, ".jsonl" if name in ONE_FILE else "") for name in WRITABLE), ("mturk", ".csv"), ("ducview", ".pyr")],
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=40)
+@given(study=partial_studies())
+def test_nothing_is_lost_without_a_word(
+    name: str, suffix: str, study: pyr.Study, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    assert not [problem for problem in study.problems() if problem.severity == "error"]
+    path = tmp_path_factory.mktemp("lost") / f"study{suffix}"
+    try:
+        reported = "\n".join(map(str, save(study, path, format=name)))
+    except pyr.UsageError:
+        assert not path.exists()
+        return
+    back = amounts(inspect(path, format=name).study)
+    for part, count in amounts(study).items():
+        if back[part] < count:
+            lines = [line for line in reported.splitlines() if any(word in line for word in WORDS[part])]
+            assert lines, f"{count - back[part]} {part} lost, reported is only: {reported}"
 
 
 @pytest.mark.parametrize(("name", "measure"), [("ducview", "modified"), ("lite23", "recall")])

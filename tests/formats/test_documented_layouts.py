@@ -11,7 +11,10 @@ import pyramidion as pyr
 from pyramidion.formats import inspect
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "formats.md"
-EACH_ALONE = {"One row per summary", "One column per system", "One row per answer", "One column per scale"}
+EACH_ALONE = {
+    *("One row per summary", "One column per system"),
+    *("One row per answer", "One column per scale", "One row per item"),
+}
 """Layouts of one file; the second shows another kind of file."""
 REFERENCE, SUMMARY = "The river rose.", "Water came."
 
@@ -32,7 +35,7 @@ LAYOUTS = examples()
 def test_all_layouts_have_an_example_of_two_files() -> None:
     assert {format for format, _ in LAYOUTS} >= {"table", "judgments", "folder", "by-system", "lines", "file-names"}
     assert {len(files) for files in LAYOUTS.values()} == {2}
-    assert len(LAYOUTS) == 10
+    assert len(LAYOUTS) == 11
 
 
 @pytest.mark.parametrize(("format", "layout"), LAYOUTS, ids=lambda part: part.replace(" ", "-"))
@@ -48,7 +51,8 @@ def test_the_examples_are_read(format: str, layout: str, tmp_path: Path) -> None
         if format == "judgments":
             assert len(loaded.study.judgments)
             table = pyr.score(loaded.study)
-            assert table.value("bart", table.measures[0]) is not None
+            system = "items" if path.name == "items.csv" else "bart"
+            assert table.value(system, table.measures[0]) is not None
         else:
             assert {s.text.strip() for s in loaded.study.references} == {REFERENCE}
             assert {(s.system, s.text.strip()) for s in loaded.study.peers} == {("bart", SUMMARY)}

@@ -121,6 +121,92 @@ def test_judgments_are_a_study_with_and_without_texts(tmp_path: Path, with_texts
     assert pyr.load(polars.DataFrame(rows)) == study
 
 
+def test_a_word_in_a_scale_is_an_error_and_the_scale_is_kept(tmp_path: Path) -> None:
+    path = file(tmp_path, "r.csv", "judge,topic,system,a,b,note\nx,t,s,3,4,\ny,t,s,four,5,9\nx,u,s,2,4,so so\n")
+    done = run("validate", "r.csv", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "r.csv, line 3: a 'four' is not a number" in done.stderr
+    assert "aspects a, b; not used: note (3 rows" in done.stderr
+    kept = pyr.load(path, lenient=True)
+    assert pyr.score(kept).per_system("a") == {"s": 2.5}
+
+
+def test_answers_that_are_missing_are_counted(tmp_path: Path) -> None:
+    path = file(tmp_path, "r.csv", "judge,topic,system,a,b\nx,t,s,n/a,-\ny,t,s,NA,5\nx,u,s,2,4\ny,u,s,N/A,\n")
+    loaded = pyr.load(path)
+    assert [note.what for note in loaded.notes] == [
+        "answers that are missing (the cell is empty, n/a, NA or -): 3 in a, 2 in b"
+    ]
+    assert pyr.score(loaded).per_system("a") == {"s": 2.0}
+    assert pyr.score(loaded).per_system("b") == {"s": 4.5}
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"),
+    [("yes", "NO"), ("Y", "n"), ("True", "False"), ("present", "Absent"), ("p", "n"), ("p", "not present"), (1, 0)],
+)
+def test_units_are_answered_in_words(tmp_path: Path, yes: object, no: object) -> None:
+    rows = f"w1,t,s,u,{yes}\nw1,t,s,v,{no}\nw2,t,s,u,{yes}\nw2,t,s,v,-\n"
+    study = pyr.load(file(tmp_path, "p.csv", "worker,topic,system,unit,answer\n" + rows))
+    assert [j.value for j in study.judgments] == [1.0, 0.0, 1.0, None]
+
+
+def test_truth_values_of_a_data_frame_are_answers() -> None:
+    frame = polars.DataFrame(
+        {"worker": ["a", "a"], "topic": ["t"] * 2, "system": ["s"] * 2, "unit": ["u", "v"], "present": [True, False]}
+    )
+    assert [j.value for j in pyr.load(frame).judgments] == [1.0, 0.0]
+
+
+def test_a_word_that_is_no_answer_has_its_row(tmp_path: Path) -> None:
+    path = file(tmp_path, "p.csv", "worker,topic,system,unit,answer\nw1,t,s,u,maybe\n")
+    with pytest.raises(pyr.InputError, match="line 2: answer 'maybe' is not a number, yes or no"):
+        pyr.load(path)
+
+
+ITEMS = "item,judge,value\ni1,a,1\ni1,b,1\ni2,a,0\ni2,b,0\ni3,a,1\ni3,b,0\n"
+
+
+def test_items_are_topics_of_one_system(tmp_path: Path) -> None:
+    file(tmp_path, "work.csv", ITEMS)
+    for words in (
+        ["validate", "work.csv"],
+        ["score", "work.csv"],
+        ["report", "work.csv", "-o", "r.html"],
+        ["convert", "work.csv", "out.jsonl"],
+        ["analyze", "agreement", "work.csv"],
+    ):
+        done = run(*words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "topic from item, value from value, all by one system, called work (6 rows" in done.stderr
+    study = pyr.load(tmp_path / "out.jsonl")
+    assert {(j.topic, j.system) for j in study.judgments} == {("i1", "work"), ("i2", "work"), ("i3", "work")}
+    assert "3 items, 6 answers" in run("analyze", "agreement", "work.csv", cwd=tmp_path).stdout
+
+
+def test_items_that_name_topic_and_system_are_taken_apart(tmp_path: Path) -> None:
+    path = file(tmp_path, "work.csv", ITEMS.replace("i1", "t/x").replace("i2", "t/y").replace("i3", "u/x"))
+    assert "topic/system from item" in run("validate", path).stderr
+    assert pyr.score(pyr.load(path)).per_system("value") == {"x": 0.75, "y": 0.0}
+    apart = file(tmp_path, "apart.csv", "item,judge,value\na/b,a,1\nc/d,a,0\n")  # nothing says that these are pairs
+    assert {topic.id for topic in pyr.load(apart).topics} == {"a/b", "c/d"}
+
+
+def test_items_are_systems_where_the_caller_says_so(tmp_path: Path) -> None:
+    path = file(tmp_path, "work.csv", ITEMS)
+    done = run("score", path, "--columns", "system=item")
+    assert done.returncode == 0, done.stderr
+    assert "system from item, value from value, all on one topic, called work" in done.stderr
+    table = pyr.score(pyr.load(path, columns="system=item"))
+    assert table.per_system("value") == {"i1": 1.0, "i2": 0.0, "i3": 0.5}
+
+
+def test_what_is_missing_in_a_table_with_named_columns_is_said_of_judgments(tmp_path: Path) -> None:
+    path = file(tmp_path, "r.csv", "judge,who,remark\na,bart,good work\n")
+    with pytest.raises(pyr.InputError, match="no column for the value"):
+        pyr.load(path, columns="system=who")
+
+
 def test_rows_of_judgments_in_any_order(tmp_path: Path) -> None:
     rows = SCALES.splitlines()
     back = pyr.load(file(tmp_path, "r.csv", "\n".join([rows[0], *rows[:0:-1]])))

@@ -63,7 +63,10 @@ def test_instances_are_read_exactly(tmp_path: Path) -> None:
         {"instance_id": 3, "references": ["only a text"]},
     )
     study, errors, warnings = read(path)
-    assert (errors, warnings, study.problems()) == ([], [], [])
+    assert (errors, warnings) == ([], [])
+    assert [problem.what for problem in study.problems()] == [
+        "1 of 2 topics have no reference or only an empty one: d2"
+    ]
     assert study == Study(
         topics=(
             Topic("d1", documents=(Document("a.txt", "Long\nstory"), Document("2", "short"))),

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -389,3 +390,24 @@ def test_fifty_systems_and_a_thousand_topics(tmp_path: Path) -> None:
     ]
     study = pyr.load(put(tmp_path / "x.csv", csv_of(rows)))
     assert (len(study.peers), len(study.references)) == (50_000, 1000)
+
+
+def test_empty_references_are_counted(tmp_path: Path) -> None:
+    put(tmp_path / "x.csv", "\n".join(["id,prediction,reference", *(f"{n},a,{'r' * (n % 3)}" for n in range(9))]))
+    done = run("validate", "x.csv", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "references: 3 of 9 topics have no reference or only an empty one: 0, 3, 6" in done.stderr
+    assert "Valid, with 1 warning." in done.stdout
+
+
+def test_texts_are_written_to_csv_as_a_table_and_tasks_as_mturk(tmp_path: Path, example: pyr.Study) -> None:
+    study = pyr.load(put(tmp_path / "texts.csv", csv_of(ROWS)))
+    done = run("convert", "texts.csv", "out.csv", cwd=tmp_path)
+    assert "Wrote out.csv (table)." in done.stdout
+    assert pyr.load(tmp_path / "out.csv").peers == study.peers
+    assert pyr.load(tmp_path / "out.csv").references == study.references
+    pyr.save(study, tmp_path / "saved.csv")
+    assert (tmp_path / "saved.csv").read_bytes() == (tmp_path / "out.csv").read_bytes()
+    assert "(mturk)" in run("convert", "texts.csv", "m.csv", "--to", "mturk", cwd=tmp_path).stdout
+    pyr.save(replace(example, summaries=(), tasks=(), assignments=()), tmp_path / "units.csv")
+    assert inspect(tmp_path / "units.csv").format == "mturk"

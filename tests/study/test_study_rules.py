@@ -119,3 +119,18 @@ def test_evidence_in_an_unknown_summary_is_said_once() -> None:
     stray = Judgment("t", "y", "ann", 1, unit="u", evidence=((pyr.Span(0, 99),),))
     study = replace(SOUND, judgments=Judgments([*SOUND.judgments, stray]))
     assert said(study) == ["topic t: judgments on unknown system 'y' (no such peer summary)"]
+
+
+def test_topics_without_references_are_counted() -> None:
+    peers = tuple(pyr.Summary(f"t{n}", "x", "A peer.") for n in range(6))
+    study = Study(topics=tuple(pyr.Topic(f"t{n}") for n in range(6)), summaries=peers)
+    assert said(study) == [
+        "references: there are none: the summaries can be judged by people, but no method can score them without"
+    ]
+    some = replace(study, summaries=(*peers, pyr.Summary("t3", "A", "A reference.", "reference")))
+    assert said(some) == ["references: 5 of 6 topics have no reference or only an empty one: t0, t1, t2, ..."]
+    units = tuple(pyr.Pyramid(f"t{n}", (), (), "crowd") for n in range(6))
+    assert said(replace(some, pyramids=units)) == []
+    rated = Judgments([Judgment("t1", "x", "w", 3, aspect="overall")])
+    judged = {"judges": (pyr.Judge("w"),), "judgments": rated, "aspects": (Aspect("overall", 1, 10),)}
+    assert said(replace(study, **judged)) == []

@@ -54,7 +54,7 @@ def convert(
     if target.is_file() and not force:
         raise UsageError(f"{target} already exists; --force replaces it")
     study = reading.study(source)
-    chosen = to or guess_format(target)
+    chosen = to or guess_format(target, study)
     with output.busy(f"Writing {target}"):
         lost = save(study, target, format=chosen)
     output.result({"written": str(target), "format": chosen, "notes": as_json([*study.notes, *lost])})

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pyramidion.errors import Problem
 
 MOST_PROBLEMS = 30
+_spinning: list[Console] = []
+"""The consoles of spinners that turn at present."""
 T = TypeVar("T")
 
 
@@ -77,6 +79,10 @@ class Output:
 
     @property
     def err(self) -> Console:
+        """Where remarks go. While a spinner turns, that is its own console, which prints them above it."""
+        return _spinning[-1] if _spinning else self._new_err()
+
+    def _new_err(self) -> Console:
         return Console(file=sys.stderr, highlight=False, markup=False, soft_wrap=True)
 
     def result(self, data: Any) -> None:
@@ -116,8 +122,13 @@ class Output:
         if self.quiet or not sys.stderr.isatty():
             yield
             return
-        with self.err.status(shown(what)):
-            yield
+        console = self._new_err()
+        with console.status(shown(what)):
+            _spinning.append(console)
+            try:
+                yield
+            finally:
+                _spinning.remove(console)
 
     def track(self, items: Iterable[T], what: str, total: int | None = None) -> Iterable[T]:
         """Iterate over the items with a progress bar, if stderr is a terminal."""

@@ -40,6 +40,10 @@ def run(
     name = topic or (study.topics[0].id if study.topics else "")
     if study.topic(name) is None:
         raise UsageError(f"unknown topic {name!r}; known topics are: {', '.join(t.id for t in study.topics) or 'none'}")
+    if not study.pyramids:
+        next_step = "`pyramidion auto run STUDY -o FOLDER` builds one from the references; then show FOLDER/study.jsonl"
+        why = next_step if study.references else "it has no references either, from which one could be built"
+        raise UsageError(f"the study has no pyramid, so there are no units to show; {why}")
     given = {choice: value for choice, value in choices.items() if value is not None}
     if system is not None:
         if ideal is not None:

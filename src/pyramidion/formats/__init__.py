@@ -12,9 +12,9 @@ from typing import Any
 
 from pyramidion import plugins
 from pyramidion.errors import InputError, Problem, Problems, UsageError
-from pyramidion.formats.columns import JUDGMENTS, Columns, column_names, matching, parse_columns
+from pyramidion.formats.columns import JUDGMENTS, Columns, column_names, matching, parse_columns, with_plain_columns
 from pyramidion.formats.layouts import explain
-from pyramidion.formats.rows import is_table
+from pyramidion.formats.rows import first_row, is_table
 from pyramidion.study import UNMATCHED, Column, Study
 
 NamedColumns = str | Sequence[str] | Mapping[str, str | Sequence[str]] | None
@@ -124,7 +124,7 @@ def detect(path: Path, columns: Columns | None = None) -> Format:
         fitting = [candidate for candidate in tables if candidate.recognises(path, columns)]
         if not fitting and (path.is_dir() or not is_table(path)):
             raise UsageError(f"{path} is not a table, so --columns has no effect")
-        return fitting[0] if fitting else get("judgments" if "judge" in columns else "table")
+        return fitting[0] if fitting else _table_format([*first_row(path)], columns)
     fitting = [candidate for candidate in all_formats() if candidate.recognises(path)]
     if len(fitting) == 1:
         return fitting[0]
@@ -156,6 +156,7 @@ def inspect(source: Any, *, format: str | None = None, columns: NamedColumns = N
     database, or a table in memory: a data frame, an Arrow table, a `datasets` object, rows or columns."""
     problems = Problems()
     named = parse_columns(columns)
+    source = with_plain_columns(source)
     reader = _reader(source, format, named)
     if named and not reader.by_columns:
         raise UsageError(f"{source} is in the format {reader.name}, which is no table, so --columns has no effect")
@@ -176,10 +177,16 @@ def _reader(source: Any, format: str | None, columns: Columns) -> Format:
             raise UsageError(f"{source} does not exist")
         return get(format) if format else detect(Path(source), columns)
     names = column_names(source)
+    if not names and (hasattr(source, "columns") or (isinstance(source, list | dict) and not source)):
+        raise UsageError("the table has no rows")
     if not names:
         raise UsageError(f"a study is read from a path or a table, not from {type(source).__name__}")
-    judged = "judge" in columns or matching(names, JUDGMENTS["judge"])
-    return get(format or ("judgments" if judged else "table"))
+    return get(format) if format else _table_format(names, columns)
+
+
+def _table_format(names: Sequence[str], columns: Columns) -> Format:
+    """What a table with these columns is meant to be."""
+    return get("judgments" if "judge" in columns or matching(names, JUDGMENTS["judge"]) else "table")
 
 
 def load(
@@ -215,7 +222,7 @@ def with_judge_called(study: Study, name: str) -> Study:
 
 def save(study: Study, path: str | Path, *, format: str | None = None) -> tuple[Problem, ...]:
     """Write a study in a format, or the one that the path suggests; returns what it could not hold."""
-    target = get(format or guess_format(Path(path)))
+    target = get(format or guess_format(Path(path), study))
     if target.write is None:
         raise UsageError(f"format {target.name} can be read but not written")
     problems = Problems()
@@ -229,14 +236,16 @@ def save(study: Study, path: str | Path, *, format: str | None = None) -> tuple[
     return tuple(problems)
 
 
-def guess_format(path: Path) -> str:
-    """The format a target path suggests: by its suffix, otherwise a folder of text."""
+def guess_format(path: Path, study: Study | None = None) -> str:
+    """The format a target path suggests: by its suffix, otherwise a folder of text. A .csv is a table if the study has
+    summaries and nothing that only MTurk's files hold."""
+    texts_alone = study is not None and study.peers and not study.pyramids and not study.tasks
     suffixes = {
         ".jsonl": "jsonl",
         ".ndjson": "jsonl",
         ".pyr": "ducview",
         ".pan": "ducview",
-        ".csv": "mturk",
+        ".csv": "table" if texts_alone else "mturk",
     } | dict.fromkeys((".tsv", ".json", ".parquet"), "table")
     suffix = path.suffix.lower()
     if suffix in suffixes:

@@ -12,24 +12,31 @@ from pyramidion.errors import UsageError
 PREDICTION = (
     *("summary", "prediction", "predictions", "hypothesis", "output", "candidate", "generated", "pred", "hyp"),
     *("decoded", "generated_summary", "system_summary", "model_output", "predicted", "candidates", "hypotheses"),
+    *("predicted_summary", "generated_text", "output_text"),
 )
 REFERENCE = (
     *("reference", "references", "target", "gold", "highlights", "ref", "refs", "targets", "golds"),
-    *("reference_summary", "gold_summary", "reference_summaries", "ground_truth"),
+    *("reference_summary", "gold_summary", "reference_summaries", "ground_truth", "target_summary"),
+    *("reference_text", "gold_text", "target_text"),
 )
 SYSTEM = (
-    "system",
-    "model",
+    *("system", "model", "system_id", "model_id", "summarizer_id", "summarizer", "peer", "model_name", "system_name"),
     "systemid",
-    "system_id",
-    "summarizer_id",
-    "summarizer",
-    "peer",
-    "model_name",
-    "system_name",
 )
-TOPIC = ("topic", "id", "doc_id", "guid", "topic_id", "eventid", "instance_id", "example_id", "docid", "idx")
-"""Names that are recognised, in any case, the most telling first."""
+TOPIC = (
+    "topic",
+    "id",
+    "doc_id",
+    "guid",
+    "topic_id",
+    "event_id",
+    "instance_id",
+    "example_id",
+    "idx",
+    "docid",
+    "eventid",
+)
+"""Names that are recognised, the most telling first; in any case, with or without spaces, underscores and hyphens."""
 
 SOURCE = (
     *("source", "document", "documents", "doc", "article", "text", "input", "inputs", "dialogue", "src", "context"),
@@ -99,12 +106,35 @@ def check_columns(columns: Columns, names: Sequence[str], where: str) -> None:
                 raise UsageError(f"{where} has no column {name!r} for the {role}; its columns are: {', '.join(names)}")
 
 
-def matching(names: Sequence[str], known: Sequence[str]) -> list[str]:
+def matching(names: Sequence[str], known: Iterable[str]) -> list[str]:
     """The columns under one of the known names, the most telling first."""
-    lower: dict[str, str] = {}
+    held: dict[str, list[str]] = {}
     for name in names:
-        lower.setdefault(name.strip().lower(), name)
-    return [lower[alias] for alias in known if alias in lower]
+        held.setdefault(_folded(name), []).append(name)
+    return [name for alias in dict.fromkeys(map(_folded, known)) for name in held.get(alias, ())]
+
+
+def _folded(name: str) -> str:
+    """A name without what people write in different ways: Doc ID, doc-id and doc_id are one."""
+    return re.sub(r"[\s_-]+", "", name).lower()
+
+
+def are_known(names: Sequence[str]) -> bool:
+    """Whether a column has a name that says what it holds."""
+    return bool(matching(names, (*_ROLE_NAMES, *SOURCE)))
+
+
+def with_plain_columns(table: Any) -> Any:
+    """A table whose columns can be read: a lazy frame of polars is collected, and the named levels of a pandas index
+    are columns."""
+    package = type(table).__module__.partition(".")[0]
+    if package == "polars" and hasattr(table, "collect"):
+        return table.collect()
+    if package == "pandas" and hasattr(table, "columns"):
+        held = {str(name) for name in table.columns}
+        levels = [n for n, name in enumerate(table.index.names) if name is not None and str(name) not in held]
+        return table.reset_index(level=levels) if levels else table
+    return table
 
 
 def column_names(table: Any) -> list[str]:

@@ -21,6 +21,7 @@ from typing import IO, Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from pyramidion.errors import Problems, UsageError
+from pyramidion.formats.line_ends import open_lines
 
 MAX_LINE = 32 * 1024 * 1024
 """Longest line accepted, in bytes. The longest real one (a document set) is far below 1 MiB."""
@@ -76,27 +77,32 @@ class _Line(NamedTuple):
     sound: bool
 
 
-def _lines(path: Path, problems: Problems) -> Iterator[_Line]:
+def _lines(path: Path, problems: Problems, *, utf16: bool = False) -> Iterator[_Line]:
     """Numbered lines without their line feed, one at a time. What cannot be read is reported."""
-    with path.open("rb") as file:
-        number = 0
-        while raw := file.readline(MAX_LINE):
-            number += 1
-            where = f"{path}, line {number}"
-            if len(raw) == MAX_LINE and not raw.endswith(b"\n"):
-                problems.error(where, f"is longer than {MAX_LINE // 2**20} MiB")
-                while (rest := file.readline(MAX_LINE)) and not rest.endswith(b"\n"):
-                    pass
-                yield _Line(number, "", False)
-                continue
-            text = raw.removesuffix(b"\n")
-            if number == 1:
-                text = text.removeprefix(codecs.BOM_UTF8)
-            try:
-                yield _Line(number, text.decode(), True)
-            except UnicodeDecodeError as error:
-                problems.error(where, f"byte {text[error.start]:#04x} is not UTF-8; save the file as UTF-8")
-                yield _Line(number, text.decode(errors="replace"), False)
+    number = 0
+    with open_lines(path, MAX_LINE, utf16=utf16) as read:
+        try:
+            while raw := read():
+                number += 1
+                where = f"{path}, line {number}"
+                if len(raw) >= MAX_LINE and not raw.endswith(b"\n"):
+                    problems.error(where, f"is longer than {MAX_LINE // 2**20} MiB")
+                    while (rest := read()) and not rest.endswith(b"\n"):
+                        pass
+                    yield _Line(number, "", False)
+                    continue
+                text = raw.removesuffix(b"\n")
+                if number == 1:
+                    text = text.removeprefix(codecs.BOM_UTF8)
+                try:
+                    yield _Line(number, text.decode(), True)
+                except UnicodeDecodeError as error:
+                    problems.error(where, f"byte {text[error.start]:#04x} is not UTF-8; save the file as UTF-8")
+                    yield _Line(number, text.decode(errors="replace"), False)
+        except UnicodeDecodeError as error:  # of UTF-16, after which nothing is certain
+            what = f"is not UTF-16, though the file begins like it: {error.reason}; save the file as UTF-8"
+            problems.error(f"{path}, line {number + 1}", what)
+            yield _Line(number + 1, "", False)
 
 
 def read_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
@@ -122,7 +128,7 @@ def _every_row(path: Path, problems: Problems) -> Iterator[tuple[str, list[str] 
 
     def texts() -> Iterator[str]:
         nonlocal at_end
-        for line in _lines(path, problems):
+        for line in _lines(path, problems, utf16=True):
             if not line.sound:
                 unsound.add(line.number)
             yield line.text + "\n"
@@ -151,8 +157,11 @@ def _delimiter(path: Path) -> str:
     """What is between the cells: as the first line has it, for spreadsheets write semicolons in half of Europe."""
     if path.suffix.lower() in {".tsv", ".tab"}:
         return "\t"
-    with path.open("rb") as file:
-        first = re.sub(rb'"[^"]*"', b"", file.readline(1 << 20))
+    with open_lines(path, 1 << 20, utf16=True) as read:
+        try:
+            first = re.sub(rb'"[^"]*"', b"", read())
+        except UnicodeDecodeError:
+            return ","
     return max(",;\t", key=lambda mark: (mark == "," and b"," in first, first.count(mark.encode())))
 
 

@@ -3,13 +3,26 @@ option that would help."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from pyramidion import plugins
-from pyramidion.formats.columns import JUDGMENTS, REFERENCE, SYSTEM, TOPIC, matching
+from pyramidion.errors import FEW, Problems
+from pyramidion.formats.columns import (
+    INDEX,
+    JUDGMENTS,
+    PREDICTION,
+    REFERENCE,
+    SOURCE,
+    SYSTEM,
+    TOPIC,
+    Columns,
+    matching,
+)
 from pyramidion.formats.files import files, subfolders
-from pyramidion.formats.rows import first_row, is_number, is_table
-from pyramidion.formats.text_columns import NoTextsError, text_columns
+from pyramidion.formats.rows import RowTable, first_rows, is_table
+from pyramidion.formats.text_columns import ABOUT, NoTextsError, columns_option, text_columns
 
 TEXTS = (
     "id,system,summary,reference",
@@ -30,7 +43,14 @@ def explain(path: Path) -> str:
         text = " Text files belong in a folder." if path.suffix.lower() == ".txt" else ""
         what = f"{path} is in no known format.{text} The nearest layout is a table of texts, such as texts.csv:"
         return "\n".join([what, *_indented(TEXTS), known])
-    return f"{path} is in no known format{_about_table(path)}\n{known}"
+    problems = Problems()
+    table = first_rows(path, problems)
+    if any("\0" in name for name in table.columns):
+        problems.error(str(path), "is not UTF-8, but perhaps UTF-16; save the file as UTF-8")
+    unsound = list(map(str, problems.errors[:FEW]))
+    if unsound and (not table.columns or not table.rows):
+        return "\n".join([f"{path} cannot be read:", *unsound])
+    return "\n".join([f"{path} is in no known format{_about_columns(table, columns_option)}", *unsound, known])
 
 
 def _indented(lines: tuple[str, ...]) -> list[str]:
@@ -50,34 +70,89 @@ def _about_folder(path: Path) -> str:
     return "\n".join([what, *_indented(FOLDERS)])
 
 
-def _about_table(path: Path) -> str:
-    row = first_row(path)
-    names = list(row)
+def explain_table(table: RowTable) -> str:
+    """Why a table in memory is not one of texts, and what would be."""
+    return f"the table is in no known format{_about_columns(table, _argument)}"
+
+
+def _argument(columns: Columns) -> str:
+    return f"columns={ {role: held[0] if len(held) == 1 else list(held) for role, held in columns.items()} }"
+
+
+def _about_columns(table: RowTable, write: Callable[[Columns], str]) -> str:
+    """What is wrong with the columns of a table; ``write`` writes those to name as the caller would."""
+    names = table.columns
     if not names:
         return "\n".join([": it has no rows. A table of texts has:", *_indented(TEXTS)])
     listed = f"Its columns are: {', '.join(names)}."
-    if matching(names, JUDGMENTS["judge"]) or (matching(names, SYSTEM) and not _texts(row)):
+    texts = [name for name in names if table.holds_texts(name)]
+    if matching(names, JUDGMENTS["judge"]) or (matching(names, SYSTEM) and not texts):
         lacking = [role for role in ("judge", "topic", "system") if not matching(names, JUDGMENTS[role])]
         lacking = lacking or ["value"]
         what = f": no column is for the {' or the '.join(lacking)}. The nearest layout is a table of judgments:"
-        option = ",".join(f"{role}=COLUMN" for role in lacking)
         scores = " If it holds scores, `pyramidion analyze` reads it." if "judge" in lacking else ""
-        return "\n".join([what, *_indented(ANSWERS), f"{listed} Name yours with --columns {option}.{scores}"])
+        option = write(dict.fromkeys(lacking, ("COLUMN",)))
+        return "\n".join([what, *_indented(ANSWERS), f"{listed}{scores} Name yours with {option}"])
     try:
-        found = text_columns(names, {}, lambda name: is_number(row[name]), lambda _name: True)
-        problem = "one column is not enough" if found.references else "no column is called like a reference"
+        found = text_columns(table, {})
+        problem = "no column holds summaries" if not found.summaries else "no column is called like a reference"
+        problem = "one column is not enough" if len(names) == 1 else problem
     except NoTextsError as error:
         problem = str(error)
-    roles = {"topic": TOPIC, "reference": REFERENCE}
-    texts = _texts(row) or names
-    mine = {role: next(iter(matching(names, known)), "") for role, known in roles.items()}
-    mine["summary"] = next((name for name in texts if name not in mine.values()), texts[0])
-    mine["reference"] = mine["reference"] or next((n for n in texts if n not in mine.values()), "COLUMN")
-    option = f"--columns summary={mine['summary']},reference={mine['reference']}"
-    what = f": {problem}. The nearest layout is a table of texts:"
-    return "\n".join([what, *_indented(TEXTS), f"{listed} Name yours with e.g. {option}."])
+    meant = suggest_columns(table)
+    lacking = [role for role in ("summary", "reference") if role not in meant]
+    if lacking:
+        listed += f" No {'other ' * bool(meant)}column looks like one of {' or of '.join(_PLURAL[r] for r in lacking)}."
+    lines = [f": {problem}. The nearest layout is a table of texts:", *_indented(TEXTS), listed]
+    return "\n".join([*lines, f"Name yours with e.g. {write(meant)}"] if "summary" in meant else lines)
 
 
-def _texts(row: dict[str, object]) -> list[str]:
-    """The columns that hold more than a name, as far as the first row shows."""
-    return [name for name, cell in row.items() if isinstance(cell, str) and len(cell.split()) > 2]
+_PLURAL: dict[str, str] = {"summary": "summaries", "reference": "references"}
+_STEMS = {
+    "reference": ("refer", "gold", "target", "truth", "human"),
+    "system": ("model", "system", "summarizer"),
+    "topic": ("id", "nr", "no", "number", "doc", "topic"),
+    "summary": ("pred", "hypo", "output", "generat", "candid", "summar", "decod"),
+}
+"""How words in the names of columns begin that are not recognised by their whole name, but are worth a suggestion."""
+
+
+def suggest_columns(table: RowTable) -> Columns:
+    """What the columns of a table may hold, by their names, by words in them, and by their cells; each for one role at
+    most, and texts and names never in each other's place."""
+    chosen: dict[str, str] = {}
+    known = {"topic": TOPIC, "system": SYSTEM, "reference": REFERENCE, "summary": PREDICTION}
+    set_apart = matching(table.columns, (*SOURCE, *INDEX, *ABOUT))
+
+    def choose(role: str, candidates: Iterable[str]) -> None:
+        fits = table.holds_labels if role in {"topic", "system"} else table.holds_texts
+        free = (name for name in candidates if name not in chosen.values() and name not in set_apart and fits(name))
+        if role not in chosen and (name := next(free, None)) is not None:
+            chosen[role] = name
+
+    def has_one(name: str, reference: str) -> bool:
+        """Whether rows that share a name share the reference, as those about one topic do."""
+        return len({*table.values(name, reference)}) == len({*table.values(name)})
+
+    for role, called in known.items():
+        held = matching(table.columns, called)
+        choose(role, held)
+        if held and role in {"summary", "reference"}:
+            chosen.setdefault(role, held[0])  # the name says it, however short the text
+    for role, stems in _STEMS.items():
+        choose(role, (name for name in table.columns if _begins_a_word(name, stems)))
+    choose("reference", filter(table.repeats, table.columns) if "summary" not in chosen else ())
+    for role in ("summary", "reference"):
+        choose(role, table.columns)
+    if "reference" in chosen:
+        choose("topic", (name for name in table.columns if table.repeats(name) and has_one(name, chosen["reference"])))
+    shared = [chosen["topic"]] if "topic" in chosen and table.repeats(chosen["topic"]) else []
+    systems = (name for name in table.columns if not (shared and table.repeats(*shared, name)))
+    choose("system", filter(table.may_name_systems, systems))
+    choose("topic", filter(table.holds_names, table.columns))
+    return {role: (chosen[role],) for role in ("summary", "reference", "system", "topic") if role in chosen}
+
+
+def _begins_a_word(name: str, stems: tuple[str, ...]) -> bool:
+    words = re.findall(r"[^\W_]+", name.lower())
+    return any(word == stem or (len(stem) > 2 and word.startswith(stem)) for word in words for stem in stems)

@@ -325,6 +325,8 @@ def _labels(study: Study, units: dict[str, list[ContentUnit]], problems: Problem
         problems.warning(f"judge {judge}", f"will be read back as the expert {JUDGE!r}")
     given = values.get(judge, {})
     judged = {system for _, system, _ in given}
+    for system in sorted(judged.difference(study.systems)):
+        problems.warning(f"system {system}", "its labels are left out: the study has none of its summaries")
     written = {
         system: [_label_line(topic.id, system, units[topic.id], given, problems) for topic in study.topics]
         for system in study.systems

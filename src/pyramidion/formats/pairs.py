@@ -7,7 +7,14 @@ from math import isnan
 from typing import Any
 
 from pyramidion.errors import InputError, Problem, Problems, UsageError
-from pyramidion.formats.columns import PREDICTION, REFERENCE, column_names, read_column, recognise
+from pyramidion.formats.columns import (
+    PREDICTION,
+    REFERENCE,
+    column_names,
+    read_column,
+    recognise,
+    with_plain_columns,
+)
 from pyramidion.formats.files import break_at_marks
 from pyramidion.formats.rows import BadCellError, texts_in
 from pyramidion.formats.text_columns import numbered_references
@@ -59,6 +66,7 @@ def read_units(units: Sequence[Sequence[str]], predictions: int) -> list[tuple[s
 def _of_table(
     table: Any, prediction: str | None, reference: str | Sequence[str] | None, optional: bool
 ) -> tuple[Any, list[list[str]]]:
+    table = with_plain_columns(table)
     names = column_names(table)
     if not names:
         if optional:

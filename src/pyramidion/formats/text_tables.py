@@ -16,10 +16,11 @@ from typing import Any
 
 from pyramidion.errors import Problems, UsageError
 from pyramidion.formats import Format
-from pyramidion.formats.columns import REFERENCE, Columns, check_columns
+from pyramidion.formats.columns import REFERENCE, TOPIC, Columns, check_columns, matching
 from pyramidion.formats.files import from_file_name, new_file, subfolders, write_rows
 from pyramidion.formats.jsonl import is_native
 from pyramidion.formats.judgment_tables import recognises as holds_judgments
+from pyramidion.formats.layouts import explain_table, suggest_columns
 from pyramidion.formats.mturk.columns import kind_of
 from pyramidion.formats.rows import (
     CSV,
@@ -27,10 +28,10 @@ from pyramidion.formats.rows import (
     PARQUET,
     BadCellError,
     RowTable,
-    first_row,
-    is_name,
+    first_rows,
     is_number,
     is_table,
+    joins_texts,
     name_in,
     read_table,
     reference_names,
@@ -39,7 +40,7 @@ from pyramidion.formats.rows import (
     texts_in,
 )
 from pyramidion.formats.score_tables import need_parquet
-from pyramidion.formats.text_columns import NoTextsError, TextColumns, text_columns
+from pyramidion.formats.text_columns import ABOUT, NoTextsError, TextColumns, columns_option, text_columns
 from pyramidion.study import Study, Summary, Topic
 
 ONLY_SYSTEM = "system"
@@ -67,14 +68,15 @@ def _tables_in(path: Path) -> list[Path]:
 
 
 def _columns_of_file(path: Path, given: Columns, *, among_others: bool = False) -> TextColumns | None:
-    """The columns of a file, if it is a table of texts and of nothing more; judged by its first row. Among other tables
-    the file's name says whose summaries they are."""
-    row = first_row(path)
-    names = list(row)
+    """The columns of a file, if it is a table of texts and of nothing more; judged by its first rows. Among other
+    tables the file's name says whose summaries they are."""
+    table = first_rows(path, Problems())
+    names = table.columns
+    row: Mapping[str, Any] = table.rows[0][1] if table.rows else {}
     if not names or "instance_id" in names or kind_of(names) or is_native(row) or holds_judgments(path, given):
         return None
     try:
-        found = text_columns(names, given, lambda n: is_number(row[n]), lambda n: is_name(row[n]))
+        found = text_columns(table, given, among_others=among_others)
     except NoTextsError:
         return None
     if found.summaries and found.references and not found.wide:
@@ -94,20 +96,27 @@ def read(source: Any, problems: Problems, columns: Columns | None = None) -> Stu
     entries: list[_Entry] = []
     described = []
     sizes: dict[str, int] = {}
+    hint = ""
     for path in paths:
         table = read_table(path, problems)
         where = str(path) if isinstance(path, Path) else "the table"
         check_columns(columns or {}, table.columns, where)
         try:
-            found = text_columns(table.columns, columns or {}, table.holds_numbers, table.holds_names)
+            found = text_columns(table, columns or {}, among_others=len(paths) > 1)
         except NoTextsError as error:
-            problems.error(where, f"is no table of texts: {error}")
+            if not isinstance(path, Path) and table.rows:
+                raise UsageError(explain_table(table)) from None
+            if table.columns or not problems.errors:
+                option = columns_option(suggest_columns(table) or {"summary": ("COLUMN",)})
+                what = f"is no table of texts: {error}; name yours with e.g. {option}"
+                problems.error(where, what if table.rows else "has no rows")
             continue
         system = from_file_name(table.name) or ONLY_SYSTEM
         if folder and found.summaries and not found.wide and system.lower() in REFERENCE:
             found = replace(found, summaries=(), references=found.summaries, system=None)
         if _holds_texts(found, table, where, problems):
-            new = list(_entries(found, table, system, problems))
+            _say_what_is_joined(found, table, where, problems)
+            new = list(_entries(found, table, where, system, problems))
             numbered = ""
             if found.topic is None:
                 sizes[where] = len(table.rows)
@@ -117,13 +126,14 @@ def read(source: Any, problems: Problems, columns: Columns | None = None) -> Stu
                     problems.error(where, f"{NO_TOPIC} and systems have different numbers of rows; {NAME_TOPIC}")
                     new = []
             entries += new
+            hint = hint or _hint_at_twice(found, table)
             one = "system from the file's name" if folder else f"all by one system, called {system}"
             described.append(found.described(one, numbered))
     if len(set(sizes.values())) > 1:
         shown = ", ".join(f"{Path(where).name} {size}" for where, size in sizes.items())
         problems.error(str(source), f"{NO_TOPIC} and tables have different numbers of rows ({shown}); {NAME_TOPIC}")
         entries = []  # which row is about which topic is anybody's guess
-    study = _assemble(entries, problems)
+    study = _assemble(entries, problems, hint)
     if described:
         rows = len({entry.where for entry in entries})
         size = size_in_words(rows=rows, systems=len(study.systems), topics=len(study.topics))
@@ -143,9 +153,62 @@ def _holds_texts(found: TextColumns, table: RowTable, where: str, problems: Prob
                 what = f"column {name!r} holds numbers, where texts are expected"
                 problems.error(where, f"{what}; name the column of texts with --columns {role}=COLUMN")
                 sound = False
+    if found.note:
+        option = columns_option({"summary": found.references})
+        problems.warning(where, f"{found.note}; if it is what a system wrote, say so with {option}")
+    if _numbers_rows(found, table):
+        what = f"no two rows have the same {found.topic}, so no two systems share a topic, though rows share references"
+        problems.warning(where, f"{what}; if {found.topic} numbers the rows, leave it out")
     if found.unused:
-        problems.warning(where, f"columns that are not used: {', '.join(map(repr, found.unused))}")
+        problems.warning(where, f"columns that are not used: {', '.join(map(repr, found.unused))}{_hint(found, table)}")
     return sound
+
+
+def _numbers_rows(found: TextColumns, table: RowTable) -> bool:
+    """Whether the topics of a table seem to be the numbers of its rows."""
+    if found.topic is None or found.system is None or table.repeats(found.topic):
+        return False
+    return table.may_name_systems(found.system) and any(map(table.repeats, found.references))
+
+
+def _hint(found: TextColumns, table: RowTable) -> str:
+    """What to do if a column that is not used matters."""
+    if found.left_out and found.wide:
+        return f"; to say which hold summaries: {columns_option({'summary': found.summaries})}"
+    if maybe := _maybe_system(found, table):
+        return f"; if {maybe!r} says which system wrote a summary: {columns_option({'system': (maybe,)})}"
+    return ""
+
+
+def _hint_at_twice(found: TextColumns, table: RowTable) -> str:
+    """What to do if a topic has two summaries by one system."""
+    if maybe := _maybe_system(found, table):
+        return f"; if the column {maybe!r} names systems: {columns_option({'system': (maybe,)})}"
+    if others := matching(found.unused, TOPIC):
+        return f"; if the column {others[0]!r} names topics: {columns_option({'topic': (others[0],)})}"
+    return ""
+
+
+def _maybe_system(found: TextColumns, table: RowTable) -> str | None:
+    """A column that may tell systems apart, where all rows would be by one."""
+    if found.system is not None or found.wide or not found.summaries:
+        return None
+    about = matching(found.unused, ABOUT)
+    free = [name for name in found.unused if name not in about or matching([name], ("name", "type"))]
+    return next(filter(table.may_name_systems, free), None)
+
+
+def _say_what_is_joined(found: TextColumns, table: RowTable, where: str, problems: Problems) -> None:
+    """A list may be of sentences or of texts: say which it was taken for."""
+    roles = (("summary", found.summaries, "a list"), ("reference", found.references, "a list inside a list"))
+    for role, names, what in roles:
+        for name in names:
+            inside = role == "reference"
+            if count := sum(joins_texts(row.get(name), inside_a_list=inside) for _, row in table.rows):
+                rows = size_in_words(rows=count)
+                problems.warning(
+                    where, f"{name} is {what} in {rows}: its items are read as the sentences of one {role}"
+                )
 
 
 @dataclass
@@ -159,7 +222,8 @@ class _Entry:
     references: tuple[str, ...]
 
 
-def _entries(found: TextColumns, table: RowTable, name: str, problems: Problems) -> Iterator[_Entry]:
+def _entries(found: TextColumns, table: RowTable, place: str, name: str, problems: Problems) -> Iterator[_Entry]:
+    unusable = set()
     for where, row in table.rows:
         try:
             topic = "" if found.topic is None else name_in(row.get(found.topic), found.topic)
@@ -169,6 +233,7 @@ def _entries(found: TextColumns, table: RowTable, name: str, problems: Problems)
             ]
         except BadCellError as error:
             problems.error(where, str(error))
+            unusable.add(where)
             continue
         for column in found.summaries or ("",):
             text = None
@@ -176,7 +241,11 @@ def _entries(found: TextColumns, table: RowTable, name: str, problems: Problems)
                 text = text_in(row.get(column), column, where, problems) if column else None
             except BadCellError as error:
                 problems.error(where, str(error))
+                unusable.add(where)
             yield _Entry(where, topic, column if found.wide else system if column else "", text, tuple(references))
+    if unusable:
+        what = f"{len(unusable):,} of {len(table.rows):,} rows have a cell that cannot be read"
+        problems.warning(place, f"{what}; the texts it is about are left out")
 
 
 def _number_topics(entries: list[_Entry], places: Mapping[str, int]) -> str:
@@ -200,7 +269,7 @@ def _number_topics(entries: list[_Entry], places: Mapping[str, int]) -> str:
     return "rows with the same reference are one topic" if any(e.references for e in entries) else BY_ROW_OF_SYSTEM
 
 
-def _assemble(entries: Iterable[_Entry], problems: Problems) -> Study:
+def _assemble(entries: Iterable[_Entry], problems: Problems, hint: str = "") -> Study:
     given: dict[str, dict[tuple[str, ...], str]] = defaultdict(dict)
     peers: dict[tuple[str, str], _Entry] = {}
     topics: set[str] = set()
@@ -215,7 +284,7 @@ def _assemble(entries: Iterable[_Entry], problems: Problems) -> Study:
         if known is entry or (known.text == entry.text and new_reference):
             continue
         what = f"topic {entry.topic} has a summary by {entry.system} already (first: {known.where.rpartition(', ')[2]})"
-        problems.error(entry.where, what)
+        problems.error(entry.where, what + hint)
         if entry.text < (known.text or ""):  # which is kept does not depend on the order of rows
             peers[entry.topic, entry.system] = entry
     references = {topic: _distinct(topic, rows, problems) for topic, rows in given.items() if rows}

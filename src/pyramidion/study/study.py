@@ -147,6 +147,20 @@ class _Rules:
             if empty := sorted(f"{s.system} on {s.topic}" for s in summaries if not s.text.strip()):
                 shown = ", ".join(empty[:3]) + (", ..." if len(empty) > 3 else "")
                 yield Problem(noun, f"{len(empty)} of {len(summaries)} have an empty text: {shown}", "warning")
+        yield from self._topics_without_references()
+
+    def _topics_without_references(self) -> Iterator[Problem]:
+        """Without units, references are all that a summary can be compared with."""
+        study = self.study
+        with_peers = {peer.topic for peer in study.peers}
+        bare = sorted(with_peers - self.with_references - {pyramid.topic for pyramid in study.pyramids})
+        if bare and self.with_references:
+            shown = ", ".join(bare[:3]) + (", ..." if len(bare) > 3 else "")
+            what = f"{len(bare)} of {len(with_peers)} topics have no reference or only an empty one: {shown}"
+            yield Problem("references", what, "warning")
+        elif bare and not study.pyramids and not len(study.judgments):
+            what = "there are none: the summaries can be judged by people, but no method can score them without"
+            yield Problem("references", what, "warning")
 
     def _pyramids(self) -> Iterator[Problem]:
         pyramids = self.study.pyramids

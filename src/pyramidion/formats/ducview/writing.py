@@ -72,7 +72,7 @@ def _write_pyr(study: Study, sheets: Mapping[str, _Sheet], path: Path, problems:
         problems.warning(
             str(path), f"topic {sheet.topic!r} will be read back as {topic_of(path.stem)!r}, because of the file's name"
         )
-    if study.peers:
+    if study.peers or len(study.judgments):
         problems.warning(str(path), "a .pyr file cannot hold peers and judgments; give a folder to keep them")
     _write_file(path, XmlFile(sheet.pyramid))
 

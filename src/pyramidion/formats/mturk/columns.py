@@ -129,15 +129,11 @@ BLANK = "BLANK"
 """Stands for no statement in files whose tasks are filled up to the same number."""
 
 ANSWERS: dict[str, float | None] = {
-    "p": 1.0,
-    "present": 1.0,
-    "y": 1.0,
-    "1": 1.0,
-    "n": 0.0,
-    "not present": 0.0,
-    "0": 0.0,
+    **dict.fromkeys(("p", "present", "y", "yes", "true", "1"), 1.0),
+    **dict.fromkeys(("n", "not present", "absent", "no", "false", "0"), 0.0),
     "": None,
 }
+"""What people and programs write for a unit that is present or not, in any case."""
 
 
 def system_of(id: str) -> str:

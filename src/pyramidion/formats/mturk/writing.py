@@ -171,7 +171,7 @@ class _Writer:
         crowd = self.study.judges_of("crowd")
         answers: dict[tuple[str, str], _Answers] = defaultdict(dict)
         loose: dict[tuple[str, str], dict[str, _Answers]] = defaultdict(lambda: defaultdict(dict))
-        left_out = 0
+        left_out = without_text = 0
         for judgment in self.study.judgments:
             if judgment.judge not in crowd or (judgment.topic, judgment.unit) not in self.labels:
                 left_out += bool(judgment.unit)
@@ -190,6 +190,9 @@ class _Writer:
             if self._fits(task):
                 tasks[task.id] = task
                 answers.update({(task.id, judge): given for judge, given in judges.items()})
+            else:
+                without_text += sum(map(len, judges.values()))
+        self._warn(without_text, "judgments left out, because the study does not have the summaries they are about")
         return answers
 
     def _new_task(self, topic: str, system: str, judged: set[str], tasks: dict[str, Task]) -> Task:
