@@ -56,7 +56,9 @@ def test_soft_scores_are_mean_probabilities():
     made = "pyramidion|method:lite|pyramid:expert|judges:table|kind:model|values:soft|v:"
     assert str(found.table.signature).startswith(made)
     assert Judge("table", "model") in found.study.judges
-    assert found.study.problems() == []
+    assert [str(problem) for problem in found.study.problems()] == [
+        "references: 1 of 2 topics have no reference or only an empty one: bare"
+    ]
 
 
 def test_a_threshold_says_yes_or_no():

@@ -123,7 +123,10 @@ def test_which_reference_a_peer_is() -> None:
     elsewhere = pyr.Study(topics=held.topics, summaries=(*references, pyr.Summary("u", "C", "three")))
     assert own_references(elsewhere) == {}
     # x says something of its own on u, so it is a program that hit upon the words of A; B has the name of a reference.
-    more = (pyr.Summary("u", "x", "its own words"), pyr.Summary("u", "B", "its own words"))
+    more = (
+        pyr.Summary("u", "E", "four", "reference"),
+        *(pyr.Summary("u", name, "its own words") for name in ("x", "B")),
+    )
     assert own_references(replace(held, summaries=(*held.summaries, *more))) == {("t", "B"): "B", ("t", "C"): "C"}
 
 

@@ -78,21 +78,22 @@ def scored_by_others(own: Mapping[tuple[str, str], str], alone: Collection[str] 
 def own_references(study: Study) -> dict[tuple[str, str], str]:
     """For every peer that is a reference of its topic, by (topic, system): which reference it is.
 
-    It is one if it has the same text and either the same name or an author all of whose texts are references: a program
-    that hits upon the words of a reference now and then is no person. Texts are compared after joining runs of white
-    space; empty texts match nothing. If several references have the text, the one with the peer's own name is used,
-    otherwise the first by name.
+    It is one if it has the same text and either the same name or an author all of whose texts are references, where
+    there are any: a program that hits upon the words of a reference now and then is no person. Texts are compared after
+    joining runs of white space; texts without words match nothing. If several references have the text, the one with
+    the peer's own name is used, otherwise the first by name.
     """
     references: dict[tuple[str, str], list[str]] = {}
     for reference in study.references:
-        if words := reference.text.split():
-            references.setdefault((reference.topic, " ".join(words)), []).append(reference.system)
+        if any(map(str.isalnum, reference.text)):
+            references.setdefault((reference.topic, " ".join(reference.text.split())), []).append(reference.system)
     same = {
-        (peer.topic, peer.system): references.get((peer.topic, " ".join(words)), [])
+        (peer.topic, peer.system): references.get((peer.topic, " ".join(peer.text.split())), [])
         for peer in study.peers
-        if (words := peer.text.split())
+        if peer.text.strip()
     }
-    programs = {system for (_, system), names in same.items() if not names}
+    compared = {topic for topic, _ in references}
+    programs = {system for (topic, system), names in same.items() if topic in compared and not names}
     return {
         (topic, system): system if system in names else min(names)
         for (topic, system), names in same.items()
