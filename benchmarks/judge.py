@@ -27,11 +27,12 @@ from scipy.stats import pearsonr, rankdata
 import pyramidion as pyr
 from pyramidion.analysis.calibrate import WorkerCheck, check_workers
 from pyramidion.campaigns.simulated_workers import answer, crowd
-from pyramidion.encoder.alignment import Alignment, Texts
 from pyramidion.encoder.minilm import Encoded, Encoder
 from pyramidion.encoder.words import Bag, bags
 from pyramidion.evaluation import judge_study
-from pyramidion.judges import Questions, judged_topics, lexical, make_judge, questions
+from pyramidion.jobs import judged_topics
+from pyramidion.judges import Questions, lexical, make_judge, questions
+from pyramidion.judges.presence import JudgedUnits
 from pyramidion.study import Judge, Judgment, Judgments, Study
 
 TARGET = Path(__file__).parent / "results" / "judge.md"
@@ -76,7 +77,7 @@ def _encode_whole(texts: list[str]) -> list[Encoded]:
 
 
 def _judge(units: list[Bag], summaries: list[Bag]) -> object:
-    return Alignment(Texts.of(units), Texts.of(summaries)).probability()
+    return JudgedUnits(units, summaries).probability()
 
 
 def speed(rng: np.random.Generator) -> list[str]:
@@ -141,7 +142,7 @@ def accuracy(study: Study) -> list[str]:
     truth = truth_of(study)
     people = [
         np.array([[truth[pyramid.topic, system, unit.id] for system in peers] for unit in pyramid.sampled])
-        for pyramid, peers in topics
+        for pyramid, peers, _ in topics
     ]
     lines = []
     for name in ("align", "lexical"):
@@ -214,7 +215,7 @@ def simulated(
 ) -> SimulatedCrowd:
     """Every worker does some tasks, a summary with all its units; ``each`` workers share a task."""
     workers = crowd(people, rng)
-    tasks = [(held, system, text) for held, peers in judged_topics(study, pyramid) for system, text in peers.items()]
+    tasks = [(held, system, text) for held, peers, _ in judged_topics(study, pyramid) for system, text in peers.items()]
     chosen = rng.permutation(len(tasks))[: max(1, people * TASKS_A_WORKER // each)]
     judgments = [j for j in study.judgments if j.judge == "align"]
     for number, place in enumerate(chosen.tolist()):

@@ -21,12 +21,20 @@ from pyramidion.formats import auto_run
 from pyramidion.formats.auto_run import JUDGE, TopicResult
 from pyramidion.formats.files import to_file_name
 from pyramidion.formats.resumable import Parts
-from pyramidion.jobs import TopicBatch, TopicJob, check_pyramid, human_peers, job_key, topic_batches, topic_jobs
+from pyramidion.jobs import (
+    TopicBatch,
+    TopicJob,
+    check_pyramid,
+    human_peers,
+    job_key,
+    judged_topics,
+    topic_batches,
+    topic_jobs,
+)
 from pyramidion.judges import (
     DEFAULT,
     LabelJudge,
     PresenceJudge,
-    judged_topics,
     make_judge,
     texts_by_topic,
     with_judgments,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.formats.resumable import fingerprint
-from pyramidion.judges import texts_by_topic
+from pyramidion.judges import Asked, texts_by_topic
 from pyramidion.pyramids.build import NAME, is_built
 from pyramidion.pyramids.choices import Choices
 from pyramidion.scoring.choice import own_references, scored_by_others, without_references
@@ -126,3 +126,21 @@ def job_key(job: TopicJob, choices: Choices) -> str:
     trained = sha256(model.read_bytes()).hexdigest() if model.is_file() else ""
     signature = str(choices.signature(pyramid=job.name))
     return fingerprint(signature, trained, dict(job.references), dict(job.peers), repr(job.pyramid))
+
+
+def judged_topics(study: Study, pyramid: str) -> list[Asked]:
+    """The pyramids of a name, each with the peers of its topic and the references it comes from; refuses a study
+    without any. A peer that is a reference itself is asked about beside the others only."""
+    peers, references, own = texts_by_topic(study.peers), texts_by_topic(study.references), own_references(study)
+    asked = []
+    for held in study.pyramids:
+        if held.name == pyramid and held.topic in peers:
+            groups: dict[str, dict[str, str]] = {}
+            for system, text in peers[held.topic].items():
+                groups.setdefault(own.get((held.topic, system), ""), {})[system] = text
+            known = {name: text for name, text in references.get(held.topic, {}).items() if name in held.references}
+            for mine, texts in groups.items():
+                asked.append(Asked(held, texts, [text for name, text in known.items() if name != mine]))
+    if not asked:
+        raise InputError(Problem(f"pyramid {pyramid}", "no topic has both this pyramid and peers to judge"))
+    return asked

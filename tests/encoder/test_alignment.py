@@ -7,15 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyramidion.encoder.alignment import Alignment, Model, Texts, default_model
+from pyramidion.encoder.alignment import Alignment, Finding, Texts
 from pyramidion.encoder.minilm import HIDDEN, Encoder
 from pyramidion.encoder.words import Bag, bags
+from pyramidion.judges.presence import JudgedUnits, PresenceModel, default_model
 from pyramidion.pyramids.clauses import ClauseSegmenter
 from pyramidion.pyramids.similarity import AlignSimilarity as Similar
 from pyramidion.pyramids.similarity import CosineSimilarity as Cosine
 from pyramidion.study import Span
 
-PLAIN = Model(1.0, 4.0, 8.0, 2.0, 0.5, -5.0, 4.0, 3.0, -2.0, -1.0, -4.0)
+FINDING = Finding(1.0, 4.0, 8.0, 2.0, 0.5, -5.0)
+ALONE = {"constant": -4.0, "mean": 4.0, "weakest": 3.0, "one": 0.0, "numbers_lost": -2.0, "negation_lost": -1.0}
+PLAIN = PresenceModel(FINDING, ALONE | {"pyramid": 0.0}, {})
 
 
 def words(*rows, negation=()):
@@ -46,26 +49,27 @@ def test_by_hand():
     """
     unit = words(([1, 0], 7, 3.0, False), ([0, 1], 8, 1.0, True))
     summary = words(([1, 0], 7, 2.0, False), ([0.8, 0.6], 9, 2.0, True))
-    found = Alignment(Texts.of([unit]), Texts.of([summary]), PLAIN)
+    judged = JudgedUnits([unit], [summary], model=PLAIN)
+    found = judged.alignment
     there, half = sigmoid(5), sigmoid(0.3)
     mean = 0.75 * there + 0.25 * half
     weakest = -math.log(0.75 * math.exp(-4 * there) + 0.25 * math.exp(-4 * half)) / 4
     assert found.mean()[0, 0] == pytest.approx(mean, abs=1e-6)
-    assert found.probability()[0, 0] == pytest.approx(sigmoid(4 * mean + 3 * weakest - 2 - 4), abs=1e-6)
+    assert judged.probability()[0, 0] == pytest.approx(sigmoid(4 * mean + 3 * weakest - 2 - 4), abs=1e-6)
     assert found.evidence(0, 0) == (Span(0, 3),)
 
 
 def test_a_lost_negation_counts_once_for_each_summary():
     unit = words(([1.0], 1, 1.0, False), ([0, 1.0], 2, 1.0, False), negation=[1])
     plain, negated = words(([1.0], 1, 1.0, False)), words(([1.0], 1, 1.0, False), negation=[0])
-    p = Alignment(Texts.of([unit]), Texts.of([plain, negated]), PLAIN).probability()[0]
+    p = JudgedUnits([unit], [plain, negated], model=PLAIN).probability()[0]
     odds = np.log(p / (1 - p))
     assert odds[1] - odds[0] == pytest.approx(1.0)
 
 
 def test_texts_without_words_are_in_nothing_and_contain_nothing():
     empty, full = words(), words(([1.0], 1, 1.0, False))
-    p = Alignment(Texts.of([empty, full]), Texts.of([full, empty, full]), PLAIN).probability()
+    p = JudgedUnits([empty, full], [full, empty, full], model=PLAIN).probability()
     assert p.shape == (2, 3)
     assert (p[0] == 0).all()
     assert p[1, 1] == 0
@@ -85,13 +89,13 @@ def test_each_pair_is_judged_as_if_alone(seed):
         return words(*rows, negation=[0] if rng.random() < 0.3 else [])
 
     units, summaries = [some(5) for _ in range(4)], [some(9) for _ in range(3)]
-    together = Alignment(Texts.of(units), Texts.of(summaries), PLAIN)
+    together = JudgedUnits(units, summaries, model=PLAIN)
     for u, unit in enumerate(units):
         for s, summary in enumerate(summaries):
-            alone = Alignment(Texts.of([unit]), Texts.of([summary]), PLAIN)
+            alone = JudgedUnits([unit], [summary], pyramid=units, model=PLAIN)
             assert together.probability()[u, s] == pytest.approx(alone.probability()[0, 0], abs=1e-6)
-            assert together.mean()[u, s] == pytest.approx(alone.mean()[0, 0], abs=1e-6)
-            assert together.evidence(u, s) == alone.evidence(0, 0)
+            assert together.alignment.mean()[u, s] == pytest.approx(alone.alignment.mean()[0, 0], abs=1e-6)
+            assert together.alignment.evidence(u, s) == alone.alignment.evidence(0, 0)
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +105,7 @@ def encoder():
 
 def judged(encoder, unit, summary):
     one, other = bags([unit, summary], encoder)
-    return Alignment(Texts.of([one]), Texts.of([other])).probability()[0, 0]
+    return JudgedUnits([one], [other]).probability()[0, 0]
 
 
 def test_what_is_said_in_other_words_is_nearer_than_what_is_not_said(encoder):
@@ -120,7 +124,7 @@ def test_common_words_are_evidence_only_beside_others_or_alone():
     unit = words((one, 1, 0.5, False), (two, 2, 9.0, False), (common, 3, 0.5, False))
     summary = words((one, 1, 0.5, False), (two, 2, 9.0, False), (other, 9, 9.0, False), (common, 3, 0.5, False))
     only_common = summary.only([0, 2, 3])
-    found = Alignment(Texts.of([unit]), Texts.of([summary, only_common]), PLAIN)
+    found = Alignment(Texts.of([unit]), Texts.of([summary, only_common]), FINDING)
     assert found.evidence(0, 0) == (Span(0, 3),)
     assert found.evidence(0, 1) == (Span(0, 7),)
 
@@ -128,18 +132,19 @@ def test_common_words_are_evidence_only_beside_others_or_alone():
 def test_evidence_is_where_it_is_said(encoder):
     unit, summary = "The march had been banned.", "Police arrested 12 protesters on Sunday. The march had been banned."
     one, other = bags([unit, summary], encoder)
-    found = Alignment(Texts.of([one]), Texts.of([other])).evidence(0, 0)
+    found = JudgedUnits([one], [other]).alignment.evidence(0, 0)
     assert [span.of(summary) for span in found] == ["The march had been banned"]
 
 
 def test_fitted_numbers_have_the_signs_they_should():
     model = default_model()
-    assert model.found_cosine > 0
-    assert model.found_stem > 0
-    assert model.answer_mean > 0
-    assert model.answer_weakest > 0
-    assert model.answer_number_lost < 0
-    assert model.answer_negation_lost < 0
+    assert model.finding.cosine > 0
+    assert model.finding.stem > 0
+    for weights in (model.alone, model.read):
+        assert weights["mean"] > 0
+        assert weights["weakest"] > 0
+        assert weights["numbers_lost"] < 0
+        assert weights["negation_lost"] < 0
 
 
 def test_similarity_of_clauses_is_symmetric_and_greatest_with_itself(encoder):

@@ -125,7 +125,7 @@ def test_align_batches_without_mixing_topics_up(align):
     topics = [Questions([UNITS[i % 3]], [SUMMARIES[0], UNITS[(i + 1) % 3]]) for i in range(400)]
     found = [verdicts.probability for verdicts in AlignJudge().judge(topics)]
     for asked, p in list(zip(topics, found, strict=True))[:3]:
-        np.testing.assert_allclose(p, only(align, *asked).probability, atol=1e-5)
+        np.testing.assert_allclose(p, only(align, asked.units, asked.summaries).probability, atol=1e-5)
     np.testing.assert_array_equal(found[0], found[399])
 
 

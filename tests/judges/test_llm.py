@@ -85,10 +85,10 @@ def test_llm_estimates_before_and_never_asks_twice(ask: Ask) -> None:
         before = judge.estimate(asked)
         assert (before.requests, before.known, len(server.asked)) == (2, 0, 0)
         assert before.cost(1.0, 2.0) == pytest.approx((before.tokens_in + 2 * before.tokens_out) / 1e6)
-        first = only(judge, *asked[0]).probability
+        first = only(judge, asked[0].units, asked[0].summaries).probability
         again = ask(server)
         assert again.estimate(asked).requests == 0
-        np.testing.assert_array_equal(only(again, *asked[0]).probability, first)
+        np.testing.assert_array_equal(only(again, asked[0].units, asked[0].summaries).probability, first)
         assert len(server.asked) == 2
     assert (judge.usage.requests, judge.usage.tokens_in, judge.usage.tokens_out) == (2, 200, 20)
     assert judge.usage.cost(1.0, 10.0) == pytest.approx(400 / 1e6)

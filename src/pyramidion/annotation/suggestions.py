@@ -210,10 +210,10 @@ def _contributors(
 
 def _probabilities(sayings: Mapping[str, Sequence[Bag]], text: Bag) -> dict[str, float]:
     """That a text expresses each unit: by what of it is found best, a contributor or the label."""
-    from pyramidion.encoder.alignment import Alignment, Texts
+    from pyramidion.judges.presence import JudgedUnits
 
     asked = [(id, saying) for id, ways in sayings.items() for saying in ways]
-    answers = Alignment(Texts.of([saying for _, saying in asked]), Texts.of([text])).probability()[:, 0].tolist()
+    answers = JudgedUnits([saying for _, saying in asked], [text]).probability()[:, 0].tolist()
     best: dict[str, float] = {}
     for (id, _), probability in zip(asked, answers, strict=True):
         best[id] = max(probability, best.get(id, 0.0))

@@ -72,7 +72,8 @@ def judge(
     """
     from pyramidion.cli.score import check_targets, show_table
     from pyramidion.evaluation import judge_study
-    from pyramidion.judges import judged_topics, make_judge, questions
+    from pyramidion.jobs import judged_topics
+    from pyramidion.judges import make_judge, questions
     from pyramidion.scoring.choice import TO_BE_JUDGED, choose, named_pyramid
 
     output = reading.out

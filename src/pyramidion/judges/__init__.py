@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyramidion import plugins
-from pyramidion.errors import InputError, Problem, UsageError
+from pyramidion.errors import Problem, UsageError
 from pyramidion.study import Judge, Judgment, Judgments, Pyramid, Study, Summary
 from pyramidion.study.judgments import Mention
 
@@ -46,10 +46,13 @@ class PyramidJudge(Protocol):
 
 
 class Questions(NamedTuple):
-    """Is each of these units in each of these summaries?"""
+    """Is each of these units in each of these summaries? A judge may look at the references that the units come from,
+    and at all units of their pyramid."""
 
     units: Sequence[str]
     summaries: Sequence[str]
+    references: Sequence[str] = ()
+    pyramid: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,12 +109,12 @@ PAIRS_OF_WORDS = 4_000_000
 WORDS_OF_SUMMARIES = 4_000
 
 
-def cut(units: Sequence[str], summaries: Sequence[str]) -> Iterator[Block]:
+def cut(units: Sequence[str], summaries: Sequence[str], references: Sequence[str] = ()) -> Iterator[Block]:
     """Cut a topic into blocks that a judge can answer at once. Most topics are one block; texts are never cut."""
     for columns in _stretches(summaries, WORDS_OF_SUMMARIES):
         asked = summaries[columns.start : columns.stop]
         for rows in _stretches(units, PAIRS_OF_WORDS // max(1, sum(map(_size, asked)))):
-            yield Block(rows, columns, Questions(units[rows.start : rows.stop], asked))
+            yield Block(rows, columns, Questions(units[rows.start : rows.stop], asked, references, units))
 
 
 def _stretches(texts: Sequence[str], most: int) -> Iterator[range]:
@@ -147,8 +150,14 @@ def answers(blocks: Iterable[tuple[T, Block]], judge: PresenceJudge) -> Iterator
 
 # -- pyramids by the labels of their units ----------------------------------------------------------------------
 
-Asked = tuple[Pyramid, Mapping[str, str]]
-"""A pyramid, and texts by system."""
+
+class Asked(NamedTuple):
+    """A pyramid, texts by system, and the texts of the references that the pyramid comes from, none of which is among
+    the others."""
+
+    pyramid: Pyramid
+    texts: Mapping[str, str]
+    references: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -168,9 +177,9 @@ class LabelJudge:
         return self.presence.name
 
     def judge(
-        self, pyramid: Pyramid, texts: Mapping[str, str], _references: Mapping[str, str] | None = None
+        self, pyramid: Pyramid, texts: Mapping[str, str], references: Mapping[str, str] | None = None
     ) -> Judgments:
-        return next(self.judge_all([(pyramid, texts)]), Judgments())
+        return next(self.judge_all([Asked(pyramid, texts, list((references or {}).values()))]), Judgments())
 
     def judge_all(
         self, asked: Iterable[Asked], *, tell: Callable[[Problem], object] = lambda _: None
@@ -178,7 +187,7 @@ class LabelJudge:
         """Topic by topic as they come, so that neither topics nor judgments need fit into memory. ``tell`` is told
         which units stay without an answer, and why."""
         rows: list[Judgment] = []
-        for (pyramid, texts), block, verdicts in answers(_blocks(asked), self.presence):
+        for (pyramid, texts, _), block, verdicts in answers(_blocks(asked), self.presence):
             rows += self._judgments(pyramid, list(texts), block, verdicts)
             for note in _missing(pyramid, list(texts), block, verdicts, self.name):
                 tell(note)
@@ -220,21 +229,13 @@ def questions(asked: Iterable[Asked]) -> Iterator[Questions]:
 
 
 def _blocks(asked: Iterable[Asked]) -> Iterator[tuple[Asked, Block]]:
-    for pyramid, texts in asked:
-        for block in cut([unit.label for unit in pyramid.sampled], list(texts.values())):
-            yield (pyramid, texts), block
+    for each in asked:
+        labels = [unit.label for unit in each.pyramid.sampled]
+        for block in cut(labels, list(each.texts.values()), each.references):
+            yield each, block
 
 
 # -- studies -----------------------------------------------------------------------------------------------------
-
-
-def judged_topics(study: Study, pyramid: str) -> list[Asked]:
-    """The pyramids of a name, each with the peers of its topic; refuses a study without any."""
-    peers = texts_by_topic(study.peers)
-    held = [each for each in study.pyramids if each.name == pyramid and each.topic in peers]
-    if not held:
-        raise InputError(Problem(f"pyramid {pyramid}", "no topic has both this pyramid and peers to judge"))
-    return [(each, peers[each.topic]) for each in held]
 
 
 def texts_by_topic(summaries: Iterable[Summary]) -> dict[str, dict[str, str]]:

@@ -1,4 +1,4 @@
-"""The embedded judge: words of the unit aligned to words of the summary in context (`pyramidion.encoder.alignment`).
+"""The embedded judge: words of the unit aligned to words of the summary in context (`judges.presence`).
 
 Each distinct sentence is encoded once, so the cost grows with sentences; a judgment is a small matrix product.
 """
@@ -11,10 +11,10 @@ from functools import cached_property
 from importlib.resources import files
 
 from pyramidion.encoder import Recent
-from pyramidion.encoder.alignment import Alignment, Texts
 from pyramidion.encoder.minilm import Encoder
 from pyramidion.encoder.words import Bag, bags
 from pyramidion.judges import Questions, Verdicts
+from pyramidion.judges.presence import JudgedUnits
 
 KEPT_WORDS = 60_000
 """Words whose vectors are kept, the texts used last: 92 MB."""
@@ -43,8 +43,10 @@ class AlignJudge:
     def judge(self, questions: Iterable[Questions], /) -> Iterator[Verdicts]:
         for asked in _gathered(questions):
             encoded = self._encoded(text for each in asked for texts in each for text in texts)
-            for units, summaries in asked:
-                yield _verdicts([encoded[unit] for unit in units], [encoded[text] for text in summaries])
+            for each in asked:
+                units, summaries, references, pyramid = ([encoded[text] for text in texts] for texts in each)
+                judged = JudgedUnits(units, summaries, references, pyramid)
+                yield Verdicts(judged.probability(), judged.alignment.evidence)
 
     def _encoded(self, texts: Iterable[str]) -> dict[str, Bag]:
         distinct = dict.fromkeys(texts)
@@ -53,11 +55,6 @@ class AlignJudge:
         encoded.update(zip(new, bags(new, self._encoder), strict=True))
         self._recent.keep(encoded)
         return encoded
-
-
-def _verdicts(units: list[Bag], summaries: list[Bag]) -> Verdicts:
-    alignment = Alignment(Texts.of(units), Texts.of(summaries))
-    return Verdicts(alignment.probability(), alignment.evidence)
 
 
 def _gathered(questions: Iterable[Questions]) -> Iterator[list[Questions]]:

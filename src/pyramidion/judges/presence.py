@@ -25,13 +25,13 @@ from pyramidion.encoder.words import Bag
 
 SURE = 0.6
 """A word of a unit is read as its word in the reference if they have one stem or are as similar as this."""
-Features = Mapping[str, Doubles]
+Features = dict[str, Doubles]
 """Units x summaries, by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class PresenceModel:
-    """What each feature adds to the log-odds of "present", without and with references; ``constant`` is added to all."""
+    """What each feature adds to the log-odds of "present", without and with references, besides a ``constant``."""
 
     finding: Finding
     alone: Mapping[str, float]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pyramidion.encoder import alignment as presence
+from pyramidion.encoder.alignment import Alignment, Finding, Texts
 from pyramidion.encoder.minilm import Encoder
 from pyramidion.encoder.sentences import Clause, SegmentedText
 from pyramidion.encoder.words import Bag, bags
@@ -31,19 +31,7 @@ class AlignedText:
     clauses: tuple[Bag, ...]
 
 
-PLAIN = presence.Model(
-    rarity_power=1.0,
-    softness=4.0,
-    found_cosine=12.0,
-    found_stem=1.0,
-    found_number=0.0,
-    found_constant=-7.5,
-    answer_mean=4.0,
-    answer_weakest=3.0,
-    answer_number_lost=0.0,
-    answer_negation_lost=0.0,
-    answer_constant=-4.0,
-)
+PLAIN = Finding(rarity_power=1.0, softness=4.0, cosine=12.0, stem=1.0, number=0.0, constant=-7.5)
 """Round numbers: a word is half found by a cosine of .63, or of .54 with an equal stem. Chosen among fifteen settings
 by PyrXSum and the bundled example, between which they made little difference (PyrXSum .987 to .993 / .625 to .642), so
 what the benchmark shows of PyrXSum is a little too good. The judge's fitted numbers want statements that people wrote,
@@ -52,8 +40,8 @@ and do worse on clauses."""
 
 def similarity(first: Sequence[Bag], second: Sequence[Bag]) -> Doubles:
     """Each with each, from 0 to 1: the share of either that is found in the other, averaged."""
-    one, other = presence.Texts.of(first), presence.Texts.of(second)
-    there, back = presence.Alignment(one, other, PLAIN).mean(), presence.Alignment(other, one, PLAIN).mean()
+    one, other = Texts.of(first), Texts.of(second)
+    there, back = Alignment(one, other, PLAIN).mean(), Alignment(other, one, PLAIN).mean()
     return np.asarray((there + back.T) / 2)
 
 
@@ -77,9 +65,9 @@ class AlignSimilarity:
         first, second = ([bag for text in texts for bag in text.clauses] for texts in (rows, columns))
         return similarity(first, second)
 
-    def expressed(self, units: Sequence[Bag], peers: Sequence[AlignedText]) -> presence.Alignment:
+    def expressed(self, units: Sequence[Bag], peers: Sequence[AlignedText]) -> Alignment:
         """Clauses of references against peers as a whole: what share of each is found (`mean`), and where."""
-        return presence.Alignment(presence.Texts.of(units), presence.Texts.of([peer.whole for peer in peers]), PLAIN)
+        return Alignment(Texts.of(units), Texts.of([peer.whole for peer in peers]), PLAIN)
 
 
 def _words_of(clause: Clause, whole: Bag) -> Bag:
