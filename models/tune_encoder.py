@@ -2,7 +2,7 @@
 
     python models/tune_encoder.py prepare WHEEL DATA OUT      # needs pyramidion; texts cut into word pieces
     python tune_encoder.py fold OUT NUMBER                    # needs torch; features of the documents held out
-    python tune_encoder.py transfer OUT FROM TO               # trained on one collection, features of the other
+    python tune_encoder.py transfer OUT FROM to TO            # trained on one collection, features of the other
     python tune_encoder.py all OUT                            # weights trained on everything
 
 WHEEL is that of `build_encoder.py`, DATA holds pyrxsum, realsumm-half (with the answers of single workers in crowd/)
@@ -33,7 +33,7 @@ features."""
 SURE = 0.6
 """A word of a unit takes the vector of its word in the reference if they have one stem or are as similar as this."""
 WITH = ("mean", "weakest", "numbers_lost", "negation_lost", "one", "mean_read", "weakest_read", "one_read",
-        "source", "reference", "pyramid")  # fmt: skip
+        "source", "reference", "pyramid", "length")  # fmt: skip
 
 
 LONGEST = 250
@@ -64,6 +64,7 @@ class Document:
     """``soft`` is the share of people who say present: units x summaries."""
 
     collection: str
+    labels: list[str]
     units: list[Text]
     summaries: list[Text]
     references: list[Text]
@@ -177,6 +178,7 @@ def _read(folder: Path, name: str, sentences: _Sentences) -> list[Document]:
         documents.append(
             Document(
                 name,
+                [unit.label for unit in pyramid.units],
                 [sentences.of(unit.label) for unit in pyramid.units],
                 [sentences.of(text) for text in peers.values()],
                 [sentences.of(text) for text in references],
@@ -448,6 +450,7 @@ def features(material: Material, encoded: Encoded, document: Document) -> dict[s
     source = look(group(material, encoded, [[sentences[number]] for number in home]), summaries)
     number = units.number[:, None]
     every = (units.texts, -1)
+    torch = _torch()
     return {
         "mean": plain.mean,
         "weakest": plain.weakest,
@@ -460,6 +463,8 @@ def features(material: Material, encoded: Encoded, document: Document) -> dict[s
         "source": source.mean,
         "reference": look(references, summaries).mean.mean(0, keepdim=True).expand(*every),
         "pyramid": in_context.mean.mean(0, keepdim=True).expand(*every),
+        "pyramid_alone": plain.mean.mean(0, keepdim=True).expand(*every),
+        "length": torch.full_like(plain.mean, math.log1p(len(references.rarity) / references.texts)),
     }
 
 
@@ -526,7 +531,9 @@ def tell_features(material: Material, encoder: Any, numbers: list[int], target: 
             document = material.documents[number]
             found = features(material, encode(encoder, material, sentences_of(document)), document)
             told = {name: value.cpu().numpy().astype(np.float32) for name, value in found.items()}
-            np.savez_compressed(target / f"{number:03}.npz", present=document.present, soft=document.soft, **told)
+            about = {"collection": document.collection, "labels": np.array(document.labels)}
+            people = {"present": document.present, "soft": document.soft}
+            np.savez_compressed(target / f"{number:03}.npz", **about, **people, **told)
 
 
 def folds(material: Material) -> list[set[int]]:
@@ -554,7 +561,7 @@ def main(step: str, *given: str) -> None:
         encoder = mean_of_runs(material, [material.documents[n] for n in every if n not in held])
         tell_features(material, encoder, held, target)
     elif step == "transfer":
-        seen, asked = ([n for n in every if material.documents[n].collection == name] for name in given[1:3])
+        seen, asked = ([n for n in every if material.documents[n].collection == name] for name in (given[1], given[3]))
         tell_features(material, mean_of_runs(material, [material.documents[n] for n in seen]), asked, target)
     elif step == "all":
         tuned = mean_of_runs(material, material.documents).published()

@@ -25,6 +25,8 @@ from pyramidion.encoder.words import Bag
 
 SURE = 0.6
 """A word of a unit is read as its word in the reference if they have one stem or are as similar as this."""
+LENGTHS = float(np.log1p(15)), float(np.log1p(80))
+"""The range of lengths seen in training."""
 Features = dict[str, Doubles]
 """Units x summaries, by name."""
 
@@ -88,6 +90,7 @@ class JudgedUnits:
             "source": self._look([home for _, home in homes]).mean(),
             "reference": self._prior(self._references),
             "pyramid": self._prior(every),
+            "length": np.full((len(self._units), len(self._summaries)), length_of(self._references)),
         }
 
     def _prior(self, texts: Sequence[Bag]) -> Doubles:
@@ -104,6 +107,12 @@ class JudgedUnits:
         wordless = np.array([len(unit) == 0 for unit in self._units], bool)[:, None]
         empty = (np.diff(self._summaries.starts) == 0)[None, :]
         return np.where(wordless | empty, 0.0, 1.0 / (1.0 + np.exp(-odds)))
+
+
+def length_of(references: Sequence[Bag]) -> float:
+    """The logarithm of how many words a reference has, within what was seen in training: short references are of
+    single sentences, which people hold summaries to more strictly."""
+    return float(np.clip(np.log1p(np.mean([len(reference) for reference in references])), *LENGTHS))
 
 
 def sentences_of(text: Bag) -> list[Bag]:
