@@ -321,7 +321,7 @@ def _some(groups: Iterable[_Group]) -> Iterator[list[_Group]]:
 
 
 def _peers_of(groups: Sequence[_Group]) -> Study:
-    """The predictions only: one that repeats its reference is no human peer, to be compared with the others."""
+    """The predictions only: one that repeats its reference is not a human peer, to be compared with the others."""
     peers = (Summary(group.topic, f"{place}", text) for group in groups for place, text in group.peers.items())
     return Study(tuple(Topic(group.topic) for group in groups), tuple(peers))
 
