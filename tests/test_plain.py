@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import EntryPoint
 from typing import Any
 
 import pandas as pd
@@ -12,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pyramidion as pyr
+from pyramidion import plugins
+from pyramidion.study import Score, Signature
 
 REFERENCES = [
     "The river Aller rose on Monday and flooded the old town. Ten families had to leave their homes.",
@@ -237,3 +240,15 @@ def test_measures_have_their_names_where_nothing_was_scored() -> None:
 def test_an_unknown_method_names_the_known_ones() -> None:
     with pytest.raises(pyr.UsageError, match="auto, rouge, align"):
         pyr.Metric("bleu")
+
+
+def words_said(study: pyr.Study) -> pyr.ScoreTable:
+    """A method of somebody else's."""
+    said = [Score(peer.topic, peer.system, "words", float(len(peer.text.split()))) for peer in study.peers]
+    return pyr.ScoreTable.of_summaries(said, Signature.of("words"))
+
+
+def test_methods_that_plugins_add_score_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    added = EntryPoint("words", f"{__name__}:words_said", "pyramidion.methods")
+    monkeypatch.setitem(plugins._registered("methods"), "words", added)
+    assert list(pyr.score_pairs(PREDICTIONS, REFERENCES, method="words")) == [8.0, 8.0]

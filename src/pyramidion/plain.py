@@ -159,10 +159,10 @@ class Metric:
         if method == "auto":
             self._evaluator = Evaluator(choices_of(choices))
             self._score = self._by_pyramids
-        elif method == "rouge":
+        elif method in (of_texts := ["rouge", *plugins.added("methods")]):
             self._score = self._by_words
         else:
-            check_choice("method", method.partition(":")[0], ["auto", "rouge", *plugins.names("judges")])
+            check_choice("method", method.partition(":")[0], ["auto", *of_texts, *plugins.names("judges")])
             self._judge = make_judge(method, choices)
             self._evaluator = Evaluator(Choices())
             self._score = self._by_judge
@@ -228,7 +228,9 @@ class Metric:
     def _measures(self) -> Sequence[str]:
         if self._score == self._by_pyramids:
             return auto.MEASURES
-        return self._choices.get("measures") or rouge.DEFAULT if self._score == self._by_words else ("lite",)
+        if self._score == self._by_judge:
+            return ("lite",)
+        return self._choices.get("measures") or (rouge.DEFAULT if self.method == "rouge" else (self.method,))
 
     def _judged(self, study: Study) -> UnitJudgments:
         if self._score == self._by_words:
@@ -251,9 +253,10 @@ class Metric:
                 yield group, Evaluation(ScoreTable.of_summaries(result.scores, signature), study)
 
     def _by_words(self, groups: Sequence[_Group], _explain: bool) -> Iterator[tuple[_Group, Evaluation]]:
+        choices = self._choices | ({"own": {}} if self.method == "rouge" else {})  # see _peers_of
         for some in _some(groups):
             study = _study_of(some)
-            made = Evaluation(score_study(study, self.method, **self._choices, own={}), study)  # see _peers_of
+            made = Evaluation(score_study(study, self.method, **choices), study)
             yield from ((group, made) for group in some)
 
     def _by_judge(self, groups: Sequence[_Group], explain: bool) -> Iterator[tuple[_Group, Evaluation]]:
@@ -318,7 +321,7 @@ def _some(groups: Iterable[_Group]) -> Iterator[list[_Group]]:
 
 
 def _peers_of(groups: Sequence[_Group]) -> Study:
-    """The predictions only: one that repeats its reference is no human peer, to be compared with the others."""
+    """The predictions only: one that repeats its reference is not a human peer, to be compared with the others."""
     peers = (Summary(group.topic, f"{place}", text) for group in groups for place, text in group.peers.items())
     return Study(tuple(Topic(group.topic) for group in groups), tuple(peers))
 

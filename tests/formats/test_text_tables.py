@@ -274,7 +274,7 @@ def test_what_is_not_recognised_gets_an_example(name: str, text: str, messages: 
         ),
         ("x.jsonl", '{"id": 1, "output": {"a": 1}, "gold": "r"}', "line 1: output is nested ({'a': 1}), where"),
         ("x.jsonl", '{"id": 1, "output": "x", "gold": {"a": 1}}', "line 1: gold is nested"),
-        ("x.jsonl", '{"id": [1], "output": "x", "gold": "r"}', "line 1: id is [1], which is no name"),
+        ("x.jsonl", '{"id": [1], "output": "x", "gold": "r"}', "line 1: id is [1], which is not a name"),
         ("x.jsonl", '{"id": 1, "output": "x", "gold": "r"}\n{"id": NaN}', "line 2: NaN is not a valid value"),
         ("x.json", '[{"id": 1, "output": "x", "gold": "r"}, 3]', "record 2: is not an object"),
     ],

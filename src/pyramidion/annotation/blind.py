@@ -7,16 +7,15 @@ they do is stored under the real names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import select
 
 from pyramidion.annotation.desk import AnnotationDesk
 from pyramidion.annotation.events import Annotations, Kind, StoredAnnotation
-from pyramidion.annotation.log import Event
 from pyramidion.errors import UnknownError, UsageError
 from pyramidion.store import schema
 from pyramidion.store.database import Database
@@ -77,22 +76,15 @@ class BlindAnnotations(Annotations):
         kind: Kind,
         *,
         name: str,
-        owner: str,
         system: str = "",
         shared: bool = False,
-        pyramid: str = "",
-        pyramid_id: int | None = None,
-        sources: Sequence[str] = (),
-        events: Sequence[Event] = (),
+        **others: Any,
     ) -> StoredAnnotation:
         if shared:
             raise UsageError("this study is blind: everybody annotates alone, so nothing is shared")
         real = self._names().systems[topic, system] if system else ""
         try:
-            made = super().add(
-                topic, kind, name=name, owner=owner, system=real, pyramid=pyramid, pyramid_id=pyramid_id,
-                sources=sources, events=events,
-            )  # fmt: skip
+            made = super().add(topic, kind, name=name, system=real, **others)
         except UsageError:  # its message names the system
             raise UsageError(f"topic {topic}: the name {name!r} is taken for this text; choose another") from None
         return self._shown(made)

@@ -182,13 +182,10 @@ def _sayings(unit: ContentUnit, read: Mapping[str, _EncodedText], labels: Mappin
 
 
 def _similarity(first: Sequence[Bag], second: Sequence[Bag]) -> Doubles:
-    """Each with each, from 0 to 1: the share of either that is found in the other, averaged."""
-    from pyramidion.encoder.alignment import Alignment, Texts
-    from pyramidion.pyramids.similarity import PLAIN
+    """Each with each, as pyramids are built by."""
+    from pyramidion.pyramids.similarity import similarity
 
-    one, other = Texts.of(first), Texts.of(second)
-    there, back = Alignment(one, other, PLAIN).mean(), Alignment(other, one, PLAIN).mean()
-    return np.asarray((there + back.T) / 2)
+    return similarity(first, second)
 
 
 def _contributors(

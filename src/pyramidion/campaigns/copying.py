@@ -163,7 +163,7 @@ _Pairs = dict[tuple[str, str], _Pair]
 def find_twins(work: Answers) -> dict[str, Twin]:
     """Judges who agree with another one more than people do by chance, each with the judge that is most alike.
 
-    Once a pair is found, one of the two is left out: answers that were given twice are no measure of what is usual.
+    Once a pair is found, one of the two is left out: answers that were given twice do not show what is usual.
     """
     left = {task: dict(work[task]) for task in sorted(work)}
     pairs: _Pairs = defaultdict(_Pair)

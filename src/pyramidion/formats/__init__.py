@@ -159,7 +159,7 @@ def inspect(source: Any, *, format: str | None = None, columns: NamedColumns = N
     source = with_plain_columns(source)
     reader = _reader(source, format, named)
     if named and not reader.by_columns:
-        raise UsageError(f"{source} is in the format {reader.name}, which is no table, so --columns has no effect")
+        raise UsageError(f"{source} is in the format {reader.name}, which is not a table, so --columns has no effect")
     place = Path(source) if isinstance(source, str) and not is_url(source) else source
     try:
         study = reader.read(place, problems, named) if reader.by_columns else reader.read(place, problems)

@@ -56,7 +56,7 @@ WRITTEN = (
 )
 NEEDED = ("judge", "topic", "system")
 TIMES = ("start", "submit", "seconds", "campaign", "time", "worktimeinseconds", "measure", "metrics")
-"""Columns of numbers that are no ratings."""
+"""Columns of numbers that are not ratings."""
 NO_ANSWER = ("", "n/a", "na", "-")
 """What people write, in any case, where there is no answer."""
 ITEM = "item"

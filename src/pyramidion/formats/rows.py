@@ -60,7 +60,7 @@ class RowTable:
         return all(is_name(row.get(column)) for _, row in self.rows)
 
     def holds_labels(self, column: str) -> bool:
-        """Whether a column has nothing but a few words in its cells, which are no sentences, and at least one such."""
+        """Whether a column has nothing but a few words in its cells, which are not sentences, and at least one such."""
         cells = [cell for _, row in self.rows if not is_missing(cell := row.get(column)) and cell != ""]
         return bool(cells) and not any(map(_is_sentence, cells))
 
@@ -297,7 +297,7 @@ def name_in(cell: Any, column: str) -> str:
     if isinstance(cell, str | int) and not isinstance(cell, bool) and (name := str(cell).strip()):
         return name
     raise BadCellError(
-        f"{column} is {'empty' if is_missing(cell) or cell == '' else f'{cell!r:.40}, which is no name'}"
+        f"{column} is {'empty' if is_missing(cell) or cell == '' else f'{cell!r:.40}, which is not a name'}"
     )
 
 

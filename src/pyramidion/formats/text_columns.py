@@ -27,7 +27,7 @@ ABOUT = (
     *("split", "url", "date", "dataset", "language", "lang", "domain", "category", "title", "name", "type"),
     "source_id",
 )
-"""Columns that say something about a row; beside columns of systems they are no systems."""
+"""Columns that say something about a row; beside columns of systems they are not systems."""
 
 
 def columns_option(columns: Columns) -> str:
@@ -41,7 +41,7 @@ def numbered_references(names: Sequence[str]) -> tuple[str, ...]:
 
 
 class NoTextsError(UsageError):
-    """A table that is no table of texts, or that is one in several ways; the message says what is missing."""
+    """A table that is not a table of texts, or that is one in several ways; the message says what is missing."""
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ def read(source: Any, problems: Problems, columns: Columns | None = None) -> Stu
                 raise UsageError(explain_table(table)) from None
             if table.columns or not problems.errors:
                 option = columns_option(suggest_columns(table) or {"summary": ("COLUMN",)})
-                what = f"is no table of texts: {error}; name yours with e.g. {option}"
+                what = f"is not a table of texts: {error}; name yours with e.g. {option}"
                 problems.error(where, what if table.rows else "has no rows")
             continue
         system = from_file_name(table.name) or ONLY_SYSTEM

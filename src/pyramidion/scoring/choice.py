@@ -79,9 +79,9 @@ def own_references(study: Study) -> dict[tuple[str, str], str]:
     """For every peer that is a reference of its topic, by (topic, system): which reference it is.
 
     It is one if it has the same text and either the same name or an author all of whose texts are references, where
-    there are any: a program that hits upon the words of a reference now and then is no person. Texts are compared after
-    joining runs of white space; texts without words match nothing. If several references have the text, the one with
-    the peer's own name is used, otherwise the first by name.
+    there are any: a program that hits upon the words of a reference now and then is not a person. Texts are compared
+    after joining runs of white space; texts without words match nothing. If several references have the text, the one
+    with the peer's own name is used, otherwise the first by name.
     """
     references: dict[tuple[str, str], list[str]] = {}
     for reference in study.references:

@@ -329,7 +329,7 @@ class Database:
     def checkpoint(self) -> bool:
         """SQLite: move everything from the file beside the database into it; False where others are still reading.
 
-        A disk that is full or read-only is no error here: nothing is lost, it stays where it is.
+        A disk that is full or read-only is not an error here: nothing is lost, it stays where it is.
         """
         beside = Path(f"{self.engine.url.database}-wal")
         for pause in [0.0] + CLOSE_TRIES * [CLOSE_PAUSE]:

@@ -3,7 +3,7 @@
 Failures are counted for an address together with a name, and for an address alone. So strangers can keep themselves
 out, but not the manager whose name they try: from any other address the right password works. After some free tries
 the wait doubles with every failure; a try that is refused meanwhile is not counted. A try counts as failed from its
-beginning until the password turns out right, so that a hundred tries at once are no way around it.
+beginning until the password turns out right, so that a hundred tries at once do not get around it.
 
 Addresses and names are stored as keyed hashes and forgotten a day after the last failure.
 """
