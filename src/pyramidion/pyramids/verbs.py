@@ -1,0 +1,133 @@
+"""What the form of an English verb tells: may it follow a subject, and may it continue what another verb began?
+
+"He came and saw" says that he saw, because "saw" has the form of "came". "He came to see and learn" does not say that
+he learns. Auxiliaries and irregular verbs are closed lists; other verbs are told by their endings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+Form = Literal["auxiliary", "past", "past only", "participle", "ing", "s", "base"]
+
+
+def _words(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+BE = _words("is are was were am isn aren wasn weren")
+HAVE = _words("has have had hasn haven hadn")
+MODAL = _words("""
+    will would can could may might shall should must cannot do does did ca wo won wouldn couldn shouldn don doesn didn ll
+""")
+SHORT = {"s": "is", "re": "are", "m": "am", "ve": "have", "ll": "will", "d": "would"}
+"""What is left of an auxiliary after an apostrophe."""
+_PLAIN_FORM: dict[str, Form] = {
+    "is": "s", "was": "past", "were": "past", "are": "base", "am": "base", "has": "s", "had": "past", "have": "base",
+}  # fmt: skip
+_IRREGULAR = """
+    arise arose arisen, bear bore borne, beat beat beaten, become became become, begin began begun, bite bit bitten,
+    break broke broken, bring brought brought, build built built, buy bought bought, catch caught caught,
+    choose chose chosen, come came come, cost cost cost, cut cut cut, deal dealt dealt, die died died, do did done,
+    draw drew drawn, drink drank drunk, drive drove driven, eat ate eaten, fall fell fallen, feed fed fed,
+    feel felt felt, fight fought fought, find found found, flee fled fled, fly flew flown, forbid forbade forbidden,
+    forget forgot forgotten, get got got, give gave given, go went gone, grow grew grown, hang hung hung,
+    hear heard heard, hide hid hidden, hit hit hit, hold held held, hurt hurt hurt, keep kept kept, know knew known,
+    lay laid laid, lead led led, leave left left, lend lent lent, let let let, lie lay lain, lose lost lost,
+    make made made, mean meant meant, meet met met, pay paid paid, put put put, quit quit quit, read read read,
+    ride rode ridden, ring rang rung, rise rose risen, run ran run, say said said, see saw seen, seek sought sought,
+    sell sold sold, send sent sent, set set set, shake shook shaken, shoot shot shot, show showed shown,
+    shrink shrank shrunk, shut shut shut, sing sang sung, sink sank sunk, sit sat sat, sleep slept slept,
+    speak spoke spoken, spend spent spent, spread spread spread, stand stood stood, steal stole stolen,
+    stick stuck stuck, strike struck struck, swear swore sworn, sweep swept swept, swim swam swum, take took taken,
+    teach taught taught, tear tore torn, tell told told, think thought thought, throw threw thrown,
+    understand understood understood, wake woke woken, wear wore worn, win won won, withdraw withdrew withdrawn,
+    write wrote written
+"""
+_PAST = frozenset(each.split()[1] for each in _IRREGULAR.split(","))
+_PARTICIPLES = frozenset(each.split()[2] for each in _IRREGULAR.split(",")) | {"been"}
+ADVERBS = _words("""
+    also now then still never not even just only often thus therefore later already always again soon once twice ever
+    yet so both first finally n t together instead however since almost nearly
+""")
+NO_VERBS = _words("""
+    a an the this that these those my your his her its our their some any no every each all many much more most few
+    several other another such and or but nor of in on at by for from with without about into onto over under between
+    among during through against within despite upon as than like if whether because although though while when where
+    which who whom whose what how why to not i you he she it we they me him us them there here one two three both
+    either neither until unless per via including according
+""")
+
+
+class Predicate(NamedTuple):
+    """A finite verb with its subject. ``last`` is the end of what a further verb repeats, the subject and perhaps an
+    auxiliary; ``forms`` are the forms that this verb may have."""
+
+    first: int
+    last: int
+    forms: frozenset[Form]
+    past: bool
+
+
+def forms(word: str) -> frozenset[Form]:
+    """The forms that a word may be, if it is a verb; empty for one that is none."""
+    small = word.lower()
+    if small in BE | HAVE | MODAL:
+        return frozenset({"auxiliary"})
+    if small in NO_VERBS or small in ADVERBS or not small.isalpha() or (word[0].isupper() and len(word) > 1):
+        return frozenset()
+    known: set[Form] = set()
+    if small in _PAST:
+        known |= {"past"} if small in _PARTICIPLES else {"past", "past only"}
+    if small in _PARTICIPLES:
+        known.add("participle")
+    if known:
+        return frozenset(known)
+    if small.endswith("ed") and len(small) > 3:
+        return frozenset({"past", "participle"})
+    if small.endswith("ing") and len(small) > 4:
+        return frozenset({"ing"})
+    if small.endswith("s") and not small.endswith(("ss", "us", "is")):
+        return frozenset({"s"})
+    return frozenset() if small.endswith("ly") else frozenset({"base"})
+
+
+def is_finite(word: str) -> bool:
+    """Whether a word can be what makes a clause whole: neither "leading", "to lead" nor "taken"."""
+    return bool(forms(word) & {"auxiliary", "past", "s", "base"})
+
+
+def skip_adverbs(words: Sequence[str], place: int, last: int) -> int:
+    """The place of the first word from ``place`` on that is not an adverb (or an apostrophe inside one)."""
+    while place < last and (words[place].lower() in ADVERBS or words[place].endswith("ly") or words[place] in "'’"):
+        place += 1
+    return place
+
+
+def predicate(words: Sequence[str], subject: tuple[int, int], place: int, last: int) -> Predicate | None:
+    """What is said of a subject by the verb at ``place``, the first word after it that is not an adverb.
+
+    None where that word cannot be a finite verb.
+    """
+    first, end = subject
+    verb = words[place].lower() if place < last else ""
+    if place and words[place - 1] in ("'", "’"):
+        verb = SHORT.get(verb, verb)
+    if not is_finite(verb):
+        return None
+    after = skip_adverbs(words, place + 1, last)
+    negated = any(word.lower() in ("not", "never", "t") for word in words[place + 1 : after]) or verb.endswith("n")
+    main = forms(words[after]) if after < last else frozenset()
+    past = verb in ("was", "were", "had", "did") or "past" in forms(verb)
+    if verb in MODAL:
+        return Predicate(first, place + 1, frozenset() if negated else frozenset({"base"}), past)
+    if verb in HAVE and "participle" in main:
+        return Predicate(first, place + 1, frozenset() if negated else frozenset({"participle"}), past)
+    if verb in BE and "ing" in main:
+        return Predicate(first, place + 1, frozenset() if negated else frozenset({"ing"}), past)
+    if verb in BE and "participle" in main:  # "was arrested and died": an ending -ed does not say which it is
+        return Predicate(first, end, frozenset({"past only"}), past)
+    plain = _PLAIN_FORM.get(verb)
+    continued = frozenset({plain}) if plain else forms(verb) - {"participle", "past only"}
+    return Predicate(first, end, continued, past)
