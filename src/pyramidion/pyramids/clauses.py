@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 from pyramidion.encoder import one_thread
 from pyramidion.encoder.minilm import Encoded, Encoder, Floats
 from pyramidion.encoder.sentences import MOST_WAYS, Clause, SegmentedText, Sentence, one_apart, sentence_spans
-from pyramidion.pyramids.readings import Reading, SentenceWords, WordRange, enclosed, readings
+from pyramidion.pyramids.grammar import SentenceWords, WordRange
+from pyramidion.pyramids.readings import Reading, enclosed, readings
 from pyramidion.study.texts import Span
 
 AT_ONCE, GAP = 64, 2

@@ -18,57 +18,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise, starmap
 from typing import NamedTuple
 
-import numpy as np
+from pyramidion.encoder.sentences import stem
+from pyramidion.pyramids.grammar import (
+    DEMONSTRATIVES,
+    FACTIVE,
+    HANGING,
+    MIN_WORDS,
+    PREPOSITIONS,
+    PRONOUNS,
+    RELATIVE,
+    REPORTING,
+    SIGNS_BEFORE_A_CLAUSE,
+    TEMPORAL,
+    Opening,
+    SentenceWords,
+    WordRange,
+)
+from pyramidion.pyramids.verbs import Form, Predicate, forms, is_finite, predicate
 
-from pyramidion.encoder.minilm import Floats
-from pyramidion.encoder.sentences import content_stems, stem
-from pyramidion.encoder.words import is_word
-from pyramidion.pyramids.verbs import Predicate, forms, is_finite, predicate, skip_adverbs
-
-MIN_WORDS = 3
-"""A clause with fewer words says too little to be read alone."""
 MOST_CARRIED = 12
 """Words repeated in front of a clause; with more, it is easier to read in its sentence."""
-NO_SUBJECT = -2.0
-"""Log-odds below which a word is surely outside of a subject, as verbs are; names and numbers in one may be unsure."""
-
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-COORDINATING = _set("and but or yet")
-FACTIVE = _set("because although though while whereas since")
-"""They begin a clause that is stated as a fact, like the one it hangs on; left out when it is read."""
-TEMPORAL = _set("when after before as")
-"""These do so of what has happened: "after engineers look at it" does not say that they did."""
-BEFORE_SUBORDINATE = _set("not only even just simply partly mainly than such so")
-DEPENDENT = _set("that which who whom whose what how why whether if unless until once where to so than lest provided")
-RELATIVE = _set("who which")
-PRONOUNS = _set("he she it they we i you one this that these those there who which what")
-DEMONSTRATIVES = _set("this that these those")
-_REPORTING = _set("""
-    say tell write explain suggest argue claim report state note add warn believe think conclude announce reveal admit
-    insist confirm show indicate mention stress emphasize predict estimate declare comment observe remark quote cite
-    assert contend maintain
-""")
-REPORTING = frozenset(map(stem, _REPORTING)) | _set("said told wrote written thought shown")
-"""Stems of verbs by which somebody says something: with nobody's words after them, they say nothing."""
-SIGNS_BEFORE_A_CLAUSE = frozenset(",;:–—-")
-_INNER_SIGNS = frozenset("-'’.&/‐‑")
+MOST_APART = 15
+"""Words between a verb and one that goes on from it; further apart, "and" rather joins what is between them."""
 _PAIRS = re.compile(r"""\([^()]*\)|\[[^\[\]]*\]|“[^“”]*”|«[^«»]*»|"[^"]*"|(?<!\w)[‘'`](?=\S)[^‘]*?(?<=\S)[’'](?!\w)""")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
-
-
-class WordRange(NamedTuple):
-    """Some words of a sentence, by their numbers: the first, and the one after the last."""
-
-    first: int
-    last: int
 
 
 class Reading(NamedTuple):
@@ -89,121 +65,12 @@ class _Group:
     skipped: int = 0
     stands: bool = False
     resumed: Predicate | None = None
+    relative: bool = False
+    subordinate: bool = False
+    lists: bool = False
 
     def reading(self) -> Reading:
         return Reading(WordRange(self.first, self.last), self.carried, self.skipped)
-
-
-class Opening(NamedTuple):
-    """How a piece begins: whether by a coordinating word, by which subordinating one, and where it goes on."""
-
-    coordinate: bool
-    subordinate: str
-    place: int
-
-
-class SentenceWords:
-    """The words of a sentence, with the log-odds that each is part of a subject."""
-
-    def __init__(self, words: Sequence[str], subject: Floats) -> None:
-        self.words = list(words)
-        self.small = [word.lower() for word in words]
-        self.is_word = [is_word(word) for word in words]
-        self._odds = np.where(self.is_word, subject, np.nan)
-
-    # -- what the head says ---------------------------------------------------------------------------------------
-
-    @cached_property
-    def subjects(self) -> list[WordRange]:
-        """Runs of words of subjects; a name or a number, or what is between two sure words, may be unsure."""
-        inside = self._odds > 0
-        for step in (1, -1):
-            order = range(len(inside))[::step]
-            for place in order:
-                before = place - step
-                if 0 <= before < len(inside) and inside[before] and self._odds[place] > NO_SUBJECT:
-                    inside[place] |= self.words[place][0].isupper() or self.words[place][0].isdigit()
-        for place in range(1, len(inside) - 1):
-            if inside[place - 1] and inside[place + 1]:
-                inside[place] |= self.words[place] in _INNER_SIGNS or self._odds[place] > NO_SUBJECT
-        edges = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]]).astype(np.int8)))
-        return [WordRange(int(first), int(last)) for first, last in zip(edges[::2], edges[1::2], strict=True)]
-
-    def subjects_in(self, piece: WordRange) -> list[WordRange]:
-        within = (WordRange(max(run.first, piece.first), min(run.last, piece.last)) for run in self.subjects)
-        return [run for run in within if run.first < run.last]
-
-    # -- what the words say ---------------------------------------------------------------------------------------
-
-    def opening(self, piece: WordRange) -> Opening:
-        """Leaves out "and", "because", "even though" and the like."""
-        place = piece.first
-        while place < piece.last - 1 and not self.is_word[place] and self.words[place] not in "([":
-            place += 1
-        coordinate = self.small[place] in COORDINATING
-        place += coordinate
-        while place < piece.last - 1 and self.words[place] == ",":
-            place += 1
-        if self.small[place] == "even" and place + 1 < piece.last and self.small[place + 1] in FACTIVE:
-            place += 1
-        subordinate = self.small[place] if self.small[place] in FACTIVE | TEMPORAL else ""
-        if place == piece.first and place and self.small[place - 1] in BEFORE_SUBORDINATE:
-            return Opening(False, "", piece.first)
-        return Opening(coordinate, subordinate, min(place + bool(subordinate), piece.last - 1))
-
-    def clause(self, place: int, last: int) -> Predicate | None:
-        """The finite verb of a clause with its subject, where the words from ``place`` on begin one."""
-        subject = next(iter(self.subjects_in(WordRange(place, last))), None)
-        if subject is None:
-            return None
-        lead = range(place, subject.first)
-        if any(self.small[i] in DEPENDENT or "ing" in forms(self.words[i]) for i in lead if self.is_word[i]):
-            return None
-        if any(is_finite(self.words[i]) and "base" not in forms(self.words[i]) for i in lead):
-            return None  # a verb without a subject comes first: "and says the plan is old"
-        return self._said_of(subject, last)
-
-    def _said_of(self, subject: WordRange, last: int) -> Predicate | None:
-        place = self._after_brackets(subject.last, last)
-        place = skip_adverbs(self.words, place, last)
-        if place < last and self.words[place] != ",":
-            return predicate(self.words, subject, place, last)
-        # "Others, including large banks, have invested": only an auxiliary shows that there is a verb.
-        later = next((i for i in range(place, last) if forms(self.words[i]) == {"auxiliary"}), None)
-        if later is None or any(self.small[i] in RELATIVE for i in range(place, later)):
-            return None
-        return Predicate(subject.first, subject.last, frozenset(), past=False)
-
-    def _after_brackets(self, place: int, last: int) -> int:
-        if place < last and self.words[place] in "([":
-            closing = next((i for i in range(place, last) if self.words[i] in ")]"), place - 1)
-            return closing + 1
-        return place
-
-    def begins_with_verb(self, place: int, last: int) -> int | None:
-        """Where the verb is, if a piece begins with one (perhaps after an adverb) and not with a subject."""
-        verb = skip_adverbs(self.words, place, last)
-        if verb >= last or any(run.first <= verb < run.last for run in self.subjects) or not forms(self.words[verb]):
-            return None
-        return verb
-
-    def is_attribution(self, piece: WordRange) -> bool:
-        """Whether it ends with a verb of saying, and so says nothing without what is said."""
-        words = [self.small[i] for i in range(*piece) if self.is_word[i]]
-        if words[-2:] in (["puts", "it"], ["put", "it"]):
-            return True
-        inverted = bool(words) and stem(words[0]) in REPORTING and len(words) <= MOST_CARRIED
-        return bool(words) and (stem(words[-1]) in REPORTING or inverted)
-
-    def says_something(self, place: int, last: int, subject: tuple[int, int]) -> bool:
-        """Whether a clause is worth reading alone: not "and this matters", nor "but it was so"."""
-        if sum(self.is_word[place:last]) < MIN_WORDS:
-            return False
-        alone = self.small[subject[0] : subject[1]]
-        if len(alone) == 1 and alone[0] in DEMONSTRATIVES | RELATIVE:
-            return False
-        text = " ".join(self.words[place:last])
-        return len(content_stems(text)) >= 2 or not (len(alone) == 1 and alone[0] in PRONOUNS)
 
 
 def readings(words: SentenceWords, starts: Sequence[int], complements: Sequence[int]) -> list[Reading]:
@@ -214,10 +81,11 @@ def readings(words: SentenceWords, starts: Sequence[int], complements: Sequence[
 class _Cutter:
     def __init__(self, words: SentenceWords, complements: Sequence[int]) -> None:
         self._words, self._complements = words, frozenset(complements)
+        self._pieces: list[WordRange] = []
 
     def cut(self, starts: Sequence[int]) -> list[Reading]:
         words = self._words
-        pieces = list(starmap(WordRange, pairwise([0, *starts, len(words.words)])))
+        pieces = self._pieces = list(starmap(WordRange, pairwise([0, *starts, len(words.words)])))
         groups: list[_Group] = []
         number = 0
         while number < len(pieces):
@@ -232,6 +100,9 @@ class _Cutter:
                 groups.append(new)
             else:
                 self._join(group, piece)
+                if len(groups) > 1 and group.subordinate and self._resumes(piece):
+                    groups.pop()
+                    groups[-1].last = group.last
             number += 1
         return [group.reading() for group in groups]
 
@@ -242,6 +113,11 @@ class _Cutter:
             return _Group(*piece)
         return _Group(*piece, skipped=opening.place - piece.first if opening.subordinate else 0, stands=True)
 
+    def _resumes(self, piece: WordRange) -> bool:
+        """Whether a piece after a subordinate clause may go on with the clause before that one."""
+        words = self._words
+        return words.opening(piece).coordinate or words.words[piece.first - 1] in SIGNS_BEFORE_A_CLAUSE
+
     def _join(self, group: _Group, piece: WordRange) -> None:
         words = self._words
         opening = words.opening(piece)
@@ -250,8 +126,14 @@ class _Cutter:
             group.skipped = 0  # the main clause after "Although ...," stays with it, so that word stays too
         if not group.stands:
             verb = words.begins_with_verb(piece.first, piece.last)
-            resumes = verb is not None and is_finite(words.words[verb]) and bool(words.subjects_in(WordRange(group.first, group.last)))
+            resumes = (
+                verb is not None
+                and is_finite(words.words[verb])
+                and bool(words.subjects_in(WordRange(group.first, group.last)))
+            )
             group.stands = said is not None or resumes
+        verb = words.begins_with_verb(piece.first, piece.last)
+        group.lists |= words.words[piece.first - 1] == "," and verb is not None and is_finite(words.words[verb])
         group.last = piece.last
 
     # -- where to cut ---------------------------------------------------------------------------------------------
@@ -260,10 +142,14 @@ class _Cutter:
         """The piece as a clause of its own, if it is one, and the group before it does not need it."""
         words = self._words
         opening = words.opening(piece)
-        if words.is_attribution(piece) or words.is_attribution(WordRange(group.first, group.last)):
+        if words.is_attribution(piece) or stem(words.small[piece.first - 1]) in REPORTING:
+            return None
+        if words.is_attribution(WordRange(group.first, group.last)) or words.small[piece.first - 1] in HANGING:
             return None
         if opening.coordinate and words.small[opening.place] == "that":
             return self._complement(group, piece, opening)
+        if words.small[opening.place] in RELATIVE | {"that"}:
+            return self._what_it_is(group, piece, opening)
         said = words.clause(opening.place, piece.last)
         if said is not None:
             return self._clause(group, piece, before, opening, said)
@@ -276,15 +162,24 @@ class _Cutter:
         words = self._words
         sign = words.words[piece.first - 1] if piece.first else ""
         if opening.subordinate:
-            parted = opening.subordinate in FACTIVE or said.past
+            hangs = sign not in SIGNS_BEFORE_A_CLAUSE and self._has_relative(self._predicates(group)[-1:])
+            parted = (opening.subordinate in FACTIVE or said.past) and not hangs
         elif opening.coordinate:
             # Without a comma, the clause may be the second thing that somebody says.
             parted = sign in SIGNS_BEFORE_A_CLAUSE or not self._complement_in(group)
         else:
-            parted = sign == ";" or (sign in SIGNS_BEFORE_A_CLAUSE and self._stands_alone(before))
-        if not parted or not words.says_something(opening.place, piece.last, (said.first, said.last)):
+            says_so = said.verb + 1 >= self._reach(piece)  # "..., the court has ruled."
+            parted = sign == ";" or (sign in SIGNS_BEFORE_A_CLAUSE and self._stands_alone(before) and not says_so)
+        if not parted or not words.says_something(opening.place, self._reach(piece), said.subject):
             return None
-        return _Group(*piece, skipped=opening.place - piece.first, stands=True)
+        skipped = opening.place - piece.first
+        return _Group(*piece, skipped=skipped, stands=True, subordinate=bool(opening.subordinate))
+
+    def _reach(self, piece: WordRange) -> int:
+        """The end of a piece with those that follow it without a sign."""
+        return next(
+            (i for i in range(piece.last - 1, len(self._words.words)) if not self._words.is_word[i]), piece.last
+        )
 
     def _stands_alone(self, piece: WordRange) -> bool:
         """Not a condition or a participle, which belong to the clause after them: "If it rains, the match ends"."""
@@ -297,38 +192,92 @@ class _Cutter:
         """A verb that goes on with the subject, and perhaps the auxiliary, of the only verb that it can continue."""
         words = self._words
         verb = words.begins_with_verb(opening.place, piece.last)
-        if verb is None or sum(words.is_word[opening.place : piece.last]) < MIN_WORDS - 1:
+        if verb is None or sum(words.is_word[opening.place : self._reach(piece)]) < MIN_WORDS - 1:
             return None
         shape = forms(words.words[verb])
-        listed = piece.first > 0 and words.words[piece.first - 1] == ","
-        if not opening.coordinate and not (listed and shape & {"s"}):
+        comma = words.words[piece.first - 1] == ","
+        if not opening.coordinate and not (comma and (shape & {"s"} or self._is_listed(piece, shape))):
             return None
+        fit = self._continued(group, piece, shape, opening)
+        if fit is None:
+            return None
+        return self._carry(piece, fit, opening.place, verb, subject_alone=shape == {"auxiliary"})
+
+    def _is_listed(self, piece: WordRange, shape: frozenset[Form]) -> bool:
+        """Whether a further verb of the same form follows: "took cuttings, grew them, and planted them"."""
+        words = self._words
+        for later in self._pieces:
+            opening = words.opening(later)
+            if later.first > piece.first and opening.coordinate:
+                verb = words.begins_with_verb(opening.place, later.last)
+                return verb is not None and bool(forms(words.words[verb]) & shape)
+        return False
+
+    def _has_relative(self, said: list[Predicate]) -> bool:
+        return any(self._words.small[each.first] in RELATIVE | {"that"} for each in said)
+
+    def _continued(self, group: _Group, piece: WordRange, shape: frozenset[Form], opening: Opening) -> Predicate | None:
+        """The verb that a further one goes on from: after a comma the main verb, otherwise the last one before it."""
+        words = self._words
+        comma = words.words[piece.first - 1] == ","
         said = self._predicates(group)
-        fitting = [each for each in said if shape & each.forms or shape == {"auxiliary"}]
-        if len(fitting) != 1 or words.small[fitting[0].first] in DEMONSTRATIVES | RELATIVE:
-            return None
-        [fit] = fitting
-        last = fit.last
-        if shape == {"auxiliary"}:  # "has been closed and will reopen": the subject alone
-            last = next((run.last for run in words.subjects if run.first == fit.first), fit.last)
-            last = group.carried.last if group.carried and fit is group.resumed else last
-        carried = WordRange(said[0].first, last) if fit.first >= said[0].first else WordRange(fit.first, last)
+        if not said or self._complement_in(group) is not None:
+            return None  # whether "and" goes on with what is said, or with who says it, is anybody's guess
+        fit = said[0] if comma or len(said) == 1 else said[-1]
+        beside = [each for each in said if words.words[each.first - 1] == ","]  # ", which ..."
+        if group.lists or (comma and self._has_relative(beside if opening.coordinate else said)):
+            return None  # it may be one of several verbs that stay together
+        if fit.verb >= piece.first - 1:
+            return None  # what comes later belongs to both: "attacked and killed a cyclist"
+        far = not comma and piece.first - fit.verb > MOST_APART
+        fits = bool(shape & fit.forms) or shape == {"auxiliary"}
+        hangs = fit is not said[0] or words.is_bare(fit.subject, DEMONSTRATIVES | RELATIVE)
+        return fit if fits and not far and not hangs else None
+
+    def _carry(self, piece: WordRange, fit: Predicate, place: int, verb: int, *, subject_alone: bool) -> _Group | None:
+        """The piece with the subject before it, and the auxiliary unless the piece has its own."""
+        carried = WordRange(fit.first, fit.subject[1] if subject_alone else fit.last)
         if carried.last - carried.first > MOST_CARRIED:
             return None
-        return _Group(
-            *piece,
-            carried=carried,
-            skipped=opening.place - piece.first,
-            stands=True,
-            resumed=predicate(words.words, carried, verb, piece.last),
-        )
+        said = fit._replace(verb=verb)
+        if subject_alone or fit.last == fit.subject[1]:
+            said = predicate(self._words.words, fit.subject, verb, piece.last) or said
+        return _Group(*piece, carried, place - piece.first, stands=True, resumed=said)
+
+    def _what_it_is(self, group: _Group, piece: WordRange, opening: Opening) -> _Group | None:
+        """A relative clause on what a subject is, and so on the subject: "Coron is a town that became famous"."""
+        words = self._words
+        verb = words.begins_with_verb(opening.place + 1, piece.last)
+        said = self._predicates(group)
+        if verb is None or not said or not is_finite(words.words[verb]):
+            return None
+        [main, *others] = said
+        shape = forms(words.words[verb])
+        if group.relative and opening.coordinate:  # "... and who wrote decrees"
+            return self._carry(piece, main, opening.place + 1, verb, subject_alone=True)
+        if (
+            others
+            or opening.coordinate
+            or not main.links
+            or words.is_bare(main.subject, PRONOUNS - {"he", "she", "they"})
+        ):
+            return None
+        between = [words.words[i] for i in range(main.verb + 1, piece.first) if words.is_word[i]]
+        names = next((i for i, word in enumerate(between) if word.lower() in PREPOSITIONS), len(between))
+        named = (w.lower() in PREPOSITIONS | {"the"} or not w[0].islower() for w in between[names:])
+        if not between or not all(named) or len(between) > MOST_APART or (shape & {"base"} and main.past):
+            return None
+        new = self._carry(piece, main, opening.place + 1, verb, subject_alone=True)
+        if new is not None:
+            new.relative = True
+        return new
 
     def _predicates(self, group: _Group) -> list[Predicate]:
         """All finite verbs of a group with their subjects, in order."""
         words = self._words
         said = [] if group.resumed is None else [group.resumed]
         for subject in words.subjects_in(WordRange(group.first, group.last)):
-            if (each := words._said_of(subject, group.last)) is not None:
+            if (each := words.said_of(subject, group.last)) is not None:
                 said.append(each)
         return said
 
@@ -336,7 +285,9 @@ class _Cutter:
         """Where "that ..." begins what somebody says in a group."""
         words = self._words
         for place in range(group.first + 1, group.last - 1):
-            if words.small[place] == "that" and place in self._complements and words.is_word[place - 1]:
+            if words.small[place] != "that" or place not in self._complements:
+                continue
+            if words.is_word[place - 1] and any(run.first == place + 1 for run in words.subjects):
                 return place
         return None
 
@@ -363,7 +314,7 @@ class _Cutter:
         relative = pieces[number + 1].first
         if words.small[relative] not in RELATIVE:
             return None
-        if words.small[subject.first] in PRONOUNS or subject.last - subject.first > MOST_CARRIED:
+        if words.is_bare(subject, PRONOUNS) or subject.last - subject.first > MOST_CARRIED:
             return None
         body = words.begins_with_verb(relative + 1, pieces[number + 1].last)
         if body is None or not is_finite(words.words[body]):

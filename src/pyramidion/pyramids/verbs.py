@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-Form = Literal["auxiliary", "past", "past only", "participle", "ing", "s", "base"]
+Form = Literal["auxiliary", "past", "past only", "participle", "ing", "s", "base", "be"]
 
 
 def _words(words: str) -> frozenset[str]:
@@ -19,7 +19,7 @@ def _words(words: str) -> frozenset[str]:
 BE = _words("is are was were am isn aren wasn weren")
 HAVE = _words("has have had hasn haven hadn")
 MODAL = _words("""
-    will would can could may might shall should must cannot do does did ca wo won wouldn couldn shouldn don doesn didn ll
+    will would can could may might shall should must cannot do does did ca wo wouldn couldn shouldn don doesn didn
 """)
 SHORT = {"s": "is", "re": "are", "m": "am", "ve": "have", "ll": "will", "d": "would"}
 """What is left of an auxiliary after an apostrophe."""
@@ -56,26 +56,37 @@ NO_VERBS = _words("""
     several other another such and or but nor of in on at by for from with without about into onto over under between
     among during through against within despite upon as than like if whether because although though while when where
     which who whom whose what how why to not i you he she it we they me him us them there here one two three both
-    either neither until unless per via including according
+    either neither until unless per via including according et al
 """)
 
 
 class Predicate(NamedTuple):
-    """A finite verb with its subject. ``last`` is the end of what a further verb repeats, the subject and perhaps an
-    auxiliary; ``forms`` are the forms that this verb may have."""
+    """A finite verb with its subject, by the numbers of their words.
 
-    first: int
+    ``last`` is the end of what a further verb repeats, the subject and perhaps an auxiliary; ``forms`` are the forms
+    that this verb may have. ``verb`` is the last word of the verb itself. ``links``: it says what the subject is.
+    """
+
+    subject: tuple[int, int]
     last: int
-    forms: frozenset[Form]
-    past: bool
+    verb: int
+    forms: frozenset[Form] = frozenset()
+    past: bool = False
+    links: bool = False
+
+    @property
+    def first(self) -> int:
+        return self.subject[0]
 
 
 def forms(word: str) -> frozenset[Form]:
     """The forms that a word may be, if it is a verb; empty for one that is none."""
     small = word.lower()
+    if small == "be":
+        return frozenset({"be"})
     if small in BE | HAVE | MODAL:
         return frozenset({"auxiliary"})
-    if small in NO_VERBS or small in ADVERBS or not small.isalpha() or (word[0].isupper() and len(word) > 1):
+    if len(small) == 1 or small in NO_VERBS or small in ADVERBS or not small.isalpha() or word[0].isupper():
         return frozenset()
     known: set[Form] = set()
     if small in _PAST:
@@ -110,24 +121,26 @@ def predicate(words: Sequence[str], subject: tuple[int, int], place: int, last: 
 
     None where that word cannot be a finite verb.
     """
-    first, end = subject
-    verb = words[place].lower() if place < last else ""
-    if place and words[place - 1] in ("'", "’"):
-        verb = SHORT.get(verb, verb)
-    if not is_finite(verb):
+    if place >= last:
+        return None
+    short = SHORT.get(words[place].lower(), "") if place and words[place - 1] in ("'", "’") else ""
+    verb = short or words[place].lower()
+    if not short and not is_finite(words[place]):
         return None
     after = skip_adverbs(words, place + 1, last)
-    negated = any(word.lower() in ("not", "never", "t") for word in words[place + 1 : after]) or verb.endswith("n")
+    negated = any(word.lower() in ("not", "never", "t") for word in words[place + 1 : after])
     main = forms(words[after]) if after < last else frozenset()
     past = verb in ("was", "were", "had", "did") or "past" in forms(verb)
     if verb in MODAL:
-        return Predicate(first, place + 1, frozenset() if negated else frozenset({"base"}), past)
-    if verb in HAVE and "participle" in main:
-        return Predicate(first, place + 1, frozenset() if negated else frozenset({"participle"}), past)
-    if verb in BE and "ing" in main:
-        return Predicate(first, place + 1, frozenset() if negated else frozenset({"ing"}), past)
-    if verb in BE and "participle" in main:  # "was arrested and died": an ending -ed does not say which it is
-        return Predicate(first, end, frozenset({"past only"}), past)
-    plain = _PLAIN_FORM.get(verb)
-    continued = frozenset({plain}) if plain else forms(verb) - {"participle", "past only"}
-    return Predicate(first, end, continued, past)
+        repeated: frozenset[Form] = frozenset({"base", "be"})
+    elif verb in HAVE and "participle" in main:
+        repeated = frozenset({"participle"})
+    elif verb in BE and "ing" in main:
+        repeated = frozenset({"ing"})
+    elif verb in BE and "participle" in main:  # "was arrested and died": an ending -ed does not say which it is
+        return Predicate(subject, subject[1], after, frozenset({"past only"}), past)
+    else:
+        plain = _PLAIN_FORM.get(verb)
+        continued = frozenset({plain}) if plain else forms(verb) - {"participle", "past only"}
+        return Predicate(subject, subject[1], place, continued, past, links=verb in BE)
+    return Predicate(subject, place + 1, after, frozenset() if negated else repeated, past)

@@ -1,0 +1,189 @@
+"""What the words of a sentence say of its clauses: how each begins, its subject and verb, whether it says something.
+
+Boundaries and subjects come from the segmenter's head. Which kind of clause begins at a boundary is told by words from
+closed classes, and whether what follows a subject is its verb by the form of the word (`verbs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from pyramidion.encoder.minilm import Floats
+from pyramidion.encoder.sentences import content_stems, stem
+from pyramidion.encoder.words import is_word
+from pyramidion.pyramids.verbs import Predicate, forms, is_finite, predicate, skip_adverbs
+
+MIN_WORDS = 3
+"""A clause with fewer words says too little to be read alone."""
+NO_SUBJECT = -2.0
+"""Log-odds below which a word is surely outside of a subject, as verbs are; names and numbers in one may be unsure."""
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+COORDINATING = _set("and but or yet")
+FACTIVE = _set("because although though while whereas since")
+"""They begin a clause that is stated as a fact, like the one it hangs on; left out when it is read."""
+TEMPORAL = _set("when after before as")
+"""These do so of what has happened: "after engineers look at it" does not say that they did."""
+BEFORE_SUBORDINATE = _set("not only even just simply partly mainly than such so")
+DEPENDENT = _set("that which who whom whose what how why whether if unless until once where to so than lest provided")
+RELATIVE = _set("who which")
+CONTINUING = _set("and or")
+"""A word after a subject that shows that it goes on: the head sees the first of several things only."""
+PREPOSITIONS = _set("of in on at by for from with to near about between among")
+PRONOUNS = _set("he she it they we i you one this that these those there who which what")
+NOMINATIVE = _set("he she it they we i you there")
+DEMONSTRATIVES = _set("this that these those")
+_REPORTING = _set("""
+    say tell write explain suggest argue claim report state note add warn believe think conclude announce reveal admit
+    insist confirm show indicate mention stress emphasize predict estimate declare comment observe remark quote cite
+    assert contend maintain
+""")
+REPORTING = frozenset(map(stem, _REPORTING)) | _set("said told wrote written thought shown")
+"""Stems of verbs by which somebody says something: with nobody's words after them, they say nothing."""
+HANGING = DEPENDENT | FACTIVE | TEMPORAL | COORDINATING | PREPOSITIONS
+"""Words after which something must follow."""
+SIGNS_BEFORE_A_CLAUSE = frozenset(",;:–—-")
+_INNER_SIGNS = frozenset("-'’.&/‐‑")
+
+
+class WordRange(NamedTuple):
+    """Some words of a sentence, by their numbers: the first, and the one after the last."""
+
+    first: int
+    last: int
+
+
+class Opening(NamedTuple):
+    """How a piece begins: whether by a coordinating word, by which subordinating one, and where it goes on."""
+
+    coordinate: bool
+    subordinate: str
+    place: int
+
+
+class SentenceWords:
+    """The words of a sentence, with the log-odds that each is part of a subject."""
+
+    def __init__(self, words: Sequence[str], subject: Floats) -> None:
+        self.words = list(words)
+        self.small = [word.lower() for word in words]
+        self.is_word = [is_word(word) for word in words]
+        self._odds = np.where(self.is_word, subject, np.nan)
+
+    # -- what the head says ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def subjects(self) -> list[WordRange]:
+        """Runs of words of subjects; a name or a number, or what is between two sure words, may be unsure."""
+        sure = [0.0 if word not in NOMINATIVE else NO_SUBJECT for word in self.small]
+        inside = self._odds > sure
+        for step in (1, -1):
+            order = range(len(inside))[::step]
+            for place in order:
+                before = place - step
+                if 0 <= before < len(inside) and inside[before] and self._odds[place] > NO_SUBJECT:
+                    inside[place] |= self.words[place][0].isupper() or self.words[place][0].isdigit()
+        for place in range(1, len(inside) - 1):
+            if inside[place - 1] and inside[place + 1]:
+                inside[place] |= self.words[place] in _INNER_SIGNS or self._odds[place] > NO_SUBJECT
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]]).astype(np.int8)))
+        return [WordRange(int(first), int(last)) for first, last in zip(edges[::2], edges[1::2], strict=True)]
+
+    def subjects_in(self, piece: WordRange) -> list[WordRange]:
+        within = (WordRange(max(run.first, piece.first), min(run.last, piece.last)) for run in self.subjects)
+        return [run for run in within if run.first < run.last]
+
+    # -- what the words say ---------------------------------------------------------------------------------------
+
+    def opening(self, piece: WordRange) -> Opening:
+        """Leaves out "and", "because", "even though" and the like."""
+        place = piece.first
+        while place < piece.last - 1 and not self.is_word[place] and self.words[place] not in "([":
+            place += 1
+        coordinate = self.small[place] in COORDINATING and place < piece.last - 1
+        place += coordinate
+        while place < piece.last - 1 and self.words[place] == ",":
+            place += 1
+        if self.small[place] == "even" and place + 1 < piece.last and self.small[place + 1] in FACTIVE | TEMPORAL:
+            place += 1
+        if place == piece.first and place and self.small[place - 1] in BEFORE_SUBORDINATE:
+            return Opening(False, "", piece.first)
+        begins = any(run.first == place + 1 for run in self.subjects)  # otherwise it is a preposition: "after a year"
+        subordinate = self.small[place] if begins and self.small[place] in FACTIVE | TEMPORAL else ""
+        return Opening(coordinate, subordinate, min(place + bool(subordinate), piece.last - 1))
+
+    def clause(self, place: int, last: int) -> Predicate | None:
+        """The finite verb of a clause with its subject, where the words from ``place`` on begin one."""
+        subject = next(iter(self.subjects_in(WordRange(place, last))), None)
+        if subject is None:
+            return None
+        if self.small[subject.first] in RELATIVE | {"whose"}:
+            return None
+        lead = range(place, subject.first)
+        if any(self.small[i] in DEPENDENT or "ing" in forms(self.words[i]) for i in lead if self.is_word[i]):
+            return None
+        if any(is_finite(self.words[i]) and "base" not in forms(self.words[i]) for i in lead):
+            return None  # a verb without a subject comes first: "and says the plan is old"
+        return self.said_of(subject, last)
+
+    def said_of(self, subject: WordRange, last: int) -> Predicate | None:
+        place = self._after_brackets(subject.last, last)
+        place = skip_adverbs(self.words, place, last)
+        if place < last and self.small[place] in CONTINUING:  # "Motion sensors and cameras now guard the museum"
+            return Predicate(subject, subject.last, place)
+        is_outside = place < last and self._odds[place] < NO_SUBJECT
+        if is_outside and (said := predicate(self.words, subject, place, last)):
+            return said
+        # "Others, including large banks, have invested": only an auxiliary shows that there is a verb.
+        later = next((i for i in range(place, last) if forms(self.words[i]) == {"auxiliary"}), None)
+        if later is None or any(self.small[i] in DEPENDENT - {"to"} for i in range(place, later)):
+            return None
+        return Predicate(subject, subject.last, later)
+
+    def _after_brackets(self, place: int, last: int) -> int:
+        if place < last and self.words[place] in "([":
+            closing = next((i for i in range(place, last) if self.words[i] in ")]"), place - 1)
+            return closing + 1
+        return place
+
+    def begins_with_verb(self, place: int, last: int) -> int | None:
+        """Where the verb is, if a piece begins with one (perhaps after an adverb) and not with a subject."""
+        verb = skip_adverbs(self.words, place, last)
+        if verb >= last or self._odds[verb] > NO_SUBJECT or not forms(self.words[verb]):
+            return None
+        return verb
+
+    def is_attribution(self, piece: WordRange) -> bool:
+        """Whether it ends with a verb of saying, and what is said does not follow: "..., police say."."""
+        if self.goes_on(piece):
+            return False
+        words = [self.small[i] for i in range(*piece) if self.is_word[i]]
+        if words[-2:] in (["puts", "it"], ["put", "it"]):
+            return True
+        inverted = bool(words) and stem(words[0]) in REPORTING and len(words) <= 12
+        return bool(words) and (stem(words[-1]) in REPORTING or inverted)
+
+    def goes_on(self, piece: WordRange) -> bool:
+        """Whether the next piece follows without a sign."""
+        return piece.last < len(self.words) and self.is_word[piece.last - 1]
+
+    def is_bare(self, subject: tuple[int, int], pronouns: frozenset[str]) -> bool:
+        """Whether a subject is one of these words alone: "this", but not "this study"."""
+        return subject[1] - subject[0] == 1 and self.small[subject[0]] in pronouns
+
+    def says_something(self, place: int, last: int, subject: tuple[int, int]) -> bool:
+        """Whether a clause is worth reading alone: not "and this matters", nor "but it was so"."""
+        if sum(self.is_word[place:last]) < MIN_WORDS:
+            return False
+        if self.is_bare(subject, DEMONSTRATIVES | RELATIVE):
+            return False
+        text = " ".join(self.words[place:last])
+        return len(content_stems(text)) >= 2 or not self.is_bare(subject, PRONOUNS)
