@@ -15,7 +15,16 @@ import numpy as np
 from pyramidion.encoder.minilm import Floats
 from pyramidion.encoder.sentences import content_stems, stem
 from pyramidion.encoder.words import is_word
-from pyramidion.pyramids.verbs import Predicate, forms, is_finite, predicate, skip_adverbs
+from pyramidion.pyramids.verbs import (
+    ADVERBS,
+    NO_VERBS,
+    PREPOSITIONS,
+    Predicate,
+    forms,
+    is_finite,
+    predicate,
+    skip_adverbs,
+)
 
 MIN_WORDS = 3
 """A clause with fewer words says too little to be read alone."""
@@ -37,7 +46,7 @@ DEPENDENT = _set("that which who whom whose what how why whether if unless until
 RELATIVE = _set("who which")
 CONTINUING = _set("and or")
 """A word after a subject that shows that it goes on: the head sees the first of several things only."""
-PREPOSITIONS = _set("of in on at by for from with to near about between among")
+
 PRONOUNS = _set("he she it they we i you one this that these those there who which what")
 NOMINATIVE = _set("he she it they we i you there")
 DEMONSTRATIVES = _set("this that these those")
@@ -51,6 +60,11 @@ REPORTING = frozenset(map(stem, _REPORTING)) | _set("said told wrote written tho
 HANGING = DEPENDENT | FACTIVE | TEMPORAL | COORDINATING | PREPOSITIONS
 """Words after which something must follow."""
 SIGNS_BEFORE_A_CLAUSE = frozenset(",;:–—-")
+ARTICLES = _set("a an the its his her their our my this these another")
+OF_EVENTS = frozenset(
+    map(stem, _set("mean make lead cause result allow force bring leave show suggest raise help give"))
+)
+"""Verbs that often say something of what has happened: "It fell, which meant the end"."""
 _INNER_SIGNS = frozenset("-'’.&/‐‑")
 
 
@@ -130,7 +144,8 @@ class SentenceWords:
         lead = range(place, subject.first)
         if any(self.small[i] in DEPENDENT or "ing" in forms(self.words[i]) for i in lead if self.is_word[i]):
             return None
-        if any(is_finite(self.words[i]) and "base" not in forms(self.words[i]) for i in lead):
+        verbs = [i for i in lead if is_finite(self.words[i]) and "base" not in forms(self.words[i])]
+        if verbs and self.small[place] not in PREPOSITIONS:
             return None  # a verb without a subject comes first: "and says the plan is old"
         return self.said_of(subject, last)
 
@@ -160,6 +175,22 @@ class SentenceWords:
         if verb >= last or self._odds[verb] > NO_SUBJECT or not forms(self.words[verb]):
             return None
         return verb
+
+    def noun_phrase(self, last: int) -> WordRange | None:
+        """What is named right before this place: "Oranza Reef", "Thomas Sam and Manju Sam", "a desalination plant"."""
+        first = last
+        while first > 1 and (self._is_name(first - 1) or (self.small[first - 1] == "and" and self._is_name(first - 2))):
+            first -= 1
+        if first < last and self.small[first - 1] not in ARTICLES and self.words[first - 1] != "-":
+            return WordRange(first, last)
+        while first > 0 and self.is_word[first - 1] and self.small[first - 1] not in ARTICLES:
+            if self.small[first - 1] in NO_VERBS | ADVERBS or last - first > 5:
+                return None
+            first -= 1
+        return WordRange(first - 1, last) if first and self.small[first - 1] in ARTICLES and first < last else None
+
+    def _is_name(self, place: int) -> bool:
+        return self.is_word[place] and self.words[place][0].isupper()
 
     def is_attribution(self, piece: WordRange) -> bool:
         """Whether it ends with a verb of saying, and what is said does not follow: "..., police say."."""

@@ -27,7 +27,7 @@ from pyramidion.pyramids.grammar import (
     FACTIVE,
     HANGING,
     MIN_WORDS,
-    PREPOSITIONS,
+    OF_EVENTS,
     PRONOUNS,
     RELATIVE,
     REPORTING,
@@ -37,7 +37,7 @@ from pyramidion.pyramids.grammar import (
     SentenceWords,
     WordRange,
 )
-from pyramidion.pyramids.verbs import Form, Predicate, forms, is_finite, predicate
+from pyramidion.pyramids.verbs import PREPOSITIONS, Form, Predicate, agrees, forms, is_finite, predicate
 
 MOST_CARRIED = 12
 """Words repeated in front of a clause; with more, it is easier to read in its sentence."""
@@ -111,7 +111,10 @@ class _Cutter:
         said = self._words.clause(opening.place, piece.last)
         if said is None or (opening.subordinate in TEMPORAL and not said.past) or self._words.is_attribution(piece):
             return _Group(*piece)
-        return _Group(*piece, skipped=opening.place - piece.first if opening.subordinate else 0, stands=True)
+        places = (place for place in self._complements if piece.first < place < piece.last)
+        inside = any(not self._words.is_word[place - 1] for place in places)  # the main clause, after a comma
+        skipped = opening.place - piece.first if opening.subordinate and not inside else 0
+        return _Group(*piece, skipped=skipped, stands=True)
 
     def _resumes(self, piece: WordRange) -> bool:
         """Whether a piece after a subordinate clause may go on with the clause before that one."""
@@ -149,7 +152,7 @@ class _Cutter:
         if opening.coordinate and words.small[opening.place] == "that":
             return self._complement(group, piece, opening)
         if words.small[opening.place] in RELATIVE | {"that"}:
-            return self._what_it_is(group, piece, opening)
+            return self._what_it_is(group, piece, opening) or self._named_before(piece, opening)
         said = words.clause(opening.place, piece.last)
         if said is not None:
             return self._clause(group, piece, before, opening, said)
@@ -221,8 +224,10 @@ class _Cutter:
         words = self._words
         comma = words.words[piece.first - 1] == ","
         said = self._predicates(group)
-        if not said or self._complement_in(group) is not None:
-            return None  # whether "and" goes on with what is said, or with who says it, is anybody's guess
+        if said and self._complement_in(group) is not None:
+            return self._continued_inside(said, shape, comma)
+        if not said:
+            return None
         fit = said[0] if comma or len(said) == 1 else said[-1]
         beside = [each for each in said if words.words[each.first - 1] == ","]  # ", which ..."
         if group.lists or (comma and self._has_relative(beside if opening.coordinate else said)):
@@ -233,6 +238,15 @@ class _Cutter:
         fits = bool(shape & fit.forms) or shape == {"auxiliary"}
         hangs = fit is not said[0] or words.is_bare(fit.subject, DEMONSTRATIVES | RELATIVE)
         return fit if fits and not far and not hangs else None
+
+    def _continued_inside(self, said: list[Predicate], shape: frozenset[Form], comma: bool) -> Predicate | None:
+        """The verb inside of what somebody says, if the one that says so cannot be meant, with who says so before it:
+        "Critics say that it covers little and [critics say that it] diverts attention"."""
+        fitting = [each for each in said if shape & each.forms or shape == {"auxiliary"}]
+        if comma or len(said) != 2 or fitting != said[1:] or self._has_relative(fitting):
+            return None
+        [main, inner] = said
+        return inner._replace(subject=(main.first, inner.subject[1]))
 
     def _carry(self, piece: WordRange, fit: Predicate, place: int, verb: int, *, subject_alone: bool) -> _Group | None:
         """The piece with the subject before it, and the auxiliary unless the piece has its own."""
@@ -271,6 +285,21 @@ class _Cutter:
         if new is not None:
             new.relative = True
         return new
+
+    def _named_before(self, piece: WordRange, opening: Opening) -> _Group | None:
+        """A relative clause beside what it is about, if that is a name or begins with an article: "a plant, which"."""
+        words = self._words
+        verb = words.begins_with_verb(opening.place + 1, piece.last)
+        beside = not opening.coordinate and words.words[piece.first - 1] == "," and words.small[opening.place] != "that"
+        if not beside or verb is None or not is_finite(words.words[verb]) or stem(words.small[verb]) in OF_EVENTS:
+            return None
+        named = words.noun_phrase(piece.first - 1)
+        if named is None or not agrees(words.words[slice(*named)], words.small[verb]):
+            return None
+        if words.small[opening.place] == "who" and words.small[named.first - 1] in PREPOSITIONS - {"to", "by"}:
+            return None  # "a resident of San Francisco, who"
+        said = predicate(words.words, named, verb, piece.last)
+        return _Group(*piece, named, 1, stands=True, resumed=said, subordinate=True)
 
     def _predicates(self, group: _Group) -> list[Predicate]:
         """All finite verbs of a group with their subjects, in order."""

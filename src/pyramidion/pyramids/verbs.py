@@ -7,6 +7,7 @@ he learns. Auxiliaries and irregular verbs are closed lists; other verbs are tol
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Literal, NamedTuple
 
 Form = Literal["auxiliary", "past", "past only", "participle", "ing", "s", "base", "be"]
@@ -60,6 +61,17 @@ NO_VERBS = _words("""
 """)
 
 
+_PLURAL = _words("""
+    they we i you who which that people police men women children others some many few most all both several two three
+    four five six seven eight nine ten percent half none any more there
+""")
+"""Subjects of verbs without -s that do not end with it, or may be both."""
+
+
+PREPOSITIONS = _words("of in on at by for from with to near about between among")
+"""What follows them is not what a subject is: "months of disruption"."""
+
+
 class Predicate(NamedTuple):
     """A finite verb with its subject, by the numbers of their words.
 
@@ -109,6 +121,17 @@ def is_finite(word: str) -> bool:
     return bool(forms(word) & {"auxiliary", "past", "s", "base"})
 
 
+def agrees(subject: Sequence[str], verb: str) -> bool:
+    """Whether a subject may have this verb: "they are", "a plant has", but not "India are" nor "the Reef rest"."""
+    small = [word.lower() for word in subject]
+    small = list(takewhile(lambda word: word not in PREPOSITIONS, small)) or small
+    joined = "and" in small
+    plural = joined or small[-1] in _PLURAL or (small[-1].endswith("s") and not small[-1].endswith("ss"))
+    if verb in ("are", "were", "have", "do") or forms(verb) == {"base"}:
+        return plural
+    return not (joined and (verb in ("is", "was", "has", "does") or forms(verb) == {"s"}))
+
+
 def skip_adverbs(words: Sequence[str], place: int, last: int) -> int:
     """The place of the first word from ``place`` on that is not an adverb (or an apostrophe inside one)."""
     while place < last and (words[place].lower() in ADVERBS or words[place].endswith("ly") or words[place] in "'’"):
@@ -126,6 +149,8 @@ def predicate(words: Sequence[str], subject: tuple[int, int], place: int, last: 
     short = SHORT.get(words[place].lower(), "") if place and words[place - 1] in ("'", "’") else ""
     verb = short or words[place].lower()
     if not short and not is_finite(words[place]):
+        return None
+    if forms(verb) == {"base"} and not agrees(words[slice(*subject)], verb):
         return None
     after = skip_adverbs(words, place + 1, last)
     negated = any(word.lower() in ("not", "never", "t") for word in words[place + 1 : after])
