@@ -27,7 +27,7 @@ from pyramidion.encoder import one_thread
 from pyramidion.encoder.minilm import Encoded, Encoder, Floats
 from pyramidion.encoder.sentences import MOST_WAYS, Clause, SegmentedText, Sentence, one_apart, sentence_spans
 from pyramidion.pyramids.grammar import SentenceWords, WordRange
-from pyramidion.pyramids.readings import Reading, enclosed, readings
+from pyramidion.pyramids.readings import ClauseReading, enclosed, readings
 from pyramidion.study.texts import Span
 
 AT_ONCE, GAP = 64, 2
@@ -141,7 +141,7 @@ def _boundaries(text: str, spans: Sequence[Span], surety: Floats, cut: float) ->
     return [word for word in sure if not any(start <= spans[word].start < end for start, end in closed)]
 
 
-def _clause(text: str, sentence: Span, spans: Sequence[Span], reading: Reading) -> Clause:
+def _clause(text: str, sentence: Span, spans: Sequence[Span], reading: ClauseReading) -> Clause:
     own = _between(sentence, spans, reading.own)
     read = _between(sentence, spans, WordRange(reading.own.first + reading.skipped, reading.own.last))
     if reading.carried is None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from pyramidion.encoder.minilm import Floats
 from pyramidion.encoder.sentences import content_stems, stem
-from pyramidion.encoder.words import is_word
+from pyramidion.encoder.words import NEGATIONS, is_word
 from pyramidion.pyramids.verbs import (
     ADVERBS,
     NO_VERBS,
@@ -157,9 +157,10 @@ class SentenceWords:
         is_outside = place < last and self._odds[place] < NO_SUBJECT
         if is_outside and (said := predicate(self.words, subject, place, last)):
             return said
-        # "Others, including large banks, have invested": only an auxiliary shows that there is a verb.
-        later = next((i for i in range(place, last) if forms(self.words[i]) == {"auxiliary"}), None)
-        if later is None or any(self.small[i] in DEPENDENT - {"to"} for i in range(place, later)):
+        # "Others, including large banks, have invested": an auxiliary or a verb of saying shows that there is one.
+        later = next((i for i in range(place, last) if forms(self.words[i]) == {"auxiliary"}), last - 1)
+        sure = forms(self.words[later]) == {"auxiliary"} or stem(self.small[later]) in REPORTING
+        if later <= place or not sure or any(self.small[i] in DEPENDENT - {"to"} for i in range(place, later)):
             return None
         return Predicate(subject, subject.last, later)
 
@@ -216,5 +217,5 @@ class SentenceWords:
             return False
         if self.is_bare(subject, DEMONSTRATIVES | RELATIVE):
             return False
-        text = " ".join(self.words[place:last])
-        return len(content_stems(text)) >= 2 or not self.is_bare(subject, PRONOUNS)
+        content = content_stems(" ".join(self.words[place:last])).keys() - NEGATIONS
+        return len(content) >= 2 or not self.is_bare(subject, PRONOUNS)

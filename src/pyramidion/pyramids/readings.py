@@ -47,7 +47,7 @@ _PAIRS = re.compile(r"""\([^()]*\)|\[[^\[\]]*\]|“[^“”]*”|«[^«»]*»|"[
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 
-class Reading(NamedTuple):
+class ClauseReading(NamedTuple):
     """A clause: its own words, those read before them, and how many of its own are left out at the beginning."""
 
     own: WordRange
@@ -69,11 +69,11 @@ class _Group:
     subordinate: bool = False
     lists: bool = False
 
-    def reading(self) -> Reading:
-        return Reading(WordRange(self.first, self.last), self.carried, self.skipped)
+    def reading(self) -> ClauseReading:
+        return ClauseReading(WordRange(self.first, self.last), self.carried, self.skipped)
 
 
-def readings(words: SentenceWords, starts: Sequence[int], complements: Sequence[int]) -> list[Reading]:
+def readings(words: SentenceWords, starts: Sequence[int], complements: Sequence[int]) -> list[ClauseReading]:
     """Cut a sentence before some of these words. ``complements`` are all places where a clause may start."""
     return _Cutter(words, complements).cut(starts)
 
@@ -83,7 +83,7 @@ class _Cutter:
         self._words, self._complements = words, frozenset(complements)
         self._pieces: list[WordRange] = []
 
-    def cut(self, starts: Sequence[int]) -> list[Reading]:
+    def cut(self, starts: Sequence[int]) -> list[ClauseReading]:
         words = self._words
         pieces = self._pieces = list(starmap(WordRange, pairwise([0, *starts, len(words.words)])))
         groups: list[_Group] = []
@@ -180,9 +180,8 @@ class _Cutter:
 
     def _reach(self, piece: WordRange) -> int:
         """The end of a piece with those that follow it without a sign."""
-        return next(
-            (i for i in range(piece.last - 1, len(self._words.words)) if not self._words.is_word[i]), piece.last
-        )
+        words = self._words
+        return next((i for i in range(piece.last - 1, len(words.words)) if not words.is_word[i]), len(words.words))
 
     def _stands_alone(self, piece: WordRange) -> bool:
         """Not a condition or a participle, which belong to the clause after them: "If it rains, the match ends"."""
