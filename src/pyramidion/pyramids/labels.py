@@ -26,7 +26,7 @@ SHORTEST = 3
 """Words of a label."""
 POOR = 3
 """Content words with which a statement about "this" still says nothing by itself, or that is only about who says it."""
-_JOINING = re.compile(r"(?:(?:and|but|or|yet|so|however|moreover|furthermore|therefore),?\s+)+", re.IGNORECASE)
+_JOINING = re.compile(r"(?:(?:and|but|or|yet|so|then|however|moreover|furthermore|therefore),?\s+)+", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _PAIRS = (("(", ")"), ("[", "]"), ("“", "”"), ("«", "»"))
 _OPENING_QUOTE = re.compile(r"(?<!\w)[‘'`](?=\w)")
