@@ -59,12 +59,14 @@ class Questions(NamedTuple):
 class Verdicts:
     """Units x summaries: the probability of "present"; and, on request, where in a summary a unit is expressed.
 
-    What the judge has not answered is NaN; ``missing`` says why, by (unit, summary).
+    What the judge has not answered is NaN; ``missing`` says why, by (unit, summary). ``coverage`` is, by summary, how
+    much it says of the references as a whole, if the judge knows.
     """
 
     probability: Doubles
     evidence: Callable[[int, int], Mention]
     missing: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    coverage: Doubles | None = None
 
 
 class PresenceJudge(Protocol):

@@ -14,6 +14,7 @@ from pyramidion.encoder import Recent
 from pyramidion.encoder.minilm import Encoder
 from pyramidion.encoder.words import Bag, bags
 from pyramidion.judges import Questions, Verdicts
+from pyramidion.judges.credit import credited
 from pyramidion.judges.presence import JudgedUnits
 
 KEPT_WORDS = 60_000
@@ -45,8 +46,9 @@ class AlignJudge:
             encoded = self._encoded(text for each in asked for texts in each for text in texts)
             for each in asked:
                 units, summaries, references, pyramid = ([encoded[text] for text in texts] for texts in each)
-                judged = JudgedUnits(units, summaries, references, pyramid)
-                yield Verdicts(judged.probability(), judged.alignment.evidence)
+                known = credited(each.units, each.summaries, (*each.references, *each.pyramid))
+                judged = JudgedUnits(units, summaries, references, pyramid, known)
+                yield Verdicts(judged.probability(), judged.alignment.evidence, coverage=judged.coverage())
 
     def _encoded(self, texts: Iterable[str]) -> dict[str, Bag]:
         distinct = dict.fromkeys(texts)
