@@ -32,6 +32,13 @@ class AlignJudge:
         self._threads = threads
         self._recent: Recent[Bag] = Recent(KEPT_WORDS, len)
 
+    @classmethod
+    def sharing(cls, encoder: Encoder) -> AlignJudge:
+        """One that uses an encoder which has read some of the texts already."""
+        judge = cls()
+        judge._encoder = encoder
+        return judge
+
     @cached_property
     def threshold(self) -> float:
         """Chosen on training data, for the greatest F of "present"."""

@@ -118,7 +118,7 @@ class JudgedUnits:
 
     def coverage(self) -> Doubles:
         """How much each summary says of the references, or where there are none of the pyramid; from 0 to 1."""
-        return self.features["reference" if self._references else "pyramid"][0]
+        return np.asarray(self.features["reference" if self._references else "pyramid"][0])
 
 
 def length_of(references: Sequence[Bag]) -> float:
