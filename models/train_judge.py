@@ -69,7 +69,7 @@ def read(folder: Path, lost: Sequence[Doubles]) -> dict[int, Document]:
 def lost_in(data: Path) -> list[Doubles]:
     """By number of the document: units x systems, 1 where a summary lacks a number or a name of the unit."""
     import pyramidion as pyr
-    from pyramidion.judges.credit import credited
+    from pyramidion.judges.wording import credited
 
     found = []
     for study in (pyr.load(data / name) for name in WEIGHT):

@@ -14,8 +14,8 @@ from pyramidion.encoder import Recent
 from pyramidion.encoder.minilm import Encoder
 from pyramidion.encoder.words import Bag, bags
 from pyramidion.judges import Questions, Verdicts
-from pyramidion.judges.credit import credited
 from pyramidion.judges.presence import JudgedUnits
+from pyramidion.judges.wording import credited, verbatim
 
 KEPT_WORDS = 60_000
 """Words whose vectors are kept, the texts used last: 92 MB."""
@@ -54,7 +54,8 @@ class AlignJudge:
             for each in asked:
                 units, summaries, references, pyramid = ([encoded[text] for text in texts] for texts in each)
                 known = credited(each.units, each.summaries, (*each.references, *each.pyramid))
-                judged = JudgedUnits(units, summaries, references, pyramid, known)
+                same = verbatim(each.units, each.summaries)
+                judged = JudgedUnits(units, summaries, references, pyramid, known, same)
                 yield Verdicts(judged.probability(), judged.alignment.evidence, coverage=judged.coverage())
 
     def _encoded(self, texts: Iterable[str]) -> dict[str, Bag]:

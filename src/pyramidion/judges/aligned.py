@@ -48,10 +48,11 @@ class AlignedJudge:
     def _judged(
         self, pyramid: Pyramid, texts: Mapping[str, str], references: Mapping[str, str]
     ) -> Iterator[tuple[str, list[Judgment]]]:
+        segments = self._segmenter.segment(list(texts.values()))  # first: it needs more of the encoder than the judge
         place = {system: number for number, system in enumerate(texts)}
         answered = sorted(self._labels.judge(pyramid, texts, references), key=lambda row: place[row.system])
         by_system = {system: list(rows) for system, rows in groupby(answered, key=lambda row: row.system)}
-        for (system, _), segmented in zip(texts.items(), self._segmenter.segment(list(texts.values())), strict=True):
+        for system, segmented in zip(texts, segments, strict=True):
             rows = [_rounded(row) for row in by_system.get(system, ())]
             mentions = [mention for row in rows if listed(row.value or 0) for mention in row.evidence]
             free = outside(segmented, mentions)

@@ -1,7 +1,7 @@
 """How likely is each unit in each summary? A logistic answer over what alignment finds (`encoder.alignment`).
 
 The share of a unit's words that is found and the weakest of them, because a unit is present only if all of it is; the
-share that one sentence says; whether a number or a name of the unit is not in the summary (`credit`). Where the
+share that one sentence says; whether a number or a name of the unit is not in the summary (`wording`). Where the
 references are known, more can be told: a unit's words are read in the sentence of the reference that they come from,
 and how much the summary says of that sentence, of the references as a whole and of the whole pyramid is a prior for
 each of its units.
@@ -28,6 +28,9 @@ SURE = 0.6
 LENGTHS = float(np.log1p(15)), float(np.log1p(80))
 """The range of lengths seen in training."""
 JUST_BELOW = 0.001
+WORD_FOR_WORD = 0.99
+"""The probability of what is said word for word: people find all 97 such units of the two collections (98 / 99)."""
+Bools = NDArray[np.bool_]
 Features = dict[str, Doubles]
 """Units x summaries, by name."""
 
@@ -51,8 +54,9 @@ def default_model() -> PresenceModel:
 
 
 class JudgedUnits:
-    """Units against summaries. ``credited`` says which summaries contain the numbers and names of which unit, all of
-    them by default; ``pyramid`` are all units that belong together, these among them."""
+    """Units against summaries. ``credited`` says which summaries contain the numbers and names of which unit, all by
+    default, and ``verbatim`` which say it word for word, none by default (`wording`); ``pyramid`` are all units that
+    belong together, these among them."""
 
     def __init__(
         self,
@@ -60,7 +64,8 @@ class JudgedUnits:
         summaries: Sequence[Bag],
         references: Sequence[Bag] = (),
         pyramid: Sequence[Bag] = (),
-        credited: NDArray[np.bool_] | None = None,
+        credited: Bools | None = None,
+        verbatim: Bools | None = None,
         model: PresenceModel | None = None,
     ) -> None:
         self._model = model or default_model()
@@ -69,6 +74,7 @@ class JudgedUnits:
         self._references = [bag for bag in references if len(bag)]
         self._shape = len(self._units), len(self._summaries)
         self._credited = np.ones(self._shape, bool) if credited is None else credited
+        self._verbatim = np.zeros(self._shape, bool) if verbatim is None else verbatim
         self.alignment = self._look(self._units)
 
     def _look(self, texts: Sequence[Bag]) -> Alignment:
@@ -114,7 +120,8 @@ class JudgedUnits:
         wordless = np.array([len(unit) == 0 for unit in self._units], bool)[:, None]
         empty = (np.diff(self._summaries.starts) == 0)[None, :]
         found = np.where(wordless | empty, 0.0, 1.0 / (1.0 + np.exp(-odds)))
-        return np.where(self._credited, found, np.minimum(found, self._model.threshold - JUST_BELOW))
+        found = np.where(self._credited, found, np.minimum(found, self._model.threshold - JUST_BELOW))
+        return np.where(self._verbatim, WORD_FOR_WORD, found)
 
     def coverage(self) -> Doubles:
         """How much each summary says of the references, or where there are none of the pyramid; from 0 to 1."""

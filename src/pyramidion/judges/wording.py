@@ -1,8 +1,10 @@
-"""Does a summary contain the numbers and the names of a unit? Without them a unit is never credited.
+"""What the words of a unit tell by themselves: a summary without its numbers and names does not express it, and one
+that says it word for word does.
 
 Alignment finds a number or a name near another of its kind: "12 people" beside "40 people", one town beside the next.
 So they are looked up in the summary's words. A number counts by its value, in digits or in words; a name by any of its
-words, also with another ending (Egypt, Egyptian).
+words, also with another ending (Egypt, Egyptian). Of PyrXSum and the released half of REALSumm, people find 97 of 97
+units that are said word for word.
 """
 
 from __future__ import annotations
@@ -94,6 +96,17 @@ def credited(units: Sequence[str], summaries: Sequence[str], references: Sequenc
         for row in asking:
             found[row, column] = said.contains(needs[row])
     return found
+
+
+def verbatim(units: Sequence[str], summaries: Sequence[str]) -> NDArray[np.bool_]:
+    """Units x summaries: whether the summary says the unit word for word."""
+    looked_for, texts = ([_in_a_row(text) for text in some] for some in (units, summaries))
+    found = [[len(unit) > 2 and unit in text for text in texts] for unit in looked_for]
+    return np.array(found, bool).reshape(len(units), len(summaries))
+
+
+def _in_a_row(text: str) -> str:
+    return f" {' '.join(map(_plain, _WORD.findall(text.lower())))} "
 
 
 class _Said(NamedTuple):
