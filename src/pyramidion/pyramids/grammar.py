@@ -14,7 +14,7 @@ import numpy as np
 
 from pyramidion.encoder.minilm import Floats
 from pyramidion.encoder.sentences import content_stems, stem
-from pyramidion.encoder.words import NEGATIONS, is_word
+from pyramidion.encoder.words import is_word
 from pyramidion.pyramids.verbs import (
     ADVERBS,
     NO_VERBS,
@@ -217,5 +217,5 @@ class SentenceWords:
             return False
         if self.is_bare(subject, DEMONSTRATIVES | RELATIVE):
             return False
-        content = content_stems(" ".join(self.words[place:last])).keys() - NEGATIONS
+        content = content_stems(" ".join(self.words[place:last])).keys() - {"not", "never", "no"}
         return len(content) >= 2 or not self.is_bare(subject, PRONOUNS)
