@@ -144,10 +144,8 @@ def _boundaries(text: str, spans: Sequence[Span], surety: Floats, cut: float) ->
 def _clause(text: str, sentence: Span, spans: Sequence[Span], reading: ClauseReading) -> Clause:
     own = _between(sentence, spans, reading.own)
     read = _between(sentence, spans, WordRange(reading.own.first + reading.skipped, reading.own.last))
-    if reading.carried is None:
-        return Clause((own,), read.of(text))
-    carried = _between(sentence, spans, reading.carried)
-    return Clause((carried, own), f"{carried.of(text)} {read.of(text)}")
+    carried = tuple(_between(sentence, spans, part) for part in reading.carried)
+    return Clause((*carried, own), " ".join(span.of(text) for span in (*carried, read)))
 
 
 def _between(sentence: Span, spans: Sequence[Span], piece: WordRange) -> Span:

@@ -41,6 +41,8 @@ FACTIVE = _set("because although though while whereas since")
 """They begin a clause that is stated as a fact, like the one it hangs on; left out when it is read."""
 TEMPORAL = _set("when after before as")
 """These do so of what has happened: "after engineers look at it" does not say that they did."""
+ADJUNCT = _set("after before by while as")
+LISTING = frozenset({"including", "according"})
 BEFORE_SUBORDINATE = _set("not only even just simply partly mainly than such so")
 DEPENDENT = _set("that which who whom whose what how why whether if unless until once where to so than lest provided")
 RELATIVE = _set("who which")
@@ -202,6 +204,18 @@ class SentenceWords:
             return True
         inverted = bool(words) and stem(words[0]) in REPORTING and len(words) <= 12
         return bool(words) and (stem(words[-1]) in REPORTING or inverted)
+
+    def can_be_left_out(self, piece: WordRange) -> bool:
+        """Whether the clause before a piece is whole and still true without it."""
+        first, sign = self.small[piece.first], self.words[piece.first - 1]
+        verb = skip_adverbs(self.words, piece.first, piece.last)
+        participle = verb < piece.last and forms(self.words[verb]) & {"ing", "participle"} and first not in LISTING
+        beside = sign == "," and (participle or first in RELATIVE | {"whose", "where"})
+        following = self.words[piece.first + 1] if piece.first + 1 < piece.last else ""
+        begins = first in ADJUNCT and (
+            "ing" in forms(following) or any(r.first == piece.first + 1 for r in self.subjects)
+        )
+        return bool(beside or begins or first == "despite" or (first == "so" and following == "that"))
 
     def goes_on(self, piece: WordRange) -> bool:
         """Whether the next piece follows without a sign."""

@@ -41,6 +41,8 @@ from pyramidion.pyramids.verbs import PREPOSITIONS, Form, Predicate, agrees, for
 
 MOST_CARRIED = 12
 """Words repeated in front of a clause; with more, it is easier to read in its sentence."""
+MOST_REPEATED = 15
+"""Words of a clause repeated in front of what can be left out of it."""
 MOST_APART = 15
 """Words between a verb and one that goes on from it; further apart, "and" rather joins what is between them."""
 _PAIRS = re.compile(r"""\([^()]*\)|\[[^\[\]]*\]|“[^“”]*”|«[^«»]*»|"[^"]*"|(?<!\w)[‘'`](?=\S)[^‘]*?(?<=\S)[’'](?!\w)""")
@@ -51,7 +53,7 @@ class ClauseReading(NamedTuple):
     """A clause: its own words, those read before them, and how many of its own are left out at the beginning."""
 
     own: WordRange
-    carried: WordRange | None = None
+    carried: tuple[WordRange, ...] = ()
     skipped: int = 0
 
 
@@ -61,13 +63,14 @@ class _Group:
 
     first: int
     last: int
-    carried: WordRange | None = None
+    carried: tuple[WordRange, ...] = ()
     skipped: int = 0
     stands: bool = False
     resumed: Predicate | None = None
     relative: bool = False
     subordinate: bool = False
     lists: bool = False
+    adjunct: bool = False
 
     def reading(self) -> ClauseReading:
         return ClauseReading(WordRange(self.first, self.last), self.carried, self.skipped)
@@ -96,7 +99,9 @@ class _Cutter:
                 groups += [relative, resumed]
             elif group is None:
                 groups.append(self._first(piece))
-            elif group.stands and (new := self._separate(group, piece, pieces[number - 1])):
+            elif (group.stands and (new := self._separate(group, piece, pieces[number - 1]))) or (
+                group.stands and (new := self._adjunct(group, piece))
+            ):
                 groups.append(new)
             else:
                 self._join(group, piece)
@@ -157,6 +162,18 @@ class _Cutter:
         if said is not None:
             return self._clause(group, piece, before, opening, said)
         return None if opening.subordinate else self._predicate(group, piece, opening)
+
+    def _adjunct(self, group: _Group, piece: WordRange) -> _Group | None:
+        """A piece that can be left out, with the clause before it: "The barge hit a pier[, injuring seven people]"."""
+        words = self._words
+        core = WordRange(group.first + group.skipped, group.last)
+        repeated = sum(sum(words.is_word[slice(*part)]) for part in (*group.carried, core))
+        if group.adjunct or repeated > MOST_REPEATED or not words.can_be_left_out(piece):
+            return None
+        said = self._predicates(group)
+        if sum(words.is_word[slice(*core)]) < MIN_WORDS or not said or said[0].verb >= core.last - 1:
+            return None
+        return _Group(*piece, (*group.carried, core), stands=True, resumed=said[0], adjunct=True)
 
     def _clause(
         self, group: _Group, piece: WordRange, before: WordRange, opening: Opening, said: Predicate
@@ -255,7 +272,7 @@ class _Cutter:
         said = fit._replace(verb=verb)
         if subject_alone or fit.last == fit.subject[1]:
             said = predicate(self._words.words, fit.subject, verb, piece.last) or said
-        return _Group(*piece, carried, place - piece.first, stands=True, resumed=said)
+        return _Group(*piece, (carried,), place - piece.first, stands=True, resumed=said)
 
     def _what_it_is(self, group: _Group, piece: WordRange, opening: Opening) -> _Group | None:
         """A relative clause on what a subject is, and so on the subject: "Coron is a town that became famous"."""
@@ -298,7 +315,7 @@ class _Cutter:
         if words.small[opening.place] == "who" and words.small[named.first - 1] in PREPOSITIONS - {"to", "by"}:
             return None  # "a resident of San Francisco, who"
         said = predicate(words.words, named, verb, piece.last)
-        return _Group(*piece, named, 1, stands=True, resumed=said, subordinate=True)
+        return _Group(*piece, (named,), 1, stands=True, resumed=said, subordinate=True)
 
     def _predicates(self, group: _Group) -> list[Predicate]:
         """All finite verbs of a group with their subjects, in order."""
@@ -325,7 +342,7 @@ class _Cutter:
         place = self._complement_in(group)
         if place is None or place - group.first > MOST_CARRIED or words.clause(opening.place + 1, piece.last) is None:
             return None
-        carried = group.carried if group.carried else WordRange(group.first + group.skipped, place)
+        carried = group.carried or (WordRange(group.first + group.skipped, place),)
         return _Group(*piece, carried=carried, skipped=opening.place - piece.first, stands=True)
 
     def _parted(self, pieces: list[WordRange], number: int) -> tuple[_Group, _Group, int] | None:
@@ -352,8 +369,8 @@ class _Cutter:
             if words.words[pieces[later].first - 1] == "," and verb is not None and is_finite(words.words[verb]):
                 said = predicate(words.words, subject, verb, pieces[later].last)
                 return (
-                    _Group(relative, pieces[later].first, subject, 1, stands=True),
-                    _Group(*pieces[later], subject, 0, stands=True, resumed=said),
+                    _Group(relative, pieces[later].first, (subject,), 1, stands=True),
+                    _Group(*pieces[later], (subject,), 0, stands=True, resumed=said),
                     later,
                 )
         return None
