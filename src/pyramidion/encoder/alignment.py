@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -137,16 +139,26 @@ class Alignment:
             return ()
         cosine = self.units.vectors[mine] @ self.summaries.vectors[theirs].T
         cosine = cosine + (self.units.stems[mine, None] == self.summaries.stems[None, theirs])
-        places = np.unique(cosine.argmax(1)[self.found[mine, summary] > 0.5]) + theirs.start
-        telling = (self.summaries.rarity[places] > COMMON) | self.summaries.number[places]
-        run = np.cumsum(np.diff(places, prepend=-1) > 1)  # words side by side have the same number
-        told = np.isin(run, run[telling])
+        best = cosine.argmax(1)[self.found[mine, summary] > 0.5]
+        # Plain Python from here on: there are few words, and this runs for every unit that is found.
+        runs: list[list[int]] = []
+        for place in sorted(set((best + theirs.start).tolist())):
+            if runs and runs[-1][-1] == place - 1:
+                runs[-1].append(place)
+            else:
+                runs.append([place])
+        told = [run for run in runs if any(self._telling[place] for place in run)] or runs
         spans: dict[int, Span] = {}
-        for place in (places[told] if told.any() else places).tolist():
+        for place in chain.from_iterable(told):
             sentence, span = int(self.summaries.sentence[place]), self.summaries.spans[place]
             first = spans.get(sentence, span)
             spans[sentence] = Span(first.start, span.end)
         return tuple(spans.values())
+
+    @cached_property
+    def _telling(self) -> list[bool]:
+        """Words of summaries: whether a word alone is evidence."""
+        return ((self.summaries.rarity > COMMON) | self.summaries.number).tolist()  # type: ignore[no-any-return]
 
 
 def _shared_stems(units: Texts, summaries: Texts, starts: NDArray[np.intp]) -> NDArray[np.bool_]:
