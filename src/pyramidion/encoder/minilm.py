@@ -101,8 +101,9 @@ class Encoder:
             if text not in made and text not in under_way
         }
         if not layers and self._disk is not None:
-            held = self._disk.get({_key(words) for words in cut.values()})
-            read = {text: _from_bytes(words, held[_key(words)]) for text, words in cut.items() if _key(words) in held}
+            keys = {text: _key(words) for text, words in cut.items()}
+            held = self._disk.get(set(keys.values()))
+            read = {text: _from_bytes(cut[text], held[key]) for text, key in keys.items() if key in held}
             self._recent.keep(read)
             made |= read
         new = {text: words for text, words in cut.items() if text not in made}
