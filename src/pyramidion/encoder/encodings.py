@@ -107,22 +107,22 @@ class EncodingCache:
                     "INSERT INTO encodings (checksum, content) VALUES (?, ?)", (_checksum(key, content), content)
                 ).lastrowid
                 file.execute("INSERT INTO entries VALUES (?, ?, ?, ?)", (key, id, len(content), now))
+        if _number(file, "page_count") * PAGE > self._most:  # the setting was larger once
+            file.executescript("PRAGMA incremental_vacuum")  # `execute` would free a single page
 
     def _make_room(self, file: sqlite3.Connection, wanted: int) -> None:
         """Drop what was used longest ago, a tenth more than necessary, so that it happens seldom."""
-        pages, free = (file.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count"))
-        over = (pages - free) * PAGE + wanted - self._most
-        if over > 0:
-            over += self._most // 10
-            dropped = []
-            for key, size in file.execute("SELECT key, size FROM entries ORDER BY used, id"):
-                dropped.append(key)
-                over -= size
-                if over <= 0:
-                    break
-            _delete(file, dropped)
-        if pages * PAGE > self._most:  # the setting was larger once
-            file.execute("PRAGMA incremental_vacuum").fetchall()
+        over = (_number(file, "page_count") - _number(file, "freelist_count")) * PAGE + wanted - self._most
+        if over <= 0:
+            return
+        over += self._most // 10
+        dropped = []
+        for key, size in file.execute("SELECT key, CAST(size AS INTEGER) FROM entries ORDER BY used, id"):
+            dropped.append(key)
+            over -= size
+            if over <= 0:
+                break
+        _delete(file, dropped)
 
     def _tried(self, act: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
         """What ``act`` gives; or, if the file cannot be used, something else."""
@@ -132,7 +132,7 @@ class EncodingCache:
                     break
                 try:
                     return act(self._connection())
-                except sqlite3.Error as error:
+                except (sqlite3.Error, ValueError, TypeError) as error:  # a damaged file may not even be decoded
                     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
                     if code in BUSY:
                         break
@@ -189,11 +189,11 @@ def _read(file: sqlite3.Connection, keys: Collection[bytes]) -> dict[bytes, byte
     )
     found, wrong, stale, now = {}, [], [], int(time())
     for key, used, checksum, content in rows:
-        if not isinstance(content, bytes) or _checksum(key, content) != checksum:
+        if key not in keys or not isinstance(content, bytes) or _checksum(key, content) != checksum:
             wrong.append(key)
             continue
         found[key] = content
-        if not now - HOUR < used <= now:
+        if not isinstance(used, int) or not now - HOUR < used <= now:
             stale.append(key)
     if wrong or stale:
         with suppress(sqlite3.Error), _transaction(file):  # what was read is good, whether this is noted or not
@@ -209,6 +209,10 @@ def _in_parts(file: sqlite3.Connection, query: str, keys: Iterable[bytes]) -> li
     while part := list(islice(source, 500)):
         rows += file.execute(f"{query} ({', '.join('?' * len(part))})", part)
     return rows
+
+
+def _number(file: sqlite3.Connection, pragma: str) -> int:
+    return int(file.execute(f"PRAGMA {pragma}").fetchone()[0])
 
 
 def _clear(file: sqlite3.Connection) -> None:
@@ -245,4 +249,9 @@ def _shared(path: Path, most: int, made_by: bytes) -> EncodingCache:
 def encoding_cache(made_by: bytes = b"") -> EncodingCache | None:
     """The user's cache, or none if it is turned off."""
     most = megabytes() * 1_000_000
-    return _shared(cache_folder() / "encodings.sqlite", most, made_by) if most else None
+    return _shared(encodings_file(), most, made_by) if most else None
+
+
+def encodings_file() -> Path:
+    """Where the user's cache is."""
+    return cache_folder() / "encodings.sqlite"
