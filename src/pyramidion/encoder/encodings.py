@@ -30,12 +30,12 @@ DEFAULT = 500
 PAGE = 8192
 """Bytes. An encoding takes about four such pages; larger ones would waste more of the last."""
 PATIENCE = 5.0
-"""Seconds to wait for another process to finish its writing, which takes milliseconds."""
+"""Seconds to wait for another process to finish its writing, which takes milliseconds; after that, this process does
+without the cache."""
 HOUR = 3600
 """Which encodings were used last is noted to the hour, so that a run that only reads seldom writes."""
 DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR})
 """The last is SQL that the file does not understand: its tables are not ours."""
-BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 T = TypeVar("T")
 
 _TABLES = (
@@ -81,7 +81,7 @@ class EncodingCache:
         if not self.path.exists():
             return CacheContent(0, 0)
         (count,) = self._tried(lambda file: file.execute("SELECT count(*) FROM entries").fetchone(), (0,))
-        return CacheContent(count, self.path.stat().st_size)
+        return CacheContent(count, self.path.stat().st_size if self.path.exists() else 0)
 
     def empty(self) -> None:
         """Drop everything that was encoded by whatever encoder. The file stays: other processes may have it open."""
@@ -134,11 +134,9 @@ class EncodingCache:
                     return act(self._connection())
                 except (sqlite3.Error, ValueError, TypeError) as error:  # a damaged file may not even be decoded
                     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-                    if code in BUSY:
-                        break
                     if code in DAMAGED:
                         self._remove()
-                    else:
+                    else:  # a locked file would be waited for again and again
                         self._useless = True
                 except OSError:
                     self._useless = True
