@@ -36,6 +36,7 @@ WITH = ("mean", "weakest", "numbers_lost", "negation_lost", "one", "mean_read", 
         "source", "reference", "pyramid", "length")  # fmt: skip
 
 
+NEGATIONS = frozenset(["no", "not", "never", "none", "nobody", "nothing", "neither", "nor", "without", "cannot", "t"])
 LONGEST = 250
 """Word pieces of a sentence that are read."""
 
@@ -138,7 +139,7 @@ class _Sentences:
         return numbers
 
     def _number(self, sentence: str) -> int:
-        from pyramidion.encoder.words import NEGATIONS, is_word, rarity, stem_code
+        from pyramidion.encoder.words import is_word, rarity, stem_code
 
         if sentence not in self._known:
             cut = self._cutter.words(sentence)
@@ -536,6 +537,15 @@ def tell_features(material: Material, encoder: Any, numbers: list[int], target: 
             np.savez_compressed(target / f"{number:03}.npz", **about, **people, **told)
 
 
+def save(encoder: Any, target: Path) -> None:
+    """What `build_encoder.py` reads, in files of a size that travels."""
+    target.mkdir(exist_ok=True)
+    tuned = encoder.published()
+    for part in range(LAYERS):
+        names = [name for name in tuned if f"layer.{part}." in name or (not part and "layer." not in name)]
+        np.savez(target / f"{part}.npz", **{name: tuned[name] for name in names})
+
+
 def folds(material: Material) -> list[set[int]]:
     """The documents of each fold, by number: a share of every collection."""
     held: list[set[int]] = [set() for _ in range(FOLDS)]
@@ -562,12 +572,11 @@ def main(step: str, *given: str) -> None:
         tell_features(material, encoder, held, target)
     elif step == "transfer":
         seen, asked = ([n for n in every if material.documents[n].collection == name] for name in (given[1], given[3]))
-        tell_features(material, mean_of_runs(material, [material.documents[n] for n in seen]), asked, target)
+        encoder = mean_of_runs(material, [material.documents[n] for n in seen])
+        tell_features(material, encoder, asked, target)
+        save(encoder, target / "weights")
     elif step == "all":
-        tuned = mean_of_runs(material, material.documents).published()
-        for part in range(LAYERS):  # files of a size that travels
-            names = [name for name in tuned if f"layer.{part}." in name or (not part and "layer." not in name)]
-            np.savez(target / f"{part}.npz", **{name: tuned[name] for name in names})
+        save(mean_of_runs(material, material.documents), target)
     else:
         raise SystemExit(__doc__)
 

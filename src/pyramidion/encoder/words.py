@@ -25,7 +25,6 @@ FIRST_WORD = 1996
 """The vocabulary's id of "the"; before it come signs and single characters."""
 RARER = 3
 """How much further down the list a word counts that had to be cut into pieces."""
-NEGATIONS = frozenset(["no", "not", "never", "none", "nobody", "nothing", "neither", "nor", "without", "cannot", "t"])
 
 _TO_TEN = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _TEENS = ["eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
@@ -43,7 +42,6 @@ class Bag:
     stems: NDArray[np.int64]
     rarity: Floats
     number: NDArray[np.bool_]
-    negation: NDArray[np.bool_]
     spans: Sequence[Span]
     sentence: NDArray[np.intp]
 
@@ -58,7 +56,6 @@ class Bag:
             self.stems[rows],
             self.rarity[rows],
             self.number[rows],
-            self.negation[rows],
             [self.spans[row] for row in rows],
             self.sentence[rows],
         )
@@ -96,7 +93,6 @@ def bag(text: str, sentences: Sequence[tuple[Span, Encoded]]) -> Bag:
         np.array([kind.stem for kind in kinds], np.int64),
         np.array(rare, np.float32),
         np.array([kind.number for kind in kinds], bool),
-        np.array([kind.negation for kind in kinds], bool),
         spans,
         np.repeat(np.arange(len(counts), dtype=np.intp), counts),
     )
@@ -107,14 +103,13 @@ class _Kind(NamedTuple):
 
     stem: int
     number: bool
-    negation: bool
 
 
 @lru_cache(maxsize=200_000)
 def _kind(shown: str) -> _Kind | None:
     """None for a sign."""
     word = shown.lower()
-    return _Kind(stem_code(word), any(map(str.isdigit, word)), word in NEGATIONS) if is_word(shown) else None
+    return _Kind(stem_code(word), any(map(str.isdigit, word))) if is_word(shown) else None
 
 
 _LETTER = re.compile(r"[^\W_]")

@@ -15,6 +15,7 @@ from pyramidion.encoder import Recent
 from pyramidion.encoder.minilm import Encoder
 from pyramidion.encoder.words import Bag, bags
 from pyramidion.judges import Questions, Verdicts
+from pyramidion.judges.credit import credited
 from pyramidion.judges.presence import JudgedUnits
 
 KEPT_WORDS = 60_000
@@ -32,6 +33,13 @@ class AlignJudge:
         self._threads = threads
         self._recent: Recent[Bag] = Recent(KEPT_WORDS, len)
 
+    @classmethod
+    def sharing(cls, encoder: Encoder) -> AlignJudge:
+        """One that uses an encoder which has read some of the texts already."""
+        judge = cls()
+        judge._encoder = encoder
+        return judge
+
     @cached_property
     def threshold(self) -> float:
         """Chosen on training data, for the greatest F of "present"."""
@@ -45,8 +53,9 @@ class AlignJudge:
         for asked, encoded in self._ahead(_gathered(questions)):
             for each in asked:
                 units, summaries, references, pyramid = ([encoded[text] for text in texts] for texts in each)
-                judged = JudgedUnits(units, summaries, references, pyramid)
-                yield Verdicts(judged.probability(), judged.alignment.evidence)
+                known = credited(each.units, each.summaries, (*each.references, *each.pyramid))
+                judged = JudgedUnits(units, summaries, references, pyramid, known)
+                yield Verdicts(judged.probability(), judged.alignment.evidence, coverage=judged.coverage())
 
     def _ahead(self, gathered: Iterable[list[Questions]]) -> Iterator[tuple[list[Questions], dict[str, Bag]]]:
         """Questions with their texts encoded; the next ones are being encoded while these are answered."""
