@@ -66,10 +66,12 @@ class ClauseSegmenter:
             return tuple(_clause(text, span, words.spans, reading) for reading in readings(read, at, starts))
 
         whole = (Clause((span,), span.of(text)),)
+        fine = readings(read, starts, starts)
         finest = cut(starts)
         if len(finest) < 2:
             return Sentence(span, (whole,))
-        by_surety = sorted(starts, key=lambda place: -float(tags.starts[place]))
+        places = {reading.own.first for reading in fine}
+        by_surety = sorted(places.intersection(starts), key=lambda place: (-float(tags.starts[place]), place))
         ways = [finest, *islice((way for place in by_surety if len(way := cut([place])) > 1), 1)]
         if self._apart and len(finest) > 2:
             ways += [way for place in (starts[0], starts[-1]) if len(way := cut([place])) > 1]

@@ -28,8 +28,9 @@ from pyramidion.pyramids.verbs import (
 
 MIN_WORDS = 3
 """A clause with fewer words says too little to be read alone."""
-NO_SUBJECT = -2.0
-"""Log-odds below which a word is surely outside of a subject, as verbs are; names and numbers in one may be unsure."""
+NO_SUBJECT, NO_NAME, UNSURE = -2.0, -4.0, -1.0
+"""Log-odds below which a word is surely outside of a subject, as most verbs are; a name or number that goes on with
+one; and from which a word is not taken for a verb."""
 
 
 def _set(words: str) -> frozenset[str]:
@@ -42,6 +43,7 @@ FACTIVE = _set("because although though while whereas since")
 TEMPORAL = _set("when after before as")
 """These do so of what has happened: "after engineers look at it" does not say that they did."""
 ADJUNCT = _set("after before by while as")
+TIMES = _set("minute minutes hour hours day days week weeks month months year years time soon shortly long")
 LISTING = frozenset({"including", "according"})
 BEFORE_SUBORDINATE = _set("not only even just simply partly mainly than such so")
 DEPENDENT = _set("that which who whom whose what how why whether if unless until once where to so than lest provided")
@@ -105,11 +107,12 @@ class SentenceWords:
             order = range(len(inside))[::step]
             for place in order:
                 before = place - step
-                if 0 <= before < len(inside) and inside[before] and self._odds[place] > NO_SUBJECT:
+                if 0 <= before < len(inside) and inside[before] and self._odds[place] > NO_NAME:
                     inside[place] |= self.words[place][0].isupper() or self.words[place][0].isdigit()
         for place in range(1, len(inside) - 1):
             if inside[place - 1] and inside[place + 1]:
-                inside[place] |= self.words[place] in _INNER_SIGNS or self._odds[place] > NO_SUBJECT
+                number = self.words[place] == "," and self.words[place + 1].isdigit()
+                inside[place] |= number or self.words[place] in _INNER_SIGNS or self._odds[place] > NO_SUBJECT
         edges = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]]).astype(np.int8)))
         return [WordRange(int(first), int(last)) for first, last in zip(edges[::2], edges[1::2], strict=True)]
 
@@ -132,7 +135,8 @@ class SentenceWords:
             place += 1
         if place == piece.first and place and self.small[place - 1] in BEFORE_SUBORDINATE:
             return Opening(False, "", piece.first)
-        begins = any(run.first == place + 1 for run in self.subjects)  # otherwise it is a preposition: "after a year"
+        # Otherwise it is a preposition, "after a year", or goes with what is before it, "a year after".
+        begins = any(run.first == place + 1 for run in self.subjects) and self.small[place - 1] not in TIMES
         subordinate = self.small[place] if begins and self.small[place] in FACTIVE | TEMPORAL else ""
         return Opening(coordinate, subordinate, min(place + bool(subordinate), piece.last - 1))
 
@@ -154,9 +158,11 @@ class SentenceWords:
     def said_of(self, subject: WordRange, last: int) -> Predicate | None:
         place = self._after_brackets(subject.last, last)
         place = skip_adverbs(self.words, place, last)
-        if place < last and self.small[place] in CONTINUING:  # "Motion sensors and cameras now guard the museum"
+        if (
+            place < last and self.small[place] in CONTINUING and not self.is_bare(subject, PRONOUNS)
+        ):  # "Motion sensors and cameras now guard the museum"
             return Predicate(subject, subject.last, place)
-        is_outside = place < last and self._odds[place] < NO_SUBJECT
+        is_outside = place < last and self._odds[place] < UNSURE
         if is_outside and (said := predicate(self.words, subject, place, last)):
             return said
         # "Others, including large banks, have invested": an auxiliary or a verb of saying shows that there is one.
@@ -175,7 +181,7 @@ class SentenceWords:
     def begins_with_verb(self, place: int, last: int) -> int | None:
         """Where the verb is, if a piece begins with one (perhaps after an adverb) and not with a subject."""
         verb = skip_adverbs(self.words, place, last)
-        if verb >= last or self._odds[verb] > NO_SUBJECT or not forms(self.words[verb]):
+        if verb >= last or self._odds[verb] > UNSURE or not forms(self.words[verb]):
             return None
         return verb
 
@@ -212,9 +218,8 @@ class SentenceWords:
         participle = verb < piece.last and forms(self.words[verb]) & {"ing", "participle"} and first not in LISTING
         beside = sign == "," and (participle or first in RELATIVE | {"whose", "where"})
         following = self.words[piece.first + 1] if piece.first + 1 < piece.last else ""
-        begins = first in ADJUNCT and (
-            "ing" in forms(following) or any(r.first == piece.first + 1 for r in self.subjects)
-        )
+        clause = "ing" in forms(following) or any(run.first == piece.first + 1 for run in self.subjects)
+        begins = first in ADJUNCT and clause and self.small[piece.first - 1] not in TIMES
         return bool(beside or begins or first == "despite" or (first == "so" and following == "that"))
 
     def goes_on(self, piece: WordRange) -> bool:

@@ -20,7 +20,7 @@ from pyramidion.pyramids.grammar import (
     RELATIVE,
     REPORTING,
 )
-from pyramidion.pyramids.verbs import is_finite
+from pyramidion.pyramids.verbs import forms
 
 SHORTEST = 3
 """Words of a label."""
@@ -69,7 +69,7 @@ def has_content(sentence: str) -> bool:
         return not _IN_BRACKETS.search(sentence)
     content = content_stems(" ".join(words)).keys() - REPORTING
     small = [word.lower() for word in words]
-    if small[0] in DEMONSTRATIVES and len(words) > 1 and is_finite(small[1]):
+    if small[0] in DEMONSTRATIVES and len(words) > 1 and forms(small[1]) & {"auxiliary", "past", "s"}:
         return len(content - DEMONSTRATIVES) >= POOR
     return not (stem(small[-1]) in REPORTING and len(content) < POOR and len(words) > 1)
 

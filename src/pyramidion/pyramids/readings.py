@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from pyramidion.encoder.sentences import stem
 from pyramidion.pyramids.grammar import (
+    CONTINUING,
     DEMONSTRATIVES,
     FACTIVE,
     HANGING,
@@ -41,7 +42,7 @@ from pyramidion.pyramids.verbs import PREPOSITIONS, Form, Predicate, agrees, for
 
 MOST_CARRIED = 12
 """Words repeated in front of a clause; with more, it is easier to read in its sentence."""
-MOST_REPEATED = 15
+MOST_REPEATED = 20
 """Words of a clause repeated in front of what can be left out of it."""
 MOST_APART = 15
 """Words between a verb and one that goes on from it; further apart, "and" rather joins what is between them."""
@@ -99,9 +100,7 @@ class _Cutter:
                 groups += [relative, resumed]
             elif group is None:
                 groups.append(self._first(piece))
-            elif (group.stands and (new := self._separate(group, piece, pieces[number - 1]))) or (
-                group.stands and (new := self._adjunct(group, piece))
-            ):
+            elif new := self._new_group(group, piece, pieces[number - 1]):
                 groups.append(new)
             else:
                 self._join(group, piece)
@@ -110,6 +109,9 @@ class _Cutter:
                     groups[-1].last = group.last
             number += 1
         return [group.reading() for group in groups]
+
+    def _new_group(self, group: _Group, piece: WordRange, before: WordRange) -> _Group | None:
+        return (self._separate(group, piece, before) or self._adjunct(group, piece)) if group.stands else None
 
     def _first(self, piece: WordRange) -> _Group:
         opening = self._words.opening(piece)
@@ -170,8 +172,11 @@ class _Cutter:
         repeated = sum(sum(words.is_word[slice(*part)]) for part in (*group.carried, core))
         if group.adjunct or repeated > MOST_REPEATED or not words.can_be_left_out(piece):
             return None
+        if words.is_attribution(piece) or words.small[piece.first - 1] in HANGING:
+            return None
         said = self._predicates(group)
-        if sum(words.is_word[slice(*core)]) < MIN_WORDS or not said or said[0].verb >= core.last - 1:
+        whole = len(said) - (group.resumed is not None) == len(words.subjects_in(core))  # no subject waits for its verb
+        if not whole or not said or words.small[said[0].verb] in CONTINUING or said[0].verb >= core.last - 1:
             return None
         return _Group(*piece, (*group.carried, core), stands=True, resumed=said[0], adjunct=True)
 
