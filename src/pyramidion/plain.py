@@ -20,7 +20,8 @@ from pyramidion.judges import make_judge
 from pyramidion.pyramids.build import NAME
 from pyramidion.pyramids.choices import Choices
 from pyramidion.scoring import auto, rouge
-from pyramidion.scoring.explain import Explanation, UnitJudgments, unit_judgments
+from pyramidion.scoring.explain import UnitJudgments, unit_judgments
+from pyramidion.scoring.explanation import Explanation
 from pyramidion.scoring.methods import score as score_study
 from pyramidion.study import ContentUnit, Pyramid, ScoreTable, Signature, Study, Summary, Topic
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 import pyramidion as pyr
-from pyramidion.scoring.explain import Explanation, Piece, explain
+from pyramidion.scoring.explain import explain
+from pyramidion.scoring.explanation import Explanation, Piece
 from pyramidion.scoring.pyramid import mean_units_per_reference
 from pyramidion.study import ContentUnit, Contributor, Judge, Judgment, Judgments, Pyramid, Span, Study, Summary, Topic
 

@@ -18,7 +18,8 @@ from pyramidion.analysis.sources import scored_by_all, scored_by_models
 from pyramidion.analysis.systems import Ranking, compare_systems, main_measure, ranking
 from pyramidion.errors import Problem, UsageError
 from pyramidion.scoring.choice import Weights, choose
-from pyramidion.scoring.explain import KINDS, Explanation, UnitJudgments, unit_judgments
+from pyramidion.scoring.explain import KINDS, UnitJudgments, unit_judgments
+from pyramidion.scoring.explanation import Explanation
 from pyramidion.scoring.litepyramids import Compat
 from pyramidion.scoring.methods import fitting_method, score
 from pyramidion.scoring.pyramid import Annotators

@@ -15,7 +15,7 @@ from pyramidion.formats.files import new_folder, write_rows, write_text
 from pyramidion.report.collect import Findings, TopicContent
 from pyramidion.report.rendering import render
 from pyramidion.report.tables import file_name
-from pyramidion.scoring.explain import Explanation
+from pyramidion.scoring.explanation import Explanation
 from pyramidion.study import ContentUnit
 from pyramidion.study.judgments import PRESENT
 

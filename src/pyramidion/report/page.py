@@ -21,7 +21,7 @@ from pyramidion.analysis.answer import Answer, Heatmap, Scatter, Tiers, show
 from pyramidion.formats.files import write_rows
 from pyramidion.report.collect import Findings, Scored, TopicContent
 from pyramidion.report.rendering import embedded_json, render
-from pyramidion.scoring.explain import Explanation
+from pyramidion.scoring.explanation import Explanation
 from pyramidion.scoring.screening import MINIMUM, WorkerAgreement
 from pyramidion.stats.rounding import rounded_beside
 
