@@ -119,8 +119,8 @@ class Choice:
 
     ``workers`` are the crowd's judges: each saw a part, so only together do they make an annotation.
     ``own`` names the reference that a human peer, by (topic, system), has contributed to its pyramid; ``kind`` is the
-    kind of judge where ``judges`` is a single one's id. Who corrects a chosen judge speaks under that one's name;
-    ``corrected`` says on which units, by (topic, system), and ``correctors`` who.
+    kind of judge where ``judges`` is a single one's id. Who corrects a chosen judge (``correctors``) speaks under that
+    one's name; ``corrected`` says what that one had said before, by (topic, system) and unit.
     """
 
     pyramid: str
@@ -132,7 +132,7 @@ class Choice:
     workers: frozenset[str] = frozenset()
     own: Mapping[tuple[str, str], str] = field(default_factory=dict)
     kind: str = ""
-    corrected: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+    corrected: Mapping[tuple[str, str], Mapping[str, float]] = field(default_factory=dict)
     correctors: tuple[str, ...] = ()
 
     @property
@@ -198,7 +198,7 @@ def choose(
             notes.append(Problem(f"pyramid {name}", what, "warning"))
     on_units = on_units.take(on_units.judge.is_in(judge_ids(study, judges)))
     corrections = judged_units(corrections.take(corrections.judge.is_in(judge_ids(study, judges))), pyramids)
-    on_units = _replaced(on_units, corrections)
+    on_units, corrected = _corrected(on_units, corrections) if len(corrections) else (on_units, {})
     # Only those who judged this pyramid can say what is outside it.
     who = study.judgments.judge.is_in(set(on_units.judge.present_names()))
     on_aspects = study.judgments.take(~study.judgments.aspect.is_in({""}) & who)
@@ -216,7 +216,7 @@ def choose(
         study.judges_of("crowd"),
         own,
         single,
-        _by_summary(corrections),
+        corrected,
         tuple(correctors[name] for name in corrections.judge.present_names()),
     )
 
@@ -232,26 +232,26 @@ def without_corrections(study: Study) -> tuple[Study, Judgments]:
     return replace(study, judgments=said.take(~corrects)), renamed
 
 
-def _replaced(judgments: Judgments, corrections: Judgments) -> Judgments:
-    """Judgments in which corrections replace what was said before about the same unit of the same summary."""
-    if not len(corrections):
-        return judgments
-    again = set(zip(*_questions(corrections), strict=True))
+def _corrected(
+    judgments: Judgments, corrections: Judgments
+) -> tuple[Judgments, dict[tuple[str, str], dict[str, float]]]:
+    """Judgments in which corrections replace what was said before about the same unit of the same summary, and that:
+    nothing counts as 0."""
+    before: dict[tuple[str, str], dict[str, float]] = {}
+    for topic, system, unit in zip(corrections.topic, corrections.system, corrections.unit, strict=True):
+        before.setdefault((topic, system), {})[unit] = 0.0
     replaced = judgments.unit.is_in(set(corrections.unit.present_names()))
-    rows = np.flatnonzero(replaced)
-    replaced[rows] = [question in again for question in zip(*_questions(judgments.take(rows)), strict=True)]
-    return judgments.take(~replaced) + corrections
+    again = set(zip(*_questions(corrections), strict=True))
+    for row in np.flatnonzero(replaced).tolist():
+        judge, topic, system, unit = (column[row] for column in _questions(judgments))
+        replaced[row] = (judge, topic, system, unit) in again
+        if replaced[row]:
+            before[topic, system][unit] = float(np.nan_to_num(judgments.value[row]))
+    return judgments.take(~replaced) + corrections, before
 
 
 def _questions(judgments: Judgments) -> tuple[Column, ...]:
     return judgments.judge, judgments.topic, judgments.system, judgments.unit
-
-
-def _by_summary(judgments: Judgments) -> dict[tuple[str, str], frozenset[str]]:
-    units: dict[tuple[str, str], set[str]] = {}
-    for topic, system, unit in zip(judgments.topic, judgments.system, judgments.unit, strict=True):
-        units.setdefault((topic, system), set()).add(unit)
-    return {summary: frozenset(held) for summary, held in units.items()}
 
 
 def auto_pyramid(study: Study) -> str | None:

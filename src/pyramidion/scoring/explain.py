@@ -79,9 +79,15 @@ class UnitJudgments:
                 votes=self.votes.get(key, {}),
                 annotators=_annotations(scored, table.measures) if scored and len(scored.by) > 1 else {},
                 own=self.choice.own.get(key, "") if self.choice else "",
-                corrected=self.choice.corrected.get(key, frozenset()) if self.choice else frozenset(),
+                corrected=self.corrected(key),
                 signature=table.signature,
             )
+
+    def corrected(self, key: Key) -> dict[str, Verdict]:
+        """The units of a summary whose verdict was corrected, with what it was before."""
+        before = self.choice.corrected.get(key, {}) if self.choice else {}
+        reader = _reader(self.judges)
+        return {unit: reader("").verdict(value) for unit, value in before.items()}
 
 
 def _annotations(peer: AnnotatedPeer, measures: Iterable[str]) -> dict[str, OneAnnotation]:
@@ -231,12 +237,24 @@ def explain(
     return explanation
 
 
+def explaining_choice(
+    study: Study,
+    *,
+    method: str | None = None,
+    pyramid: str | None = None,
+    judges: str | None = None,
+    weights: Weights | None = None,
+) -> Choice:
+    """The pyramid and the judges that summaries are explained by."""
+    method, _ = _method(study, method, {"pyramid": pyramid, "judges": judges, "weights": weights})
+    return _choose(study, method, pyramid, judges, weights)
+
+
 def explaining_pyramid(
     study: Study, topic: str, *, method: str | None = None, pyramid: str | None = None, weights: Weights | None = None
 ) -> Pyramid:
     """The pyramid of a topic that summaries are explained by."""
-    method, _ = _method(study, method, {"pyramid": pyramid, "weights": weights})
-    return _pyramid_of(_choose(study, method, pyramid, None, weights), topic)
+    return _pyramid_of(explaining_choice(study, method=method, pyramid=pyramid, weights=weights), topic)
 
 
 def _method(study: Study, method: str | None, choices: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

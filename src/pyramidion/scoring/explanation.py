@@ -50,10 +50,11 @@ class Explanation:
     words that a person reads; ``times`` is how often each adds to the score. ``unmatched`` is how many of its content
     units are not in the pyramid, None where nobody counted; ``outside`` is where they are. ``weight`` is what its units
     weigh together, by degrees where they have them; None where weights do not count. ``degrees`` has the units of which
-    a part of the weight counts; ``corrected`` those whose verdict somebody corrected. ``votes`` has the units that
-    several judges answered. Where several annotated it and the mean of their scores counts, ``annotators`` has what
-    each says: units are expressed that any of them finds, and ``unmatched`` and ``weight`` are means. ``own`` is the reference that a human peer is: ``pyramid`` is then that of
-    the other references.
+    a part of the weight counts; ``corrected`` those whose verdict somebody corrected, with what it was before.
+    ``votes`` has the units that several judges answered. Where several annotated it and the mean of their scores
+    counts, ``annotators`` has what each says: units are expressed that any of them finds, and ``unmatched`` and
+    ``weight`` are means. ``own`` is the reference that a human peer is: ``pyramid`` is then that of the other
+    references.
     """
 
     peer: Summary
@@ -70,7 +71,7 @@ class Explanation:
     votes: Mapping[str, Votes] = field(default_factory=dict)
     annotators: Mapping[str, OneAnnotation] = field(default_factory=dict)
     own: str = ""
-    corrected: frozenset[str] = frozenset()
+    corrected: Mapping[str, Verdict] = field(default_factory=dict)
     signature: Signature | None = None
 
     def verdict(self, unit: str) -> Verdict:
