@@ -12,8 +12,8 @@ from pyramidion.encoder import Recent
 from pyramidion.encoder.minilm import Encoder
 from pyramidion.encoder.words import Bag, bags
 from pyramidion.judges import Questions, Verdicts
+from pyramidion.judges.accuracy import model_card
 from pyramidion.judges.presence import JudgedUnits
-from pyramidion.judges.reliability import model_card
 
 KEPT_WORDS = 60_000
 """Words whose vectors are kept, the texts used last: 92 MB."""

@@ -17,7 +17,7 @@ from pyramidion.analysis.inputs import dependence, measures_of
 from pyramidion.analysis.sources import scored_by_all, scored_by_models
 from pyramidion.analysis.systems import Ranking, compare_systems, main_measure, ranking
 from pyramidion.errors import Problem, UsageError
-from pyramidion.judges.reliability import Reliability, reliability
+from pyramidion.judges.accuracy import JudgeAccuracy, accuracy
 from pyramidion.scoring.choice import Weights, choose
 from pyramidion.scoring.explain import KINDS, UnitJudgments, unit_judgments
 from pyramidion.scoring.explanation import Explanation
@@ -84,7 +84,7 @@ class Findings:
     """What was evaluated, how, and with what results. ``main`` is the method by which pyramids and summaries are shown.
 
     ``title`` is the study's own, or empty. ``judges`` are those who judged the units of the summaries, and those who
-    corrected them; ``reliability`` is how often they are right, where that is known.
+    corrected them; ``accuracy`` is how often they are right, where that is known.
     """
 
     title: str
@@ -98,7 +98,7 @@ class Findings:
     correlations: Answer[Correlations] | None = None
     notes: tuple[Problem, ...] = ()
     judges: tuple[Judge, ...] = ()
-    reliability: Reliability | None = None
+    accuracy: JudgeAccuracy | None = None
 
     def heading(self, who: str) -> str:
         """The study's title, or how many there are: "6 systems on 4 topics"."""
@@ -196,17 +196,17 @@ def findings(
         correlations,
         _notes(study, tables),
         judged.judges,
-        _reliability(judged),
+        _accuracy(judged),
     )
 
 
-def _reliability(judged: UnitJudgments) -> Reliability | None:
+def _accuracy(judged: UnitJudgments) -> JudgeAccuracy | None:
     """How often the only judge is right. It was measured for probabilities: yes and no may have another threshold."""
     [*alone] = [judge for judge in judged.judges if not judge.corrects]
     if len(alone) != 1 or judged.choice is None:
         return None
     values = judged.choice.on_units.value
-    return reliability(*alone) if ((values > 0) & (values < 1)).any() else None
+    return accuracy(*alone) if ((values > 0) & (values < 1)).any() else None
 
 
 def _topics(study: Study, judged: UnitJudgments) -> tuple[TopicContent, ...]:

@@ -15,7 +15,17 @@ from pyramidion.formats.files import new_folder, write_rows, write_text
 from pyramidion.report.checking import check_page, place_of
 from pyramidion.report.collect import Findings, TopicContent
 from pyramidion.report.corrections import corrections_of, write_corrections
-from pyramidion.report.ideas import GROUPS, group_ideas, judged_by, label, reached, shortened, wording, words
+from pyramidion.report.ideas import (
+    GROUPS,
+    group_ideas,
+    judged_by,
+    label,
+    perhaps_more,
+    reached,
+    shortened,
+    wording,
+    words,
+)
 from pyramidion.report.rendering import render
 from pyramidion.report.tables import file_name
 from pyramidion.scoring.explanation import Explanation
@@ -154,7 +164,7 @@ def _in_words(summary: Explanation, main: Sequence[ContentUnit], units: Sequence
     some = reached(summary, main)
     noun = f"main idea{'s' * (some.total != 1)}"
     text = f"Your summary expresses {some.expressed} of the {some.total} {noun} of the reference summaries"
-    text += f", and perhaps {some.perhaps} more." if some.perhaps else "."
+    text += f"{perhaps_more(some.expressed, some.perhaps).replace(',', ', and')}."
     every = reached(summary, units)
     return text if every.total == some.total else f"{text} Of all {every.total} ideas it expresses {every.expressed}."
 
@@ -184,7 +194,7 @@ def _checked(summary: Explanation, unit: ContentUnit) -> str:
 
 def _more(important: int, details: int) -> str:
     """What else is not found."""
-    parts = ((important, "more important idea"), (details, "detail"))
+    parts = ((important, "more main or important idea"), (details, "detail"))
     return " and ".join(f"{number} {noun}{'s' * (number != 1)}" for number, noun in parts if number)
 
 
@@ -248,7 +258,7 @@ class ClassIdea(NamedTuple):
     writers: int
 
     def __str__(self) -> str:
-        return f"{self.expressed} of {self.writers}" + (f", perhaps {self.perhaps} more" if self.perhaps else "")
+        return f"{self.expressed} of {self.writers}{perhaps_more(self.expressed, self.perhaps)}"
 
 
 def _class_ideas(topic: TopicContent, summaries: Sequence[Explanation]) -> dict[str, list[ClassIdea]]:

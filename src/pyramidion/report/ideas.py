@@ -41,7 +41,11 @@ class Reached(NamedTuple):
     total: int
 
     def __str__(self) -> str:
-        return f"{self.expressed} of {self.total}" + (f", perhaps {self.perhaps} more" if self.perhaps else "")
+        return f"{self.expressed} of {self.total}{perhaps_more(self.expressed, self.perhaps)}"
+
+
+def perhaps_more(expressed: int, perhaps: int) -> str:
+    return f", perhaps {perhaps}{' more' if expressed else ''}" if perhaps else ""
 
 
 def reached(summary: Explanation, units: Iterable[ContentUnit]) -> Reached:
@@ -55,8 +59,13 @@ def label(unit: ContentUnit) -> str:
 
 def wording(topic: TopicContent, unit: ContentUnit) -> str:
     """How a reference says an idea: the shortest wording that is not its label, without an author's name."""
-    wordings = [each.text for each in topic.wordings(unit) if each.text and each.text != unit.label]
+    wordings = [each.text for each in topic.wordings(unit) if _letters(each.text) not in ("", _letters(unit.label))]
     return shortened(min(wordings, key=len, default=""))
+
+
+def _letters(text: str) -> str:
+    """What is left of a text without the signs that make no difference to a reader."""
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def words(summary: Explanation, unit: ContentUnit) -> str:
@@ -66,7 +75,7 @@ def words(summary: Explanation, unit: ContentUnit) -> str:
 
 def shortened(text: str) -> str:
     """A quotation on one line that does not fill the page."""
-    line = " ".join(text.split())
+    line = " ".join(text.split()).rstrip(",;:")
     return line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE].rsplit(' ', 1)[0]} …"
 
 
@@ -95,7 +104,7 @@ def judged_by(findings: Findings) -> Judged:
 
 def _how_often(findings: Findings) -> str:
     """How often the program is right, in figures measured where people had judged too."""
-    known = findings.reliability
+    known = findings.accuracy
     if known is None:
         return "How often it is right on texts like these has not been measured."
     there, absent, finds = (None if share is None else f"about {100 * share:.0f}" for share in known)

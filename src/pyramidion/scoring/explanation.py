@@ -80,7 +80,7 @@ class Explanation:
 
     def degree(self, unit: str) -> float:
         """The part of a unit's weight that counts, whatever the verdict."""
-        return self.degrees.get(unit, 1.0) if self.times.get(unit, 0) > 0 else 0.0
+        return self.degrees.get(unit, 1.0 if self.times.get(unit, 0) > 0 else 0.0)
 
     def words(self, unit: str) -> list[str]:
         """The words that express a unit, or perhaps do, mention by mention."""

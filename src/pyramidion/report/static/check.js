@@ -233,14 +233,14 @@ function ideaLine(unit, at) {
   return el(
     "li",
     about,
+    el("span", { dir: "auto" }, label),
+    choice(unit, label),
     el(
-      "div",
-      el("span", { dir: "auto" }, label),
+      "div.quotes",
       said ? el("span.quote", { dir: "auto" }, `The writer: “${words}”`) : null,
       wording ? el("span.quote", { dir: "auto" }, `A reference: “${wording}”`) : null,
       corrected ? el("span.quote.by", `Corrected by you. The first verdict: ${head.verdicts[first]}`) : null,
     ),
-    choice(unit, label),
   );
 }
 

@@ -23,7 +23,7 @@ def model_card() -> dict[str, Any]:
     return card
 
 
-class Reliability(NamedTuple):
+class JudgeAccuracy(NamedTuple):
     """Shares, each the lowest of all labelled collections: of what reads "expressed" that people find it too, of what
     reads "not found" that people do not, and of what people find that reads "expressed"."""
 
@@ -32,7 +32,7 @@ class Reliability(NamedTuple):
     recall: float | None = None
 
 
-def reliability(judge: Judge) -> Reliability | None:
+def accuracy(judge: Judge) -> JudgeAccuracy | None:
     """How often a judge is right. Nobody knows it of judges other than the embedded one, nor by other bounds."""
     card = model_card()
     bounds = (card.get("expressed"), card.get("perhaps"))
@@ -41,7 +41,7 @@ def reliability(judge: Judge) -> Reliability | None:
     measured = [held for held in card.get("held_out", {}).get("read", {}).values() if isinstance(held, dict)]
     lowest = {
         name: min(held[name] for held in measured if name in held)
-        for name in Reliability._fields
+        for name in JudgeAccuracy._fields
         if any(name in held for held in measured)
     }
-    return Reliability(**lowest) if {"expressed_right", "not_found_right"} <= lowest.keys() else None
+    return JudgeAccuracy(**lowest) if {"expressed_right", "not_found_right"} <= lowest.keys() else None
