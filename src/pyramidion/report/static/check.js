@@ -116,6 +116,7 @@ function save() {
   saved = fileText();
   where = "downloaded";
   saveFile(FILE, saved, "application/jsonl");
+  keepDraft();
   showState();
 }
 
@@ -127,24 +128,26 @@ const draft = `pyramidion corrections ${head.key}`;
 
 function keepDraft() {
   try {
-    localStorage.setItem(draft, JSON.stringify([...corrections]));
+    localStorage.setItem(draft, JSON.stringify({ corrections: [...corrections], saved }));
   } catch {
     // said above
   }
 }
 
-/** @returns {boolean} whether corrections were found that are not in the page */
+/** @returns {boolean} whether corrections were found that are nowhere else */
 function readDraft() {
   try {
-    /** @type {unknown} */
     const held = JSON.parse(localStorage.getItem(draft) ?? "null");
-    if (!Array.isArray(held)) return false;
     /** @type {[string, number][]} */
-    const known = held.filter(([key, verdict]) => isQuestion(key) && [EXPRESSED, NOT_FOUND].includes(verdict));
+    const known = held.corrections.filter(
+      (/** @type {[unknown, number]} */ [key, verdict]) => isQuestion(key) && [EXPRESSED, NOT_FOUND].includes(verdict),
+    );
     corrections.clear();
     for (const [key, verdict] of known) corrections.set(key, verdict);
+    if (held.saved !== saved) [saved, where] = [String(held.saved), "downloaded"];
     return isUnsaved();
   } catch {
+    // there is no draft, or none that can be used
     return false;
   }
 }
