@@ -89,9 +89,9 @@ def test_correct_download_and_make_again(files: Path, visitors: Visitors) -> Non
     writer = visitors.new()
     writer.goto((files / "pages" / "writers" / "ada" / "t.html").as_uri())
     expect(writer.locator(".lead")).to_contain_text("Your summary expresses 2 of the 2 main ideas")
-    expect(writer.locator(".trust")).to_contain_text("Your teacher corrected 1 of the verdicts.")
+    expect(writer.locator(".trust")).to_contain_text("Your teacher checked 1 of the verdicts.")
     writer.goto((files / "pages" / "overview.html").as_uri())
-    expect(writer.locator(".trust")).to_contain_text("You corrected 2 verdicts.")
+    expect(writer.locator(".trust")).to_contain_text("You checked 2 verdicts.")
 
 
 def test_earlier_corrections_can_be_taken_back(files: Path, visitors: Visitors) -> None:

@@ -249,7 +249,7 @@ def test_pages_are_made_again_with_corrections(files: Path) -> None:
     assert "Used 2 corrections from" in done.stdout
     page = (pages / "writers" / "ada" / "t.html").read_text()
     assert "Your summary expresses 2 of the 2 main ideas of the reference summaries." in page
-    assert "Your teacher corrected 1 of the verdicts." in page
+    assert "Your teacher checked 1 of the verdicts." in page
     assert "(checked by your teacher)" in page
     assert len(read_corrections(pages / "corrections.jsonl")) == 2
     made = run("score", saved, "--json")

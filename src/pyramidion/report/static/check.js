@@ -94,9 +94,9 @@ function fileText() {
 function correct(unit, verdict) {
   /** @type {Question} */
   const question = [topicAt, writerAt, unit];
-  if (verdict === verdictNow(unit)) return;
   const before = corrections.get(keyOf(question));
   const after = verdict === firstVerdict(question) ? undefined : verdict;
+  if (after === before) return;
   steps.push({ question, before, after });
   set(question, after);
   changed();
@@ -230,8 +230,9 @@ function ideaLine(unit, at) {
   const [, label, wording] = topics[topicAt].units[unit];
   const words = writerNow().words.find(([place]) => place === unit)?.[1];
   const first = firstVerdict([topicAt, writerAt, unit]);
-  const corrected = corrections.has(keyOf([topicAt, writerAt, unit]));
-  const said = verdictNow(unit) !== NOT_FOUND && words;
+  const [corrected, now] = [corrections.has(keyOf([topicAt, writerAt, unit])), verdictNow(unit)];
+  const by = now === first ? "Confirmed by you." : `Corrected by you. The first verdict: ${head.verdicts[first]}`;
+  const said = now !== NOT_FOUND && words;
   const about = { "data-unit": unit, tabindex: -1, class: at === ideaAt ? "current" : null, onclick: () => point(at) };
   return el(
     "li",
@@ -242,7 +243,7 @@ function ideaLine(unit, at) {
       "div.quotes",
       said ? el("span.quote", { dir: "auto" }, `The writer: “${words}”`) : null,
       wording ? el("span.quote", { dir: "auto" }, `A reference: “${wording}”`) : null,
-      corrected ? el("span.quote.by", `Corrected by you. The first verdict: ${head.verdicts[first]}`) : null,
+      corrected ? el("span.quote.by", by) : null,
     ),
   );
 }
