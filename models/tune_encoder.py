@@ -8,7 +8,7 @@
 WHEEL is that of `build_encoder.py`, DATA holds pyrxsum, realsumm-half (with the answers of single workers in crowd/)
 and gum-clauses. Late interaction, as in `pyramidion.judges.presence`, with the same features, so that the vectors of
 words are tuned for exactly what is asked of them. What keeps the encoder general: a pull of every word's vector towards
-the one it had (`KEEP`), also on sentences of GUM; few steps; the mean of the weights of three runs. `build_encoder.py`
+the one it had (`KEEP`), also on sentences of GUM; few steps; the mean of the weights of six runs. `build_encoder.py`
 makes the shipped file of the weights, `train_judge.py` fits the judge to the features of documents held out.
 """
 
@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-EPOCHS, RATE, DOCUMENTS, KEEP, SEEDS, FOLDS, GENERAL = 4, 1e-4, 3, 0.1, 3, 5, 32
+EPOCHS, RATE, DOCUMENTS, KEEP, SEEDS, FOLDS, GENERAL = 4, 1e-4, 3, 0.1, 6, 5, 32
 """Documents are those of a step, and GENERAL the sentences of GUM beside them."""
 FINDING = {"power": 0.8, "softness": 6.0, "cosine": 8.7, "stem": 0.7, "number": -0.9, "constant": -4.2}
 """How a word is found; near what a first run found when it could choose, and fixed so that all folds give the same
@@ -36,6 +36,7 @@ WITH = ("mean", "weakest", "numbers_lost", "negation_lost", "one", "mean_read", 
         "source", "reference", "pyramid", "length")  # fmt: skip
 
 
+NEGATIONS = frozenset(["no", "not", "never", "none", "nobody", "nothing", "neither", "nor", "without", "cannot", "t"])
 LONGEST = 250
 """Word pieces of a sentence that are read."""
 
@@ -138,7 +139,7 @@ class _Sentences:
         return numbers
 
     def _number(self, sentence: str) -> int:
-        from pyramidion.encoder.words import NEGATIONS, is_word, rarity, stem_code
+        from pyramidion.encoder.words import is_word, rarity, stem_code
 
         if sentence not in self._known:
             cut = self._cutter.words(sentence)
@@ -536,6 +537,15 @@ def tell_features(material: Material, encoder: Any, numbers: list[int], target: 
             np.savez_compressed(target / f"{number:03}.npz", **about, **people, **told)
 
 
+def save(encoder: Any, target: Path) -> None:
+    """What `build_encoder.py` reads, in files of a size that travels."""
+    target.mkdir(exist_ok=True)
+    tuned = encoder.published()
+    for part in range(LAYERS):
+        names = [name for name in tuned if f"layer.{part}." in name or (not part and "layer." not in name)]
+        np.savez(target / f"{part}.npz", **{name: tuned[name] for name in names})
+
+
 def folds(material: Material) -> list[set[int]]:
     """The documents of each fold, by number: a share of every collection."""
     held: list[set[int]] = [set() for _ in range(FOLDS)]
@@ -562,12 +572,11 @@ def main(step: str, *given: str) -> None:
         tell_features(material, encoder, held, target)
     elif step == "transfer":
         seen, asked = ([n for n in every if material.documents[n].collection == name] for name in (given[1], given[3]))
-        tell_features(material, mean_of_runs(material, [material.documents[n] for n in seen]), asked, target)
+        encoder = mean_of_runs(material, [material.documents[n] for n in seen])
+        tell_features(material, encoder, asked, target)
+        save(encoder, target / "weights")
     elif step == "all":
-        tuned = mean_of_runs(material, material.documents).published()
-        names = sorted(tuned)
-        for part in (0, 1):  # two files of a size that travels
-            np.savez(target / f"{part}.npz", **{name: tuned[name] for name in names[part::2]})
+        save(mean_of_runs(material, material.documents), target)
     else:
         raise SystemExit(__doc__)
 

@@ -47,7 +47,7 @@ def small_study(*topics: str) -> pyr.Study:
 
 def test_three_lines_give_a_ranking() -> None:
     table = pyr.evaluate(REFERENCES, PEERS)
-    assert table.measures == ("coverage", "quality", "comprehensive", "raw")
+    assert table.measures == ("extent", "coverage", "quality", "comprehensive", "raw")
     assert [system for system, _ in table.ranking("coverage")] == ["copy", "half", "empty", "other"]
     assert table.value("empty", "comprehensive") == table.value("other", "coverage") == 0
 
@@ -231,7 +231,7 @@ def test_each_sentence_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     [job] = topic_jobs(small_study("x"))
     evaluator = Evaluator()
     pyramid = evaluator.builder.build("x", job.references).pyramid
-    evaluator.judge.prepare(pyramid, job.references)
+    evaluator.judge.judge(pyramid, {"a": PEERS["copy"]}, job.references)
     encoded.clear()
     evaluator.judge.judge(pyramid, {"a": PEERS["copy"], "b": PEERS["copy"], "c": PEERS["half"]}, job.references)
     assert sorted(encoded) == sorted(set(encoded))
@@ -339,7 +339,7 @@ def test_every_road_builds_and_a_name_takes_what_the_data_has() -> None:
     assert evaluate_study(brought, explain=False).table.scores == built.scores
     assert pyr.score(brought, "auto").scores == built.scores
     named = pyr.score(brought, "auto", pyramid="auto")
-    assert named.value("half", "raw") == pytest.approx(1, abs=0.05)
+    assert 0.7 < named.value("half", "raw") < 1
     assert "partitioner" not in str(named.signature)
 
 
@@ -350,7 +350,7 @@ def test_a_run_can_be_asked_to_use_a_pyramid_and_an_export_that_does_not_fit_is_
         f"{tmp_path / 'pyramids'}: no DUCView files: {tmp_path / 'pyramids'}"
     ]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["log.txt", "parts", "scores.csv", "study.jsonl"]
-    assert done.evaluation.table.value("half", "raw") == pytest.approx(1, abs=0.05)
+    assert 0.7 < done.evaluation.table.value("half", "raw") < 1
     assert pyr.score(pyr.load(tmp_path / "study.jsonl"), "auto").per_summary("raw") == pytest.approx(
         done.evaluation.table.per_summary("raw")
     )
@@ -387,7 +387,7 @@ def test_scores_follow_from_the_judgments_that_are_kept(evaluation: pyr.Study, m
     monkeypatch.setattr(evaluation_module, "run_topics", None)
     again = pyr.score(evaluation)
     assert again.signature.method == "auto"
-    for measure in ("coverage", "quality", "comprehensive", "raw"):
+    for measure in ("extent", "coverage", "quality", "comprehensive", "raw"):
         assert again.per_summary(measure) == pytest.approx(first.per_summary(measure), abs=1e-12)
     by_hand = pyr.score(evaluation, "pyramid", pyramid="auto", judges="auto", measures=["modified", "original"])
     assert by_hand.per_summary("modified") == again.per_summary("coverage")

@@ -19,7 +19,7 @@ from pyramidion.stats.correlation import correlation
 from tests.cli import running
 
 TOPIC = "museum-theft"
-NAMES = ("coverage", "quality", "comprehensive", "raw")
+NAMES = ("extent", "coverage", "quality", "comprehensive", "raw")
 UNIT_LINE = re.compile(r"^  ([01]\.\d{4})  \((\d+)\) auto-\d+ ", re.MULTILINE)
 
 
@@ -99,7 +99,7 @@ def test_report_and_feedback_add_up_to_the_scores(ran: Ran, tmp_path: Path) -> N
         raw = sum(unit.weight * summary.degree(unit.id) for unit in summary.pyramid.units)
         system = summary.peer.system
         assert raw == pytest.approx(ran.values[system, "raw"], abs=1e-9)
-        assert found.main_scores[TOPIC, system] == pytest.approx(ran.values[system, "coverage"], abs=1e-9)
+        assert found.main_scores[TOPIC, system] == pytest.approx(ran.values[system, "extent"], abs=1e-9)
         assert len(summary.quotes) == summary.unmatched
     assert running.run("feedback", ran.study, "-o", tmp_path / "pages").returncode == 0
     with (tmp_path / "pages" / "grades.csv").open(newline="") as file:
@@ -192,7 +192,7 @@ def test_a_human_peer_is_scored_by_the_pyramid_of_the_others(example: pyr.Study)
 def test_the_only_reference_has_no_score_by_any_road(tmp_path: Path) -> None:
     texts = {"same": "The river  rose on Monday.", "other": "On Monday the river rose by a metre."}
     table = pyr.evaluate(["The river rose on Monday."], texts)
-    assert [table.value("same", name) for name in NAMES] == [None] * 4
+    assert [table.value("same", name) for name in NAMES] == [None] * len(NAMES)
     assert table.value("other", "coverage") is not None
     assert any("no other, so it has no score" in note.what for note in table.notes)
     summaries = (

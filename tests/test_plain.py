@@ -25,14 +25,14 @@ PREDICTIONS = ["The Aller flooded the old town on Monday.", "A museum paid 9,000
 
 def test_a_pair_scores_as_a_topic_of_its_own() -> None:
     scores = pyr.score_pairs(PREDICTIONS, REFERENCES)
-    assert scores.measure == "coverage"
+    assert scores.measure == "extent"
     for place, (prediction, reference) in enumerate(zip(PREDICTIONS, REFERENCES, strict=True)):
         table = pyr.evaluate(reference, {"s": prediction})
-        assert scores[place] == table.value("s", "coverage", "topic")
+        assert scores[place] == table.value("s", "extent", "topic")
         assert scores.columns["quality"][place] == table.value("s", "quality", "topic")
     assert scores.mean() == pytest.approx(sum(scores) / 2)  # type: ignore[arg-type]
     assert str(scores.signature).startswith("pyramidion|method:auto|pyramid:auto|")
-    assert list(scores.to_pandas().columns) == ["coverage", "quality", "comprehensive", "raw"]
+    assert list(scores.to_pandas().columns) == ["extent", "coverage", "quality", "comprehensive", "raw"]
 
 
 @pytest.mark.parametrize("method", ["auto", "rouge", "align", "lexical"])
@@ -60,7 +60,7 @@ def test_methods_give_what_they_give_elsewhere() -> None:
 def test_several_references_of_a_pair_are_one_pyramid() -> None:
     scores = pyr.score_pairs(PREDICTIONS[:1], [[REFERENCES[0], "The town of Aller was flooded on Monday."]])
     table = pyr.evaluate([REFERENCES[0], "The town of Aller was flooded on Monday."], {"s": PREDICTIONS[0]})
-    assert scores[0] == table.value("s", "coverage", "topic")
+    assert scores[0] == table.value("s", "extent", "topic")
 
 
 ROWS = [{"output": p, "gold": r} for p, r in zip(PREDICTIONS, REFERENCES, strict=True)]

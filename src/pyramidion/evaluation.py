@@ -40,7 +40,9 @@ from pyramidion.judges import (
     texts_by_topic,
     with_judgments,
 )
-from pyramidion.judges.contributors import PEERS_AT_ONCE, ContributorJudge
+from pyramidion.judges.align import AlignJudge
+from pyramidion.judges.aligned import AlignedJudge
+from pyramidion.judges.contributors import PEERS_AT_ONCE, ContributorJudge, Tell
 from pyramidion.pyramids.build import NAME, Builder, BuiltPyramid, foreign_texts, set_aside
 from pyramidion.pyramids.choices import Choices
 from pyramidion.pyramids.writer import NAME as LLM
@@ -64,9 +66,12 @@ class Evaluator:
     def __init__(self, choices: Choices | None = None, *, threads: int | None = None) -> None:
         self.choices = choices or Choices()
         self.builder = Builder(self.choices, threads=threads)
-        match = self.choices.match()
-        similarity = self.builder.alignment if match is None else self.builder.similarity
-        self.judge = ContributorJudge(AUTO, self.builder.segmenter, similarity, match)
+        match, segmenter = self.choices.match(), self.builder.segmenter
+        self.judge: AlignedJudge | ContributorJudge = (
+            AlignedJudge(AUTO, segmenter, AlignJudge.sharing(self.builder.encoder))
+            if match is None
+            else ContributorJudge(AUTO, segmenter, self.builder.similarity, match)
+        )
 
     def score(
         self, pyramid: Pyramid, references: Mapping[str, str], peers: Iterable[tuple[str, str]]
@@ -101,13 +106,8 @@ class Evaluator:
             similarity[system] = found
             advance(1)
 
-        rows: list[Judgment] = []
-        for own, peers in job.peers_by_own_reference().items():
-            pyramid = built.pyramid.without(own) if own else built.pyramid
-            if pyramid.units or not own:
-                rows += self.judge.judge(pyramid, peers, job.references, tell=tell)
-            else:
-                advance(len(peers))  # the only reference: there is nothing to compare it with
+        rows = self.judged(job, built.pyramid, tell)
+        advance(len(job.peers.keys() - similarity.keys()))
         result = _scored(job, TopicResult(built.pyramid, Judgments(rows), built.notes, job.pyramid is None))
         if not job.explain:
             return replace(result, judgments=Judgments())
@@ -118,6 +118,16 @@ class Evaluator:
             values = [(score.measure, score.value) for score in result.scores if score.system == system]
             log += auto_run.peer_lines(pyramid, system, job.peers[system], said, values, similarity[system], own)
         return replace(result, log="\n".join([*log, ""]))
+
+    def judged(self, job: TopicJob, pyramid: Pyramid, tell: Tell = lambda _system, _similarity: None) -> list[Judgment]:
+        """The peers of a topic, each that is a reference beside the others; the only reference has nothing to be
+        compared with."""
+        rows: list[Judgment] = []
+        for own, peers in job.peers_by_own_reference().items():
+            others = pyramid.without(own) if own else pyramid
+            if others.units or not own:
+                rows += self.judge.judge(others, peers, job.references, tell=tell)
+        return rows
 
 
 def _scored(job: TopicJob, result: TopicResult) -> TopicResult:

@@ -50,7 +50,7 @@ def test_run_does_it_all_in_one_call_and_goes_on_where_it_was(folder: Path, tmp_
     assert done.stdout.endswith(f"report {tmp_path / 'out' / 'study.jsonl'}\n")
     table = rows(tmp_path / "out" / "scores.csv")
     assert list(table[0]) == ["topic", "system", "measure", "value"]
-    assert {row["measure"] for row in table} == {"raw", "quality", "coverage", "comprehensive"}
+    assert {row["measure"] for row in table} == {"extent", "raw", "quality", "coverage", "comprehensive"}
     assert {row["topic"] for row in table} == {"flood", "again", ""}
     assert "PEER good of topic flood" in (tmp_path / "out" / "log.txt").read_text()
     assert sorted(path.name for path in (tmp_path / "out" / "pyramids").iterdir())[:3] == [

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,11 +18,11 @@ from pyramidion.pyramids.similarity import CosineSimilarity as Cosine
 from pyramidion.study import Span
 
 FINDING = Finding(1.0, 4.0, 8.0, 2.0, 0.5, -5.0)
-ALONE = {"constant": -4.0, "mean": 4.0, "weakest": 3.0, "one": 0.0, "numbers_lost": -2.0, "negation_lost": -1.0}
+ALONE = {"constant": -4.0, "mean": 4.0, "weakest": 3.0, "one": 0.0, "lost": -2.0}
 PLAIN = PresenceModel(FINDING, ALONE | {"pyramid": 0.0}, {})
 
 
-def words(*rows, negation=()):
+def words(*rows):
     """A bag by hand: (direction, stem, rarity, is a number) for each word."""
     vectors = np.zeros((len(rows), HIDDEN), np.float32)
     for vector, row in zip(vectors, rows, strict=True):
@@ -31,7 +32,6 @@ def words(*rows, negation=()):
         np.array([row[1] for row in rows], np.int64),
         np.array([row[2] for row in rows], np.float32),
         np.array([bool(row[3]) for row in rows], bool),
-        np.array([i in negation for i in range(len(rows))], bool),
         [Span(2 * i, 2 * i + 1) for i in range(len(rows))],
         np.zeros(len(rows), np.intp),
     )
@@ -45,11 +45,11 @@ def test_by_hand():
     """Unit: a word that is there (cosine 1, same stem, rarity 3), a number that is not (cosine 0.6, rarity 1).
 
     found = sigmoid(8 + 2 - 5) = .99331 and sigmoid(8 x 0.6 - 5 + 0.5) = sigmoid(0.3) = .57444; shares 3/4 and 1/4;
-    mean .88859; weakest = -ln(3/4 e^(-4 x .99331) + 1/4 e^(-4 x .57444)) / 4; all numbers lost; nothing negated.
+    mean .88859; weakest = -ln(3/4 e^(-4 x .99331) + 1/4 e^(-4 x .57444)) / 4; the number is not in the summary.
     """
     unit = words(([1, 0], 7, 3.0, False), ([0, 1], 8, 1.0, True))
     summary = words(([1, 0], 7, 2.0, False), ([0.8, 0.6], 9, 2.0, True))
-    judged = JudgedUnits([unit], [summary], model=PLAIN)
+    judged = JudgedUnits([unit], [summary], credited=np.array([[False]]), model=PLAIN)
     found = judged.alignment
     there, half = sigmoid(5), sigmoid(0.3)
     mean = 0.75 * there + 0.25 * half
@@ -59,12 +59,12 @@ def test_by_hand():
     assert found.evidence(0, 0) == (Span(0, 3),)
 
 
-def test_a_lost_negation_counts_once_for_each_summary():
-    unit = words(([1.0], 1, 1.0, False), ([0, 1.0], 2, 1.0, False), negation=[1])
-    plain, negated = words(([1.0], 1, 1.0, False)), words(([1.0], 1, 1.0, False), negation=[0])
-    p = JudgedUnits([unit], [plain, negated], model=PLAIN).probability()[0]
-    odds = np.log(p / (1 - p))
-    assert odds[1] - odds[0] == pytest.approx(1.0)
+def test_what_is_not_credited_stays_below_the_threshold():
+    unit = words(([1.0], 1, 1.0, False))
+    model = replace(PLAIN, alone=PLAIN.alone | {"constant": 9.0}, threshold=0.4)
+    p = JudgedUnits([unit], [unit, unit], credited=np.array([[True, False]]), model=model).probability()[0]
+    assert p[0] > 0.99
+    assert p[1] == pytest.approx(0.399)
 
 
 def test_texts_without_words_are_in_nothing_and_contain_nothing():
@@ -86,7 +86,7 @@ def test_each_pair_is_judged_as_if_alone(seed):
         rows = [
             (rng.normal(size=5), int(rng.integers(4)), float(rng.uniform(0.5, 9)), rng.random() < 0.3) for _ in range(n)
         ]
-        return words(*rows, negation=[0] if rng.random() < 0.3 else [])
+        return words(*rows)
 
     units, summaries = [some(5) for _ in range(4)], [some(9) for _ in range(3)]
     together = JudgedUnits(units, summaries, model=PLAIN)
@@ -143,8 +143,7 @@ def test_fitted_numbers_have_the_signs_they_should():
     for weights in (model.alone, model.read):
         assert weights["mean"] > 0
         assert weights["weakest"] > 0
-        assert weights["numbers_lost"] < 0
-        assert weights["negation_lost"] < 0
+        assert weights["lost"] < 0
 
 
 def test_similarity_of_clauses_is_symmetric_and_greatest_with_itself(encoder):

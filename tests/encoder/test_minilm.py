@@ -36,9 +36,9 @@ def one(encoder, text, **choices):
     return found
 
 
-def test_cosines_are_the_published_models_within_a_hundredth(encoder):
+def test_tuning_has_left_cosines_near_those_of_the_published_model(encoder):
     vectors = np.array([found.sentence for found in encoder.encode(SENTENCES)])
-    assert np.abs(vectors @ vectors.T - PUBLISHED).max() < 0.012
+    assert np.abs(vectors @ vectors.T - PUBLISHED).max() < 0.05
 
 
 def test_vectors_do_not_depend_on_what_else_is_encoded():

@@ -92,7 +92,7 @@ def test_bad_pairs_are_named_and_the_metric_goes_on(cache: str, predictions: Any
     assert metric.compute(predictions=PREDICTIONS, references=REFERENCES)
 
 
-NOTHING = dict.fromkeys(("coverage", "quality", "comprehensive", "raw"))
+NOTHING = dict.fromkeys(("extent", "coverage", "quality", "comprehensive", "raw"))
 
 
 def test_without_a_score(cache: str) -> None:
@@ -101,10 +101,10 @@ def test_without_a_score(cache: str) -> None:
         predictions=PREDICTIONS[:1], references=REFERENCES[:1]
     )
     assert metric.compute(predictions=PREDICTIONS[:1], references=[" "]) == dict.fromkeys(
-        ("coverage", "quality", "comprehensive", "raw")
+        ("extent", "coverage", "quality", "comprehensive", "raw")
     )
     assert metric.scores is not None
     assert [str(note) for note in metric.scores.notes] == ["pair 0: its references are empty, so it has no score"]
     assert metric.compute(predictions=[], references=[]) == dict.fromkeys(
-        ("coverage", "quality", "comprehensive", "raw")
+        ("extent", "coverage", "quality", "comprehensive", "raw")
     )

@@ -13,18 +13,22 @@ from pyramidion import ContentUnit, Contributor, Judgment, Judgments, Pyramid
 from pyramidion.scoring import auto
 from pyramidion.scoring.pyramid import PeerScore
 from pyramidion.study import UNMATCHED
+from pyramidion.study.judgments import COVERED
 
 
 class Values(NamedTuple):
+    extent: float | None
     coverage: float | None
     quality: float | None
     comprehensive: float | None
     raw: float | None
 
 
-def scores(pyramid: Pyramid, degrees: Sequence[float], unmatched: int) -> Values:
-    """Of a peer with these degrees of the units, and so many content units besides."""
+def scores(pyramid: Pyramid, degrees: Sequence[float], unmatched: int, covered: float | None = None) -> Values:
+    """Of a peer with these degrees of the units, so many content units besides, and that share of the words."""
     said = [Judgment("t", "x", "auto", value, unit=unit.id) for unit, value in zip(pyramid.units, degrees, strict=True)]
+    if covered is not None:
+        said.append(Judgment("t", "x", "auto", covered, aspect=COVERED))
     judgments = Judgments([*said, Judgment("t", "x", "auto", unmatched, aspect=UNMATCHED)])
     return Values(**dict(auto.values(auto.peer_scores(pyramid, judgments, {})["x"])))
 
@@ -46,7 +50,7 @@ def test_the_worked_number_of_the_paper() -> None:
     for unit in (0, 1, 3, 15):
         degrees[unit] = 1.0
     found = scores(pyramid_of(weights, 5), degrees, 1)
-    assert found == pytest.approx(Values(16 / 53, 16 / 23, 0.4211, 16), abs=5e-5)
+    assert found == pytest.approx(Values(16 / 53, 16 / 53, 16 / 23, 0.4211, 16), abs=5e-5)
 
 
 def test_degrees_count_in_part_and_below_a_fifth_not_at_all() -> None:
@@ -62,7 +66,7 @@ def test_degrees_count_in_part_and_below_a_fifth_not_at_all() -> None:
 def test_every_unit_counts_as_one_and_so_does_what_matches_nothing() -> None:
     """Three units in one segment: X is 3, so quality is 6 / Max(3) = 1; coverage is 6 / Max(2) = 6/5. One unit of the
     lightest tier and one unmatched segment: 1 / Max(2) = 1/5."""
-    assert scores(pyramid_of([3, 2, 1], 3), [1, 1, 1], 0)[:2] == (6 / 5, 1)
+    assert scores(pyramid_of([3, 2, 1], 3), [1, 1, 1], 0)[1:3] == (6 / 5, 1)
     assert scores(pyramid_of([3, 2, 1], 3), [0, 0, 1], 1).quality == 1 / 5
 
 
@@ -84,12 +88,20 @@ def test_quality_is_a_precision_whatever_the_degrees(units: list[tuple[int, floa
 
 def test_an_empty_peer_scores_nothing_and_nothing_is_clipped() -> None:
     pyramid = pyramid_of([1, 1, 1], 3)
-    assert scores(pyramid, [0, 0, 0], 0) == Values(0, 0, 0, 0)
-    assert scores(pyramid, [1, 1, 1], 0) == Values(3, 1, 1.5, 3)
+    assert scores(pyramid, [0, 0, 0], 0) == Values(0, 0, 0, 0, 0)
+    assert scores(pyramid, [1, 1, 1], 0) == Values(3, 3, 1, 1.5, 3)
+
+
+def test_extent_is_the_mean_of_coverage_and_of_the_words_said() -> None:
+    """D = 3 x 0.5 = 1.5; X_a = 6/3 = 2 and Max(2) = 5, so coverage is 0.3; with 0.7 of the words, extent is 0.5."""
+    found = scores(pyramid_of([3, 2, 1], 3), [0.5, 0, 0], 0, covered=0.7)
+    assert found.coverage == pytest.approx(0.3)
+    assert found.extent == pytest.approx(0.5)
+    assert found.quality == pytest.approx(0.5), "nothing else changes: 1.5 / Max(1)"
 
 
 def test_without_units_there_is_no_standard() -> None:
-    assert scores(pyramid_of([], 2), [], 4) == Values(None, None, None, 0)
+    assert scores(pyramid_of([], 2), [], 4) == Values(None, None, None, None, 0)
 
 
 @given(st.lists(st.tuples(st.integers(1, 4), st.booleans()), min_size=1, max_size=12), st.integers(0, 8))

@@ -1,34 +1,33 @@
 """Many settings of the automatic pyramid on the same texts: Gao et al. 2019, appendix B.
 
-Texts are cut, encoded and compared once for all settings, and a graph is made once for each threshold. Each setting
-then only partitions the graph and looks up the degrees of its units; settings that lead to the same pyramid share that
-too. Scores are those of `Evaluator` with the same choices.
+Texts are cut and encoded once for all settings, and a graph is made once for each threshold. Each setting then only
+partitions the graph and judges its units; settings that lead to the same pyramid share that too. Scores are those of
+`Evaluator` with the same choices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
-from itertools import pairwise
+from functools import partial
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pyramidion.encoder.sentences import Segment, SegmentedText
+from pyramidion.encoder.sentences import Segment, SegmentedText, Segmenter
 from pyramidion.errors import Problem
 from pyramidion.evaluation import Evaluator
 from pyramidion.jobs import TopicJob
-from pyramidion.judges.contributors import PEERS_AT_ONCE, PeerComparison, peer_contents
+from pyramidion.judges.contributors import PEERS_AT_ONCE, ContributorJudge, peer_contents
 from pyramidion.judges.matching import WeightedUnits
 from pyramidion.pyramids.build import build
 from pyramidion.pyramids.choices import Choices
 from pyramidion.pyramids.graph import PERCENTILE, SimilarityGraph
 from pyramidion.scoring import auto
 from pyramidion.scoring.pyramid import PeerScore
-from pyramidion.study import ContentUnit, Contributor, Pyramid
-from pyramidion.study.judgments import Mention
+from pyramidion.study import ContentUnit, Contributor, Judgments, Pyramid
 
 Doubles = NDArray[np.float64]
 PARTS = ("segmenter", "similarity", "embedder", "partitioner", "matcher")
@@ -56,10 +55,10 @@ class SettingScores(NamedTuple):
 
 
 class Peers(NamedTuple):
-    """Peers by system, and how similar they are to every clause of the references (`judges.contributors`)."""
+    """Peers by system, and how similar their clauses are to every clause of the references, for a matcher."""
 
     texts: dict[str, SegmentedText]
-    compared: PeerComparison
+    similarity: Doubles
 
 
 class GridExplorer:
@@ -74,29 +73,19 @@ class GridExplorer:
         references = dict(zip(job.references, builder.segmenter.segment(list(job.references.values())), strict=True))
         with_words = [references[id] for id in sorted(references) if references[id].sentences]
         within = builder.within(with_words) if with_words else np.zeros((0, 0))
-        clauses = _every_clause(job.topic, references)
-        column = {unit.contributors[0]: column for column, unit in enumerate(clauses.units)}
-        topic = _Topic(job, references, within, column, self._compared(clauses, job))
+        topic = _Topic(job, references, within, self._scoring(job, references))
         for choices in sorted(settings, key=lambda choices: choices.percentile):
             yield topic.score(choices)
 
-    def _compared(self, clauses: Pyramid, job: TopicJob) -> Peers:
+    def _scoring(self, job: TopicJob, references: Mapping[str, SegmentedText]) -> Scoring:
         judge = self._evaluator.judge
-        prepared = judge.prepare(clauses, job.references)
-        order = np.argsort(prepared.units.unit_of)
-        systems = list(job.peers)
-        texts: list[SegmentedText] = []
-        similarity = [np.zeros((0, len(clauses.units)))]
-        evidence: list[Callable[[int, int], Mention]] = []
-        for first in range(0, len(systems), PEERS_AT_ONCE):
-            some = [job.peers[system] for system in systems[first : first + PEERS_AT_ONCE]]
-            peers = self._evaluator.builder.segmenter.segment(some)
-            compared = judge.compare(prepared, peers)
-            texts += peers
-            similarity.append(compared.similarity[:, order])
-            evidence.append(compared.evidence)
-        where = cache(lambda column, peer: evidence[peer // PEERS_AT_ONCE](int(order[column]), peer % PEERS_AT_ONCE))
-        return Peers(dict(zip(systems, texts, strict=True)), PeerComparison(np.concatenate(similarity), where))
+        if isinstance(judge, ContributorJudge):
+            return _Matched(job, references, judge, self._evaluator.builder.segmenter).score
+        return lambda pyramid, _: auto.peer_scores(pyramid, Judgments(self._evaluator.judged(job, pyramid)), job.own)
+
+
+Scoring = Callable[[Pyramid, Choices], Mapping[str, PeerScore]]
+"""The score of each peer of a topic by a pyramid, by system."""
 
 
 def _every_clause(topic: str, texts: Mapping[str, SegmentedText]) -> Pyramid:
@@ -107,20 +96,12 @@ def _every_clause(topic: str, texts: Mapping[str, SegmentedText]) -> Pyramid:
 
 
 class _Topic:
-    """What all settings have in common for one topic; ``column`` says where a contributor is among all clauses."""
+    """What all settings have in common for one topic."""
 
     def __init__(
-        self,
-        job: TopicJob,
-        references: Mapping[str, SegmentedText],
-        within: Doubles,
-        column: Mapping[Contributor, int],
-        peers: Peers,
+        self, job: TopicJob, references: Mapping[str, SegmentedText], within: Doubles, scoring: Scoring
     ) -> None:
-        self._job, self._references, self._within, self._column, self._peers = job, references, within, column, peers
-        ends = np.cumsum([0, *(len(peer.clauses()) for peer in peers.texts.values())]).tolist()
-        self._clauses = dict(zip(peers.texts, (range(*pair) for pair in pairwise(ends)), strict=True))
-        self._number = {system: number for number, system in enumerate(peers.texts)}
+        self._job, self._references, self._within, self._scoring = job, references, within, scoring
         self._graph: SimilarityGraph | None = None
         self._asked: tuple[float, float | None] | None = None
         self._known: dict[object, Scores] = {}
@@ -148,12 +129,44 @@ class _Topic:
         return self._graph
 
     def _scores(self, pyramid: Pyramid, choices: Choices) -> Scores:
+        scores = self._scoring(pyramid, choices)
+        return {system: [value for _, value in auto.values(scores.get(system))] for system in self._job.peers}
+
+
+class _Matched:
+    """Scores by a matcher. Peers are compared once with every clause of the references: whatever the pyramid is, its
+    contributors are among them."""
+
+    def __init__(
+        self,
+        job: TopicJob,
+        references: Mapping[str, SegmentedText],
+        judge: ContributorJudge,
+        segmenter: Segmenter,
+    ) -> None:
+        self._job = job
+        clauses = _every_clause(job.topic, references)
+        prepared = judge.prepare(clauses, job.references)
+        order = np.argsort(prepared.units.unit_of)
+        self._column = {unit.contributors[0]: column for column, unit in enumerate(clauses.units)}
+        texts: list[SegmentedText] = []
+        parts = [np.zeros((0, len(clauses.units)))]
+        source = iter(job.peers.values())
+        while some := list(islice(source, PEERS_AT_ONCE)):
+            peers = segmenter.segment(some)
+            texts += peers
+            parts.append(judge.compare(prepared, peers)[:, order])
+        self._peers = Peers(dict(zip(job.peers, texts, strict=True)), np.concatenate(parts))
+        ends = np.cumsum([0, *(len(peer.clauses()) for peer in texts)]).tolist()
+        self._clauses = dict(zip(job.peers, (range(*pair) for pair in pairwise(ends)), strict=True))
+
+    def score(self, pyramid: Pyramid, choices: Choices) -> dict[str, PeerScore]:
         scores: dict[str, PeerScore] = {}
         for own, peers in self._job.peers_by_own_reference().items():
             others = pyramid.without(own) if own else pyramid
             if others.units:
                 scores |= self._group_scores(others, list(peers), choices)
-        return {system: [value for _, value in auto.values(scores.get(system))] for system in self._job.peers}
+        return scores
 
     def _group_scores(
         self, pyramid: Pyramid, systems: Sequence[str], choices: Choices
@@ -161,13 +174,11 @@ class _Topic:
         columns = [self._column[contributor] for unit in pyramid.units for contributor in unit.contributors]
         unit_of = [number for number, unit in enumerate(pyramid.units) for _ in unit.contributors]
         units = WeightedUnits.of([unit.weight for unit in pyramid.units], unit_of)
-        match, (similarity, evidence) = choices.match(), self._peers.compared
-        numbers = [self._number[system] for system in systems]
-        rows = numbers if match is None else [row for system in systems for row in self._clauses[system]]
-        compared = PeerComparison(
-            similarity[np.ix_(rows, columns)], lambda row, peer: evidence(columns[row], numbers[peer])
-        )
-        contents = peer_contents(units, [self._peers.texts[system] for system in systems], compared, match)
+        rows = [row for system in systems for row in self._clauses[system]]
+        match = choices.match()
+        assert match is not None
+        similarity = self._peers.similarity[np.ix_(rows, columns)]
+        contents = peer_contents(units, [self._peers.texts[system] for system in systems], similarity, match)
         for system, content in zip(systems, contents, strict=True):
             expressed = {unit.id: degree for unit, degree in zip(pyramid.units, content.degrees, strict=True)}
             yield system, PeerScore(pyramid, expressed, len(content.outside))

@@ -14,8 +14,8 @@ from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.scoring.choice import PEOPLE, choose, default_raters, judge_ids
 from pyramidion.stats.intervals import Interval, percentile_interval
 from pyramidion.stats.tukey import r_squared
-from pyramidion.study import UNMATCHED, Judgments, ScoreTable, Study
-from pyramidion.study.judgments import JudgeKind
+from pyramidion.study import Judgments, ScoreTable, Study
+from pyramidion.study.judgments import NO_RATING, JudgeKind
 
 Codes = NDArray[np.int64]
 
@@ -79,7 +79,7 @@ def ratings_of(
 def rated_aspects(study: Study) -> list[str]:
     """Aspects with ratings, as the study declares them first."""
     single = study.judgments.take(study.judgments.other.is_in({""}))
-    present = [name for name in single.aspect.present_names() if name not in {"", UNMATCHED}]
+    present = [name for name in single.aspect.present_names() if name not in NO_RATING]
     declared = [aspect.id for aspect in study.aspects if aspect.id in present]
     return declared + [name for name in present if name not in declared]
 

@@ -45,7 +45,6 @@ class Texts:
     stems: NDArray[np.int64]
     rarity: Floats
     number: NDArray[np.bool_]
-    negation: NDArray[np.bool_]
     sentence: NDArray[np.intp]
     spans: tuple[Span, ...]
     starts: NDArray[np.intp]
@@ -59,7 +58,6 @@ class Texts:
             np.concatenate([np.zeros(0, np.int64), *(bag.stems for bag in bags)]),
             np.concatenate([np.zeros(0, np.float32), *(bag.rarity for bag in bags)]),
             np.concatenate([np.zeros(0, bool), *(bag.number for bag in bags)]),
-            np.array([bool(bag.negation.any()) for bag in bags], bool),
             np.concatenate([np.zeros(0, np.intp), *(bag.sentence for bag in bags)]),
             tuple(span for bag in bags for span in bag.spans),
             np.cumsum([0, *map(len, bags)]).astype(np.intp),
@@ -89,8 +87,8 @@ class Alignment:
         self._sentences = np.searchsorted(starts, summaries.starts).astype(np.intp)  # the first of each summary
         self._cosine = self._best_cosines(starts)
         self._stem = _shared_stems(units, summaries, starts)
-        self.same = _largest(self._stem, self._sentences, False)
-        self.found: Doubles = self._found(_largest(self._cosine, self._sentences, -1.0), self.same)
+        same = _largest(self._stem, self._sentences, False)
+        self.found: Doubles = self._found(_largest(self._cosine, self._sentences, -1.0), same)
         self._share = units.shares(finding.rarity_power)[:, None]
 
     def _best_cosines(self, starts: NDArray[np.intp]) -> Doubles:
@@ -119,14 +117,6 @@ class Alignment:
         """Units x summaries: the share of each unit that is found in the sentence that says most of it."""
         by_sentence = _sums(self._share * self._found(self._cosine, self._stem), self.units.starts)
         return _largest(by_sentence, self._sentences, 0.0)
-
-    def numbers_lost(self) -> Doubles:
-        """Units x summaries: the share of a unit's numbers that a summary does not have."""
-        number, starts = self.units.number[:, None], self.units.starts
-        return np.asarray(_sums(number & ~self.same, starts) / np.maximum(_sums(number, starts), 1))
-
-    def negation_lost(self) -> NDArray[np.bool_]:
-        return self.units.negation[:, None] & ~self.summaries.negation[None, :]
 
     def evidence(self, unit: int, summary: int) -> tuple[Span, ...]:
         """Where in the summary the unit's words were found, joined into one span per sentence. Common words ("from",

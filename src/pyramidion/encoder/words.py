@@ -24,7 +24,6 @@ FIRST_WORD = 1996
 """The vocabulary's id of "the"; before it come signs and single characters."""
 RARER = 3
 """How much further down the list a word counts that had to be cut into pieces."""
-NEGATIONS = frozenset(["no", "not", "never", "none", "nobody", "nothing", "neither", "nor", "without", "cannot", "t"])
 
 _TO_TEN = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _TEENS = ["eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
@@ -42,7 +41,6 @@ class Bag:
     stems: NDArray[np.int64]
     rarity: Floats
     number: NDArray[np.bool_]
-    negation: NDArray[np.bool_]
     spans: Sequence[Span]
     sentence: NDArray[np.intp]
 
@@ -57,7 +55,6 @@ class Bag:
             self.stems[rows],
             self.rarity[rows],
             self.number[rows],
-            self.negation[rows],
             [self.spans[row] for row in rows],
             self.sentence[rows],
         )
@@ -87,7 +84,6 @@ def bag(text: str, sentences: Sequence[tuple[Span, Encoded]]) -> Bag:
         np.array([stem_code(word) for word in shown], np.int64),
         np.array([rarity(words.pieces[place]) for _, place, words, _ in rows], np.float32),
         np.array([any(c.isdigit() for c in word) for word in shown], bool),
-        np.array([word in NEGATIONS for word in shown], bool),
         [span for *_, span in rows],
         np.array([number for number, *_ in rows], np.intp),
     )

@@ -1,12 +1,13 @@
 """Judges that are programs: which units of a pyramid are in which texts, to which degree, and where?
 
-There is one port, `PyramidJudge`: a pyramid and texts in, judgments out. Three kinds of judges are behind it:
+There is one port, `PyramidJudge`: a pyramid and texts in, judgments out. These judges are behind it:
 
 - `LabelJudge` asks a presence judge about the label of each unit. ``align`` is the embedded model, ``lexical`` needs
   none, ``nli:MODEL`` asks any entailment model of Hugging Face, ``llm:MODEL`` any chat model behind an
   OpenAI-compatible endpoint. Others register as `pyramidion.judges`.
-- `contributors.ContributorJudge` looks for what the references say, by alignment or by one of the matchers ``wmin`` and
-  ``exact``. Others register as `pyramidion.matchers`.
+- `aligned.AlignedJudge` is ``auto``: the embedded model, asked in the same way, and what is outside of the pyramid.
+- `contributors.ContributorJudge` is ``auto`` with a matcher, ``wmin`` or ``exact``, which looks for what the references
+  say. Others register as `pyramidion.matchers`.
 - `autoannotate.Autoannotator` looks for what people marked in other summaries.
 """
 
@@ -26,7 +27,7 @@ from numpy.typing import NDArray
 from pyramidion import plugins
 from pyramidion.errors import Problem, UsageError
 from pyramidion.study import Judge, Judgment, Judgments, Pyramid, Study, Summary
-from pyramidion.study.judgments import PRESENT, Mention, verdict
+from pyramidion.study.judgments import COVERED, PRESENT, Mention, verdict
 
 DEFAULT = "align"
 Doubles = NDArray[np.float64]
@@ -59,12 +60,14 @@ class Questions(NamedTuple):
 class Verdicts:
     """Units x summaries: the probability of "present"; and, on request, where in a summary a unit is expressed.
 
-    What the judge has not answered is NaN; ``missing`` says why, by (unit, summary).
+    What the judge has not answered is NaN; ``missing`` says why, by (unit, summary). ``coverage`` is, by summary, how
+    much it says of the references as a whole, if the judge knows.
     """
 
     probability: Doubles
     evidence: Callable[[int, int], Mention]
     missing: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    coverage: Doubles | None = None
 
 
 class PresenceJudge(Protocol):
@@ -186,16 +189,19 @@ class LabelJudge:
 
     Values are probabilities, or yes and no where there is a ``threshold``. Evidence is given for what is present by the
     threshold, or else for what is at least perhaps expressed. A unit that the presence judge did not answer has no
-    value.
+    value. ``called`` is another name for the judge, and with ``coverage`` it also says how much of the references each
+    text says, if the presence judge knows.
     """
 
     presence: PresenceJudge
     threshold: float | None = None
     evidence: bool = True
+    called: str = ""
+    coverage: bool = False
 
     @property
     def name(self) -> str:
-        return self.presence.name
+        return self.called or self.presence.name
 
     def judge(
         self, pyramid: Pyramid, texts: Mapping[str, str], references: Mapping[str, str] | None = None
@@ -219,9 +225,8 @@ class LabelJudge:
     def _judgments(
         self, pyramid: Pyramid, systems: Sequence[str], block: Block, verdicts: Verdicts
     ) -> Iterator[Judgment]:
-        least = (
-            min(bounds_of(self.presence).perhaps, self.presence.threshold) if self.threshold is None else self.threshold
-        )
+        own = min(self.presence.threshold, bounds_of(self.presence).perhaps)
+        least = own if self.threshold is None else self.threshold
         units = pyramid.sampled[block.units.start : block.units.stop]
         for column, system in enumerate(systems[block.summaries.start : block.summaries.stop]):
             for row, unit in enumerate(units):
@@ -231,6 +236,9 @@ class LabelJudge:
                 mention = verdicts.evidence(row, column) if self.evidence and present else ()
                 evidence = (mention,) if mention else ()
                 yield Judgment(pyramid.topic, system, self.name, value, unit=unit.id, evidence=evidence)
+            if self.coverage and verdicts.coverage is not None and not block.units.start:
+                said = float(verdicts.coverage[column])
+                yield Judgment(pyramid.topic, system, self.name, said, aspect=COVERED)
 
 
 def _missing(

@@ -14,6 +14,7 @@ from pyramidion.encoder.words import Bag, bags
 from pyramidion.judges import Questions, Verdicts
 from pyramidion.judges.accuracy import model_card
 from pyramidion.judges.presence import JudgedUnits
+from pyramidion.judges.wording import credited, verbatim
 
 KEPT_WORDS = 60_000
 """Words whose vectors are kept, the texts used last: 92 MB."""
@@ -29,6 +30,13 @@ class AlignJudge:
     def __init__(self, *, threads: int | None = None) -> None:
         self._threads = threads
         self._recent: Recent[Bag] = Recent(KEPT_WORDS, len)
+
+    @classmethod
+    def sharing(cls, encoder: Encoder) -> AlignJudge:
+        """One that uses an encoder which has read some of the texts already."""
+        judge = cls()
+        judge._encoder = encoder
+        return judge
 
     @property
     def threshold(self) -> float:
@@ -54,8 +62,10 @@ class AlignJudge:
             encoded = self._encoded(text for each in asked for texts in each for text in texts)
             for each in asked:
                 units, summaries, references, pyramid = ([encoded[text] for text in texts] for texts in each)
-                judged = JudgedUnits(units, summaries, references, pyramid)
-                yield Verdicts(judged.probability(), judged.alignment.evidence)
+                known = credited(each.units, each.summaries, (*each.references, *each.pyramid))
+                same = verbatim(each.units, each.summaries)
+                judged = JudgedUnits(units, summaries, references, pyramid, known, same)
+                yield Verdicts(judged.probability(), judged.alignment.evidence, coverage=judged.coverage())
 
     def _encoded(self, texts: Iterable[str]) -> dict[str, Bag]:
         distinct = dict.fromkeys(texts)

@@ -1,9 +1,7 @@
-"""The judge ``auto``: does a peer say what the contributors of a unit say? By alignment, or by a matcher.
+"""The judge ``auto`` with a matcher: does a peer say what the contributors of a unit say, in one of its segments?
 
-Alignment is ours: a unit is expressed to the degree that the words of its best contributor are, anywhere in the peer,
-from a fifth on. The peer need not say it in one segment, and may say two units in one. Content of the peer is
-unmatched where no expressed unit has a word: clauses, every sentence cut as finely as possible. A matcher (`matching`)
-finds each unit once, by one segment, or not at all.
+A matcher (`matching`) finds each unit once, by one segment, or not at all; content is unmatched where a segment
+expresses nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from pyramidion.encoder.sentences import Clause, SegmentedText, Segmenter, Sente
 from pyramidion.judges import Doubles
 from pyramidion.judges.matching import PeerMatch, WeightedUnits
 from pyramidion.study import UNMATCHED, Judgment, Judgments, Pyramid
-from pyramidion.study.judgments import PARTLY, Mention
+from pyramidion.study.judgments import Mention
 from pyramidion.study.texts import Span
 
 DECIMALS = 4
@@ -27,8 +25,8 @@ DECIMALS = 4
 PEERS_AT_ONCE = 128
 """Enough to fill batches with sentences of equal length. The vectors of more texts are never held in memory."""
 
-Finder = Callable[..., PeerMatch] | None
-"""A matcher with its choices made; None is alignment."""
+Finder = Callable[..., PeerMatch]
+"""A matcher with its choices made."""
 Tell = Callable[[str, Mapping[str, float]], object]
 """Hears of each peer when it is judged: its system, and by unit how similar the segment is that a matcher found."""
 
@@ -40,14 +38,6 @@ class PreparedPyramid:
     pyramid: Pyramid
     units: WeightedUnits
     contributors: list[Any]
-
-
-class PeerComparison(NamedTuple):
-    """Peers x contributors for alignment, clauses of peers x contributors for a matcher; and where in a peer (the
-    second number) a contributor (the first) is."""
-
-    similarity: Doubles
-    evidence: Callable[[int, int], Mention]
 
 
 class PeerContent(NamedTuple):
@@ -63,10 +53,10 @@ class PeerContent(NamedTuple):
 class ContributorJudge:
     """Judges texts by what the contributors of a pyramid's units say.
 
-    ``similarity`` (`pyramids.similarity`) compares clauses; alignment needs the one that aligns words.
+    ``similarity`` (`pyramids.similarity`) compares clauses.
     """
 
-    def __init__(self, name: str, segmenter: Segmenter, similarity: Any, match: Finder = None) -> None:
+    def __init__(self, name: str, segmenter: Segmenter, similarity: Any, match: Finder) -> None:
         self.name, self._segmenter, self._similarity, self._match = name, segmenter, similarity, match
         self._last: tuple[Pyramid, Mapping[str, str], PreparedPyramid] | None = None
 
@@ -107,48 +97,15 @@ class ContributorJudge:
         while some := dict(islice(source, PEERS_AT_ONCE)):
             peers = self._segmenter.segment(list(some.values()))
             if len(prepared.units.weights):
-                compared = self.compare(prepared, peers)
-                contents = peer_contents(prepared.units, peers, compared, self._match)
+                contents = peer_contents(prepared.units, peers, self.compare(prepared, peers), self._match)
             else:
                 contents = iter([PeerContent((), {}, outside(peer, ()), {}) for peer in peers])
             yield from zip(some, contents, strict=True)
 
-    def compare(self, prepared: PreparedPyramid, peers: Sequence[SegmentedText]) -> PeerComparison:
-        if self._match is not None:
-            similarity = self._similarity.between(self._similarity.prepare(peers), prepared.contributors)
-            return PeerComparison(similarity, lambda _contributor, _peer: ())
-        clauses = [clause for text in prepared.contributors for clause in text.clauses]
-        whole = self._similarity.prepare([SegmentedText(peer.text) for peer in peers])  # their clauses do not matter
-        alignment = self._similarity.expressed(clauses, whole)
-        return PeerComparison(alignment.mean().T, alignment.evidence)
-
-
-def peer_contents(
-    units: WeightedUnits, peers: Sequence[SegmentedText], compared: PeerComparison, match: Finder
-) -> Iterator[PeerContent]:
-    """What each peer expresses, given how similar it is to every contributor (in the order of ``unit_of``)."""
-    return _aligned(units, peers, compared) if match is None else _matched(units, peers, compared.similarity, match)
-
-
-def _aligned(units: WeightedUnits, peers: Sequence[SegmentedText], compared: PeerComparison) -> Iterator[PeerContent]:
-    has_words = np.array([bool(peer.sentences) for peer in peers])
-    shares = (compared.similarity.T * has_words).round(DECIMALS)  # an empty peer says nothing
-    degrees = np.zeros((len(units.weights), len(peers)))
-    np.maximum.at(degrees, units.unit_of, shares)
-    for number, peer in enumerate(peers):
-        best = _best_contributors(units, shares[:, number])
-        mentions = {unit: compared.evidence(contributor, number) for unit, contributor in sorted(best.items())}
-        yield PeerContent(degrees[:, number].tolist(), mentions, outside(peer, mentions.values()), {})
-
-
-def _best_contributors(units: WeightedUnits, shares: Doubles) -> dict[int, int]:
-    """For every unit that a peer expresses, the contributor it says most of; of equals the first."""
-    best: dict[int, int] = {}
-    for contributor in np.flatnonzero(shares >= PARTLY).tolist():
-        unit = int(units.unit_of[contributor])
-        if unit not in best or shares[contributor] > shares[best[unit]]:
-            best[unit] = contributor
-    return best
+    def compare(self, prepared: PreparedPyramid, peers: Sequence[SegmentedText]) -> Doubles:
+        """How similar the clauses of peers are to every contributor."""
+        similarity: Doubles = self._similarity.between(self._similarity.prepare(peers), prepared.contributors)
+        return similarity
 
 
 def outside(peer: SegmentedText, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
@@ -164,9 +121,11 @@ def _finest(sentence: Sentence) -> int:
     return left_over([len(clauses) for clauses in sentence.segmentations], "finest")
 
 
-def _matched(
-    units: WeightedUnits, peers: Sequence[SegmentedText], similarity: Doubles, match: Callable[..., PeerMatch]
+def peer_contents(
+    units: WeightedUnits, peers: Sequence[SegmentedText], similarity: Doubles, match: Finder
 ) -> Iterator[PeerContent]:
+    """What each peer expresses, given how similar its clauses are to every contributor (in the order of
+    ``unit_of``)."""
     first = 0
     for peer in peers:
         clauses = peer.clauses()

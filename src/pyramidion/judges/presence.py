@@ -1,7 +1,7 @@
 """How likely is each unit in each summary? A logistic answer over what alignment finds (`encoder.alignment`).
 
 The share of a unit's words that is found and the weakest of them, because a unit is present only if all of it is; the
-share that one sentence says; numbers and a negation that the summary does not have count against it. Where the
+share that one sentence says; whether a number or a name of the unit is not in the summary (`wording`). Where the
 references are known, more can be told: a unit's words are read in the sentence of the reference that they come from,
 and how much the summary says of that sentence, of the references as a whole and of the whole pyramid is a prior for
 each of its units.
@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 
 import numpy as np
@@ -27,27 +27,36 @@ SURE = 0.6
 """A word of a unit is read as its word in the reference if they have one stem or are as similar as this."""
 LENGTHS = float(np.log1p(15)), float(np.log1p(80))
 """The range of lengths seen in training."""
+JUST_BELOW = 0.001
+WORD_FOR_WORD = 0.99
+"""The probability of what is said word for word: people find all 97 such units of the two collections (98 / 99)."""
+Bools = NDArray[np.bool_]
 Features = dict[str, Doubles]
 """Units x summaries, by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class PresenceModel:
-    """What each feature adds to the log-odds of "present", without and with references, besides a ``constant``."""
+    """What each feature adds to the log-odds of "present", without and with references, besides a ``constant``; and
+    the probability from which a unit counts as present, which one that is not credited never reaches."""
 
     finding: Finding
     alone: Mapping[str, float]
     read: Mapping[str, float]
+    threshold: float = 1.0
 
 
 @cache
 def default_model() -> PresenceModel:
-    held = json.loads(files("pyramidion.data").joinpath("judge.json").read_text("utf-8"))["model"]
-    return PresenceModel(Finding(**held["finding"]), held["alone"], held["read"])
+    held = json.loads(files("pyramidion.data").joinpath("judge.json").read_text("utf-8"))
+    model = held["model"]
+    return PresenceModel(Finding(**model["finding"]), model["alone"], model["read"], held["threshold"])
 
 
 class JudgedUnits:
-    """Units against summaries. ``pyramid`` are all units that belong together, these among them."""
+    """Units against summaries. ``credited`` says which summaries contain the numbers and names of which unit, all by
+    default, and ``verbatim`` which say it word for word, none by default (`wording`); ``pyramid`` are all units that
+    belong together, these among them."""
 
     def __init__(
         self,
@@ -55,25 +64,30 @@ class JudgedUnits:
         summaries: Sequence[Bag],
         references: Sequence[Bag] = (),
         pyramid: Sequence[Bag] = (),
+        credited: Bools | None = None,
+        verbatim: Bools | None = None,
         model: PresenceModel | None = None,
     ) -> None:
         self._model = model or default_model()
         self._summaries = Texts.of(summaries)
         self._units, self._pyramid = list(units), list(pyramid) or list(units)
         self._references = [bag for bag in references if len(bag)]
+        self._shape = len(self._units), len(self._summaries)
+        self._credited = np.ones(self._shape, bool) if credited is None else credited
+        self._verbatim = np.zeros(self._shape, bool) if verbatim is None else verbatim
         self.alignment = self._look(self._units)
 
     def _look(self, texts: Sequence[Bag]) -> Alignment:
         return Alignment(Texts.of(texts), self._summaries, self._model.finding)
 
+    @cached_property
     def features(self) -> Features:
         plain = self.alignment
         told = {
             "mean": plain.mean(),
             "weakest": plain.weakest(),
             "one": plain.in_one_sentence(),
-            "numbers_lost": plain.numbers_lost(),
-            "negation_lost": plain.negation_lost().astype(np.float64),
+            "lost": (~self._credited).astype(np.float64),
         }
         return told | (self._read() if self._references else {"pyramid": self._prior(self._pyramid)})
 
@@ -84,13 +98,12 @@ class JudgedUnits:
         read = self._look([words for words, _ in homes])
         every = [read_in_context(unit, sentences)[0] for unit in self._pyramid]
         return {
-            "mean_read": read.mean(),
             "weakest_read": read.weakest(),
             "one_read": read.in_one_sentence(),
             "source": self._look([home for _, home in homes]).mean(),
             "reference": self._prior(self._references),
             "pyramid": self._prior(every),
-            "length": np.full((len(self._units), len(self._summaries)), length_of(self._references)),
+            "length": np.full(self._shape, length_of(self._references)),
         }
 
     def _prior(self, texts: Sequence[Bag]) -> Doubles:
@@ -101,12 +114,18 @@ class JudgedUnits:
     def probability(self) -> Doubles:
         """Units x summaries: the probability that a careful person says "present". A unit without words is not."""
         weights = self._model.read if self._references else self._model.alone
-        odds = np.full((len(self._units), len(self._summaries)), weights["constant"])
-        for name, feature in self.features().items():
+        odds = np.full(self._shape, weights["constant"])
+        for name, feature in self.features.items():
             odds += weights[name] * feature
         wordless = np.array([len(unit) == 0 for unit in self._units], bool)[:, None]
         empty = (np.diff(self._summaries.starts) == 0)[None, :]
-        return np.where(wordless | empty, 0.0, 1.0 / (1.0 + np.exp(-odds)))
+        found = np.where(wordless | empty, 0.0, 1.0 / (1.0 + np.exp(-odds)))
+        found = np.where(self._credited, found, np.minimum(found, self._model.threshold - JUST_BELOW))
+        return np.where(self._verbatim, WORD_FOR_WORD, found)
+
+    def coverage(self) -> Doubles:
+        """How much each summary says of the references, or where there are none of the pyramid; from 0 to 1."""
+        return np.asarray(self.features["reference" if self._references else "pyramid"][0])
 
 
 def length_of(references: Sequence[Bag]) -> float:

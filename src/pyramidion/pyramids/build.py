@@ -127,12 +127,11 @@ class Builder:
 
     def __init__(self, choices: Choices, *, threads: int | None = None) -> None:
         self.choices = choices
-        encoder = Encoder(threads)
-        self.segmenter = RememberingSegmenter(_segmenter(choices.segmenter, encoder), TEXTS_KEPT)
-        self.alignment = AlignSimilarity(encoder)
-        self.similarity: Any = self.alignment
+        self.encoder = Encoder(threads)
+        self.segmenter = RememberingSegmenter(_segmenter(choices.segmenter, self.encoder), TEXTS_KEPT)
+        self.similarity: Any = AlignSimilarity(self.encoder)
         if choices.similarity != ALIGN:
-            self.similarity = CosineSimilarity(embedder(choices.embedder, encoder))
+            self.similarity = CosineSimilarity(embedder(choices.embedder, self.encoder))
         self._partition = choices.partition()
 
     def build(self, topic: str, references: Mapping[str, str], *, name: str = NAME) -> BuiltPyramid:

@@ -1,4 +1,4 @@
-"""How similar are clauses, and how much of one does a text express? Two ways to measure it.
+"""How similar are clauses? Two ways to measure it.
 
 ``AlignSimilarity`` aligns words, each with its vector in the context of its whole sentence (`encoder.alignment`).
 ``CosineSimilarity`` compares one vector per clause, from any embedder: as in Gao et al. 2019, section 4.2.
@@ -64,10 +64,6 @@ class AlignSimilarity:
         """All clauses of some texts x all clauses of others."""
         first, second = ([bag for text in texts for bag in text.clauses] for texts in (rows, columns))
         return similarity(first, second)
-
-    def expressed(self, units: Sequence[Bag], peers: Sequence[AlignedText]) -> Alignment:
-        """Clauses of references against peers as a whole: what share of each is found (`mean`), and where."""
-        return Alignment(Texts.of(units), Texts.of([peer.whole for peer in peers]), PLAIN)
 
 
 def _words_of(clause: Clause, whole: Bag) -> Bag:

@@ -2,7 +2,9 @@
 
 Their names for measures of the Pyramid method (`pyramid`): coverage is modified, quality is original. X is the number
 of content units in the peer: those it expresses, at least in part, and those that match nothing. (The released code
-takes the arithmetic mean of both as comprehensive, and clips both at 1.)
+takes the arithmetic mean of both as comprehensive, and clips both at 1.) Ours is extent, the mean of coverage and of
+how much the peer says of the references' words: clauses hold several facts, and a unit that is said by half is lost to
+coverage. A matcher knows nothing about words; with one, extent is coverage.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from pyramidion.scoring.choice import AUTO, Choice, own_references
 from pyramidion.scoring.pyramid import PeerScore
 from pyramidion.study import UNMATCHED, Judgments, Pyramid, Score, ScoreTable, Signature, Study
 
-MEASURES = ("coverage", "quality", "comprehensive", "raw")
+MEASURES = ("extent", "coverage", "quality", "comprehensive", "raw")
 """Tables are ranked by the first; raw sums say little across topics, so they come last."""
 
 
@@ -40,8 +42,7 @@ def peer_scores(pyramid: Pyramid, judgments: Judgments, own: Mapping[str, str]) 
 
 def values(score: PeerScore | None) -> Iterator[tuple[str, float | None]]:
     """Each measure; all undefined for a peer that could not be scored because it is the only reference."""
-    found = (score.modified, score.original, score.comprehensive, score.raw) if score else [None] * len(MEASURES)
-    return zip(MEASURES, found, strict=True)
+    return ((name, by_pyramid.MEASURES[name](score) if score else None) for name in MEASURES)
 
 
 def score(

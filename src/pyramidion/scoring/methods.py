@@ -10,7 +10,8 @@ from typing import Any
 from pyramidion import plugins
 from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.scoring.choice import judged_units, without_corrections
-from pyramidion.study import UNMATCHED, Judgments, ScoreTable, Study
+from pyramidion.study import Judgments, ScoreTable, Study
+from pyramidion.study.judgments import NO_RATING
 
 
 def fitting_methods(study: Study, pyramid: str | None = None) -> tuple[str, ...]:
@@ -31,7 +32,7 @@ def fitting_methods(study: Study, pyramid: str | None = None) -> tuple[str, ...]
     if judges:
         named = judges & study.judges_of("model") & set(plugins.names("methods"))
         return (*(named if judges == named and len(named) == 1 else units), "responsiveness", "rouge", *added)
-    rated = judgments.other.is_in({""}) & ~judgments.aspect.is_in({"", UNMATCHED})
+    rated = judgments.other.is_in({""}) & ~judgments.aspect.is_in(NO_RATING)
     rest = ("responsiveness", "rouge") if rated.any() else ("rouge", "responsiveness")
     return (*rest, *units, *added)
 

@@ -11,6 +11,7 @@ is not expressed and adds nothing. Each unit that adds to D counts as one in X, 
     precision     distinct matched units / X
     recall        distinct matched units / units of the pyramid
     raw           D
+    extent        the mean of modified and the share of the references' words that a model finds, if it says
 
 X_a is rounded half up, and weights count contributors, also two from one reference. That is the rule of the official
 modified scores of DUC 2006 and 2007; DUCView 1.5 rounds down, SacreROUGE rounds up (docs/adr/0002). If several experts
@@ -31,7 +32,7 @@ from pyramidion.errors import InputError, Problem, Problems, check_choice
 from pyramidion.scoring.aggregate import majority
 from pyramidion.scoring.choice import Choice, Weights, choose, unscored
 from pyramidion.study import UNMATCHED, Judgments, Pyramid, Score, ScoreTable, Signature, Study
-from pyramidion.study.judgments import degree, listed
+from pyramidion.study.judgments import COVERED, degree, listed
 
 Rounding = Literal["half-up", "floor", "ceiling", "half-even"]
 Annotators = Literal["mean", "consensus"]
@@ -56,13 +57,14 @@ def mean_units_per_reference(pyramid: Pyramid, *, rounding: Rounding = "half-up"
 class PeerScore:
     """Every score of one peer summary, and its parts. None if a score is undefined. ``expressed`` says how often
     each unit is expressed or, below 1, to what degree; ``unmatched`` how many content units match nothing (None:
-    nobody counted, so scores that need X are undefined)."""
+    nobody counted, so scores that need X are undefined); ``covered`` what share of the references' words it says."""
 
     pyramid: Pyramid
     expressed: Mapping[str, float]
     unmatched: int | None = None
     rounding: Rounding = "half-up"
     clip: bool = False
+    covered: float | None = None
     _best: list[int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -108,6 +110,12 @@ class PeerScore:
         return 2 * quality * coverage / (quality + coverage) if quality + coverage else 0.0
 
     @property
+    def extent(self) -> float | None:
+        if self.modified is None or self.covered is None:
+            return self.modified
+        return (self.modified + self.covered) / 2
+
+    @property
     def precision(self) -> float | None:
         if self.size is None or not self.pyramid.units:
             return None
@@ -137,6 +145,7 @@ MEASURES: dict[str, Callable[[PeerScore], float | None]] = {
     "raw": lambda s: s.raw if s.pyramid.references or s.pyramid.units else None,  # the only reference has no score
     "quality": lambda s: s.original,
     "coverage": lambda s: s.modified,
+    "extent": lambda s: s.extent,
 }
 NEED_X = frozenset({"original", "quality", "comprehensive", "precision"})
 """Measures that are undefined where nobody counted what matches nothing."""
@@ -235,6 +244,11 @@ def scores_by(
         for j in said(choice.on_aspects.take(choice.on_aspects.aspect.is_in({UNMATCHED})))
         if j.value is not None
     }
+    covered = {
+        (j.topic, j.system): j.value
+        for j in said(choice.on_aspects.take(choice.on_aspects.aspect.is_in({COVERED})))
+        if j.value is not None
+    }
     counts: dict[tuple[str, str], dict[str, float]] = {}
     for j in said(choice.on_units):
         if j.value is not None:
@@ -246,7 +260,7 @@ def scores_by(
         if unmatched is not None:  # X, all content of the peer, stays the same
             unmatched += sum(listed(expressed.get(unit, 0)) for unit in own)
         counted = {unit: value for unit, value in expressed.items() if unit not in own}
-        yield key, PeerScore(choice.pyramid_for(*key), counted, unmatched, rounding, clip)
+        yield key, PeerScore(choice.pyramid_for(*key), counted, unmatched, rounding, clip, covered.get(key))
 
 
 def _whole(value: float, where: str, what: str = "is not a count") -> int:

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from pyramidion.errors import Problems, UsageError, check_choice
 from pyramidion.scoring.aggregate import mean
 from pyramidion.scoring.choice import default_raters, judge_ids, unscored
-from pyramidion.study import UNMATCHED, Score, ScoreTable, Signature, Study
+from pyramidion.study import Score, ScoreTable, Signature, Study
+from pyramidion.study.judgments import NO_RATING
 
 
 def score(study: Study, *, measures: Sequence[str] | None = None, judges: str | None = None) -> ScoreTable:
     """The mean rating of every summary, one measure per aspect."""
-    ratings = study.judgments.take(study.judgments.other.is_in({""}) & ~study.judgments.aspect.is_in({"", UNMATCHED}))
+    ratings = study.judgments.take(study.judgments.other.is_in({""}) & ~study.judgments.aspect.is_in(NO_RATING))
     judges = judges or default_raters(study, ratings)
     judgments = ratings.take(ratings.judge.is_in(judge_ids(study, judges)))
     rated = list(judgments.aspect.present_names())

@@ -31,6 +31,12 @@ Codes = NDArray[np.int64]
 UNMATCHED = "unmatched"
 """The aspect that counts content units of a peer that are not in the pyramid."""
 
+COVERED = "covered"
+"""The aspect that says how much of the references' words a peer says, from 0 to 1: what a model knows besides units."""
+
+NO_RATING = frozenset({"", UNMATCHED, COVERED})
+"""Aspects that nobody rated."""
+
 PRESENT = 0.5
 """The lowest value at which a unit counts as expressed if a yes or no is needed: a probability of one half, and
 every count."""

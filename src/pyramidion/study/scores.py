@@ -61,7 +61,7 @@ def _plain(value: object) -> str:
 
 
 FAMILIAR = (
-    *("modified", "coverage", "original", "quality", "comprehensive", "precision", "recall", "raw", "lite"),
+    *("modified", "extent", "coverage", "original", "quality", "comprehensive", "precision", "recall", "raw", "lite"),
     *("overall", "linguistic", "content", "responsiveness"),
     *("rouge-1-recall", "rouge-2-recall", "rouge-l-recall", "rouge-su4-recall"),
 )

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from pyramidion.errors import Problem
-from pyramidion.study.judgments import UNMATCHED, Aspect, Column, Judge, JudgeKind, Judgments, group
+from pyramidion.study.judgments import NO_RATING, Aspect, Column, Judge, JudgeKind, Judgments, group
 from pyramidion.study.tasks import Assignment, Task
 from pyramidion.study.texts import ContentUnit, Pyramid, Role, Span, Summary, Topic
 
@@ -288,7 +288,7 @@ class _Rules:
         for topic, unit in sorted(_pairs(judgments.topic, judgments.unit)):
             if unit and topic in self.topics and (topic, unit) not in self.units:
                 yield Problem(f"topic {topic}", f"judgments on unknown unit {unit!r}")
-        known = {aspect.id for aspect in self.study.aspects} | {"", UNMATCHED}
+        known = {aspect.id for aspect in self.study.aspects} | NO_RATING
         for name in sorted(set(judgments.aspect.present_names()) - known):
             yield Problem(f"aspect {name}", "has judgments but is not declared")
 
