@@ -17,6 +17,7 @@ from pyramidion.report.collect import Findings, TopicContent
 from pyramidion.report.corrections import corrections_of, write_corrections
 from pyramidion.report.ideas import (
     GROUPS,
+    content_measure,
     group_ideas,
     judged_by,
     label,
@@ -199,8 +200,8 @@ def _more(important: int, details: int) -> str:
 
 
 def _score(findings: Findings, summary: Explanation) -> str:
-    measure = findings.main.measure
-    value = findings.main_scores.get((summary.peer.topic, summary.peer.system))
+    measure = content_measure(findings)
+    value = summary.measures.get(measure)
     if value is None:
         return ""
     meaning = f" ({MEANINGS[measure]})" if measure in MEANINGS else ""
@@ -216,7 +217,7 @@ def _score(findings: Findings, summary: Explanation) -> str:
 def overview_page(findings: Findings, chosen: Sequence[Explanation]) -> str:
     """All writers, topic by topic, and the ideas that most of them missed."""
     by_topic = ((topic, [s for s in chosen if s.peer.topic == topic.id]) for topic in findings.topics)
-    measure = findings.main.measure
+    measure = content_measure(findings)
     return render(
         "overview.html",
         style=STYLE,
@@ -233,7 +234,7 @@ def overview_page(findings: Findings, chosen: Sequence[Explanation]) -> str:
 
 def _topic_overview(findings: Findings, topic: TopicContent, summaries: Sequence[Explanation]) -> dict[str, Any]:
     def value(summary: Explanation) -> float | None:
-        return findings.main_scores.get((topic.id, summary.peer.system))
+        return summary.measures.get(content_measure(findings))
 
     writers = [
         {

@@ -53,6 +53,12 @@ def reached(summary: Explanation, units: Iterable[ContentUnit]) -> Reached:
     return Reached(verdicts.count(EXPRESSED), verdicts.count(PERHAPS), len(verdicts))
 
 
+def content_measure(findings: Findings) -> str:
+    """What pages call the content score: what its ideas add up to, by whatever method; otherwise the main measure."""
+    known = findings.main.table.measures
+    return next((name for name in ("modified", "coverage") if name in known), findings.main.measure)
+
+
 def label(unit: ContentUnit) -> str:
     return unit.label or unit.id
 
