@@ -35,6 +35,7 @@ from pyramidion.judges import (
     DEFAULT,
     LabelJudge,
     PresenceJudge,
+    bounds_of,
     make_judge,
     texts_by_topic,
     with_judgments,
@@ -301,7 +302,8 @@ def judge_study(
     asked = judged_topics(study, name)
     missing: list[Problem] = []
     judged_all = LabelJudge(presence, threshold, evidence).judge_all(asked, tell=missing.append)
-    judged = with_judgments(study, presence.name, Judgments(chain.from_iterable(judged_all)))
+    new = Judgments(chain.from_iterable(judged_all))
+    judged = with_judgments(study, presence.name, new, bounds=bounds_of(presence))
     if note := getattr(presence, "note", ""):
         judged = _noted(judged, presence.name, f"judged pyramid {name}", note)
     table = lite.score(judged, pyramid=name, judges=presence.name, aggregate="mean", min_agreement=None)
