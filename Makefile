@@ -64,6 +64,8 @@ bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/automatic.py
 	$(BIN)/python benchmarks/grid.py
 	$(BIN)/python benchmarks/judge.py
+	$(BIN)/python benchmarks/meaning.py
+	$(BIN)/python benchmarks/encodings.py --quick
 	$(BIN)/python benchmarks/pairs.py
 	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/annotate.py --quick

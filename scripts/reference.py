@@ -14,6 +14,7 @@ import typer.main
 
 from pyramidion import formats
 from pyramidion.cli.main import app
+from pyramidion.encoder.encodings import DEFAULT, MEGABYTES
 from pyramidion.formats import parts
 from pyramidion.study import Settings, Study
 from pyramidion.study.tasks import KINDS
@@ -56,11 +57,20 @@ def settings_page() -> str:
     for part in fields(Settings):
         defaults = " | ".join(f"`{getattr(Settings.for_kind(kind), part.name)}`" for kind in KINDS)
         lines.append(f"| `{part.name}` | {part.metadata['help']} | {defaults} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", _ENVIRONMENT])
 
 
 _SETTINGS = """Change them with `pyramidion campaign plan ... --set NAME=VALUE` or on the manager's page. The defaults
 are the papers' numbers where a paper gives one.
+"""
+
+_ENVIRONMENT = f"""## Environment variables
+
+| variable | what it does | default |
+|---|---|---|
+| `{MEGABYTES}` | The most disk space, in megabytes, that encodings of sentences take between runs; 0 keeps none. \
+`pyramidion cache` shows what they take, `pyramidion cache --empty` removes them. | `{DEFAULT}` |
+| `XDG_CACHE_HOME` | The folder in whose subfolder `pyramidion` caches are kept. | `~/.cache` |
 """
 
 _EXIT_CODES = """| exit code | meaning |

@@ -42,6 +42,7 @@ PURPOSE = {
     "remote": "calls that may fail",
     "errors": "what goes wrong",
     "distribution": "name and version",
+    "folders": "where caches are",
 }
 
 

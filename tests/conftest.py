@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,11 @@ import pyramidion as pyr
 
 # Every test process has a core to itself at best; threads of numpy's that wait for each other only waste it.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# No test reads or writes what the user's own runs keep, and every test encodes for itself unless it says otherwise.
+_kept = tempfile.TemporaryDirectory(prefix="pyramidion-cache-")
+os.environ["XDG_CACHE_HOME"] = _kept.name
+os.environ["PYRAMIDION_ENCODINGS_MB"] = "0"
 
 # Timing never decides a test: shared machines are slow now and then.
 settings.register_profile("steady", deadline=None, max_examples=60, derandomize=True)

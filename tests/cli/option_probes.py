@@ -55,6 +55,7 @@ BASE: dict[str, Words] = {
     "score": [STUDY, "-m", "lite"],
     "show": [STUDY, "--system", "lead"],
     "doctor": [],
+    "cache": [],
     "report": [SMALL],
     "feedback": [SMALL, "-o", "pages"],
     "diff": [SMALL, SMALL_SECOND],
@@ -205,6 +206,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--compat": ([ORDERED, "--system", "paraphrase", "-m", "lite"], COMPAT),
     },
     "doctor": {},
+    "cache": {"--empty": ["--empty"]},
     "report": {
         "--output": ["-o", "page.html"],
         "--figures": ["--figures", "figures"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli import running
@@ -23,6 +24,35 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("cli") / "study.jsonl"
     pyr.save(pyr.example(), path)
     return path
+
+
+def test_a_second_run_gives_the_same_from_what_the_first_has_encoded(study: Path, tmp_path: Path) -> None:
+    here = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "PYRAMIDION_ENCODINGS_MB": "20"}
+    files = [tmp_path / f"{name}.jsonl" for name in ("without", "first", "second")]
+    for file, chosen in zip(files, ({**here, "PYRAMIDION_ENCODINGS_MB": "0"}, here, here), strict=True):
+        assert run(study, "--save", file, **chosen).returncode == 0
+        assert (tmp_path / "cache" / "pyramidion").exists() == (file != files[0])
+    without, first, second = (file.read_bytes() for file in files)
+    assert without == first == second
+
+    def kept(*options: str) -> dict[str, Any]:
+        return json.loads(running.run("cache", "--json", *options, **here).stdout)  # type: ignore[no-any-return]
+
+    shown = kept()["encodings"]
+    assert shown["sentences"] > 200
+    assert 0 < shown["bytes"] < 20_000_000
+    assert Path(shown["file"]).stat().st_size == shown["bytes"]
+    assert f"{shown['sentences']:,} sentences, at most 20 MB" in running.run("cache", **here).stdout
+    emptied = kept("--empty")
+    assert emptied["removed"] == shown["sentences"]
+    assert emptied["encodings"]["sentences"] == kept()["encodings"]["sentences"] == 0
+
+
+def test_a_bad_size_of_the_cache_is_named(study: Path) -> None:
+    for command in (("judge", study), ("cache",)):
+        done = running.run(*command, PYRAMIDION_ENCODINGS_MB="lots")
+        assert done.returncode == 2
+        assert "PYRAMIDION_ENCODINGS_MB must be a whole number of megabytes" in done.stderr
 
 
 def test_scores_are_printed_written_and_kept(study: Path, tmp_path: Path) -> None:

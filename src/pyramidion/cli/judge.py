@@ -101,7 +101,8 @@ def judge(
     if not _agreed(lambda: questions(judged_topics(study, name)), asked, chatting, output):
         raise typer.Exit(1)
     with output.busy(f"Judging by {asked.name}"):
-        judged = judge_study(study, asked, pyramid=name, threshold=limit)
+        # Where a unit is expressed is only written, not shown, and takes as long to find as whether it is.
+        judged = judge_study(study, asked, pyramid=name, threshold=limit, evidence=save is not None)
     mine = choose(judged.study, kind="model", pyramid=name, judges=asked.name).on_units
     missing = sum(map(isnan, mine.value.tolist()))
     _tell(asked, missing, output)

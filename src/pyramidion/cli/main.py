@@ -20,7 +20,20 @@ import typer
 from rich.text import Text
 
 from pyramidion import distribution
-from pyramidion.cli import analyze, annotate, auto, backup, convert, doctor, forgetting, judge, report, score, study
+from pyramidion.cli import (
+    analyze,
+    annotate,
+    auto,
+    backup,
+    cache,
+    convert,
+    doctor,
+    forgetting,
+    judge,
+    report,
+    score,
+    study,
+)
 from pyramidion.cli.options import (
     AT_THE_END,
     Annotators,
@@ -110,6 +123,7 @@ app.command("validate")(convert.validate)
 app.command("convert")(convert.convert)
 app.command("score")(score.score)
 app.command("doctor")(doctor.doctor)
+app.command("cache")(cache.cache)
 app.command("report")(report.report)
 app.command("feedback")(report.feedback)
 app.command("diff")(report.diff)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -90,6 +92,7 @@ class Alignment:
         same = _largest(self._stem, self._sentences, False)
         self.found: Doubles = self._found(_largest(self._cosine, self._sentences, -1.0), same)
         self._share = units.shares(finding.rarity_power)[:, None]
+        self._places: dict[int, NDArray[np.intp]] = {}
 
     def _best_cosines(self, starts: NDArray[np.intp]) -> Doubles:
         """Words of units x sentences of summaries: the cosine with the most similar word."""
@@ -121,22 +124,40 @@ class Alignment:
     def evidence(self, unit: int, summary: int) -> tuple[Span, ...]:
         """Where in the summary the unit's words were found, joined into one span per sentence. Common words ("from",
         "he was") count only together with others, unless there is nothing else."""
-        mine = slice(*self.units.starts[unit : unit + 2])
-        theirs = slice(*self.summaries.starts[summary : summary + 2])
-        if mine.start == mine.stop or theirs.start == theirs.stop:
+        if self.summaries.starts[summary] == self.summaries.starts[summary + 1]:
             return ()
-        cosine = self.units.vectors[mine] @ self.summaries.vectors[theirs].T
-        cosine = cosine + (self.units.stems[mine, None] == self.summaries.stems[None, theirs])
-        places = np.unique(cosine.argmax(1)[self.found[mine, summary] > 0.5]) + theirs.start
-        telling = (self.summaries.rarity[places] > COMMON) | self.summaries.number[places]
-        run = np.cumsum(np.diff(places, prepend=-1) > 1)  # words side by side have the same number
-        told = np.isin(run, run[telling])
+        mine = slice(*self.units.starts[unit : unit + 2])
+        best = self._best_places(summary)[mine][self.found[mine, summary] > 0.5]
+        # Plain Python from here on: there are few words, and this runs for every unit that is found.
+        runs: list[list[int]] = []
+        for place in sorted(set(best.tolist())):
+            if runs and runs[-1][-1] == place - 1:
+                runs[-1].append(place)
+            else:
+                runs.append([place])
+        told = [run for run in runs if any(self._telling[place] for place in run)] or runs
         spans: dict[int, Span] = {}
-        for place in (places[told] if told.any() else places).tolist():
+        for place in chain.from_iterable(told):
             sentence, span = int(self.summaries.sentence[place]), self.summaries.spans[place]
             first = spans.get(sentence, span)
             spans[sentence] = Span(first.start, span.end)
         return tuple(spans.values())
+
+    def _best_places(self, summary: int) -> NDArray[np.intp]:
+        """Words of units: the most similar word of a summary. For all units at once, because who asks for the evidence
+        of one mostly asks for that of others."""
+        if summary not in self._places:
+            theirs = slice(*self.summaries.starts[summary : summary + 2])
+            with one_thread():
+                cosine = self.units.vectors @ self.summaries.vectors[theirs].T
+            cosine += self.units.stems[:, None] == self.summaries.stems[None, theirs]
+            self._places[summary] = cosine.argmax(1) + theirs.start
+        return self._places[summary]
+
+    @cached_property
+    def _telling(self) -> list[bool]:
+        """Words of summaries: whether a word alone is evidence."""
+        return ((self.summaries.rarity > COMMON) | self.summaries.number).tolist()  # type: ignore[no-any-return]
 
 
 def _shared_stems(units: Texts, summaries: Texts, starts: NDArray[np.intp]) -> NDArray[np.bool_]:

@@ -36,6 +36,13 @@ def tokens(text: str) -> list[str]:
     return [text[match.start() : match.end()] for match in _TOKEN.finditer(text.translate(_SHAPES))]
 
 
+def _first_token(text: str) -> str:
+    """The first of `tokens`, or nothing, without looking for the others."""
+    text = unicodedata.normalize("NFC", text)
+    match = _TOKEN.search(text.translate(_SHAPES))
+    return text[match.start() : match.end()] if match else ""
+
+
 def _shape(character: str) -> str:
     """w for a letter or its mark, 9 for a digit, c for a letter of a script without spaces, otherwise itself."""
     if character.isalpha():
@@ -102,10 +109,10 @@ def count_sentences(text: str) -> int:
 
 def sentence_spans(text: str) -> list[Span]:
     """Where the sentences of a text are, without the space around them. A text without words has none."""
-    words = tokens(text)
-    if not words:
+    first = _first_token(text)
+    if not first:
         return []
-    ends = sorted({*_stops(text, capitals=not words[0][0].islower()), len(text)})
+    ends = sorted({*_stops(text, capitals=not first[0].islower()), len(text)})
     spans = [_stripped(text, start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
     return _with_words(text, [span for span in spans if span.start < span.end])
 
@@ -144,11 +151,11 @@ def _with_words(text: str, spans: list[Span]) -> list[Span]:
     """Signs by themselves ("...", a row of dashes) belong to the sentence before them."""
     sentences: list[Span] = []
     for span in spans:
-        if sentences and not tokens(span.of(text)):
+        if sentences and not _first_token(span.of(text)):
             sentences[-1] = Span(sentences[-1].start, span.end)
         else:
             sentences.append(span)
-    if len(sentences) > 1 and not tokens(sentences[0].of(text)):
+    if len(sentences) > 1 and not _first_token(sentences[0].of(text)):
         sentences[:2] = [Span(sentences[0].start, sentences[1].end)]
     return sentences
 
@@ -176,7 +183,7 @@ def _full_stop(before: str, following: str) -> bool:
     if word.isnumeric() and before.strip() == word:
         return False  # the number of a list item
     if known in _MAY_END or re.fullmatch(r"\w(?:\.\w)+", word):
-        opener = (tokens(following) or [""])[0]
+        opener = _first_token(following)
         return opener[:1].isupper() and opener.lower() in _OPENERS
     return True
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -71,22 +72,44 @@ def bags(texts: Iterable[str], encoder: Encoder) -> Iterator[Bag]:
 
 def bag(text: str, sentences: Sequence[tuple[Span, Encoded]]) -> Bag:
     """Put the words of a text's encoded sentences together."""
-    rows = [
-        (number, place, words, Span(span.start + words.spans[place].start, span.start + words.spans[place].end))
-        for number, (span, words) in enumerate(sentences)
-        for place in range(len(words.spans))
-    ]
-    rows = [row for row in rows if is_word(row[3].of(text))]
-    shown = [row[3].of(text).lower() for row in rows]
-    vectors = [words.vectors[place] for _, place, words, _ in rows]
+    vectors: list[Floats] = [np.zeros((0, HIDDEN), np.float32)]
+    kinds: list[_Kind] = []
+    rare: list[float] = []
+    spans: list[Span] = []
+    counts: list[int] = []
+    for sentence, words in sentences:
+        kept = []
+        for place, (start, end) in enumerate(words.spans):
+            span = Span(sentence.start + start, sentence.start + end)
+            if (kind := _kind(text[span.start : span.end])) is not None:
+                kept.append(place)
+                kinds.append(kind)
+                rare.append(rarity(words.pieces[place]))
+                spans.append(span)
+        vectors.append(words.vectors[kept])
+        counts.append(len(kept))
     return Bag(
-        np.array(vectors, np.float32).reshape(len(rows), HIDDEN),
-        np.array([stem_code(word) for word in shown], np.int64),
-        np.array([rarity(words.pieces[place]) for _, place, words, _ in rows], np.float32),
-        np.array([any(c.isdigit() for c in word) for word in shown], bool),
-        [span for *_, span in rows],
-        np.array([number for number, *_ in rows], np.intp),
+        np.concatenate(vectors),
+        np.array([kind.stem for kind in kinds], np.int64),
+        np.array(rare, np.float32),
+        np.array([kind.number for kind in kinds], bool),
+        spans,
+        np.repeat(np.arange(len(counts), dtype=np.intp), counts),
     )
+
+
+class _Kind(NamedTuple):
+    """What a word tells by itself."""
+
+    stem: int
+    number: bool
+
+
+@lru_cache(maxsize=200_000)
+def _kind(shown: str) -> _Kind | None:
+    """None for a sign."""
+    word = shown.lower()
+    return _Kind(stem_code(word), any(map(str.isdigit, word))) if is_word(shown) else None
 
 
 _LETTER = re.compile(r"[^\W_]")

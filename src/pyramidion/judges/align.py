@@ -5,7 +5,8 @@ Each distinct sentence is encoded once, so the cost grows with sentences; a judg
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 
 from pyramidion.encoder import Recent
@@ -58,8 +59,7 @@ class AlignJudge:
         return Encoder(self._threads)
 
     def judge(self, questions: Iterable[Questions], /) -> Iterator[Verdicts]:
-        for asked in _gathered(questions):
-            encoded = self._encoded(text for each in asked for texts in each for text in texts)
+        for asked, encoded in self._ahead(_gathered(questions)):
             for each in asked:
                 units, summaries, references, pyramid = ([encoded[text] for text in texts] for texts in each)
                 known = credited(each.units, each.summaries, (*each.references, *each.pyramid))
@@ -67,10 +67,22 @@ class AlignJudge:
                 judged = JudgedUnits(units, summaries, references, pyramid, known, same)
                 yield Verdicts(judged.probability(), judged.alignment.evidence, coverage=judged.coverage())
 
-    def _encoded(self, texts: Iterable[str]) -> dict[str, Bag]:
-        distinct = dict.fromkeys(texts)
-        encoded = self._recent.get(distinct)
-        new = [text for text in distinct if text not in encoded]
+    def _ahead(self, gathered: Iterable[list[Questions]]) -> Iterator[tuple[list[Questions], dict[str, Bag]]]:
+        """Questions with their texts encoded; the next ones are being encoded while these are answered."""
+        with ThreadPoolExecutor(1, "align") as other:
+            begun: tuple[list[Questions], Future[dict[str, Bag]]] | None = None
+            for asked in gathered:
+                texts = dict.fromkeys(text for each in asked for texts in each for text in texts)
+                following = asked, other.submit(self._encoded, texts)
+                if begun is not None:
+                    yield begun[0], begun[1].result()
+                begun = following
+            if begun is not None:
+                yield begun[0], begun[1].result()
+
+    def _encoded(self, texts: Mapping[str, None]) -> dict[str, Bag]:
+        encoded = self._recent.get(texts)
+        new = [text for text in texts if text not in encoded]
         encoded.update(zip(new, bags(new, self._encoder), strict=True))
         self._recent.keep(encoded)
         return encoded

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from pyramidion.folders import cache_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,7 @@ def dollars(amount: float) -> str:
 
 
 def default_cache() -> Path:
-    folder = os.environ.get("XDG_CACHE_HOME")
-    return (Path(folder) if folder else Path.home() / ".cache") / "pyramidion" / "llm.sqlite"
+    return cache_folder() / "llm.sqlite"
 
 
 class ReplyCache:
