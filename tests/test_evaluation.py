@@ -221,13 +221,10 @@ def test_peers_are_taken_from_a_stream_as_they_are_needed() -> None:
 
 def test_each_sentence_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     encoded: list[str] = []
-    inner = Encoder._encode
-
-    def counted(self: object, texts: list[str], layers: bool) -> object:
-        encoded.extend(texts)
-        return inner(self, texts, layers)
-
-    monkeypatch.setattr(Encoder, "_encode", counted)
+    inner = Encoder._end
+    monkeypatch.setattr(
+        Encoder, "_end", lambda self, chunk, *rest: encoded.extend(chunk.new) or inner(self, chunk, *rest)
+    )
     [job] = topic_jobs(small_study("x"))
     evaluator = Evaluator()
     pyramid = evaluator.builder.build("x", job.references).pyramid
