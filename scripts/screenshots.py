@@ -25,11 +25,15 @@ from tests.server.servers import (  # noqa: E402
 
 import pyramidion as pyr  # noqa: E402
 from pyramidion.campaigns.desk import CampaignDesk  # noqa: E402
+from pyramidion.evaluation import judge_study  # noqa: E402
 from pyramidion.report import (  # noqa: E402
+    Correction,
+    correct,
     report_page,
     write_feedback,
 )
 from pyramidion.report.collect import findings  # noqa: E402
+from pyramidion.scoring.explain import explain  # noqa: E402
 from pyramidion.server.context import SESSION_COOKIE  # noqa: E402
 from pyramidion.store.accounts import Accounts  # noqa: E402
 from pyramidion.store.database import Database  # noqa: E402
@@ -52,6 +56,7 @@ PICTURES = (
     Picture("report-topic", "report.html#topic/drought-plan", 1180, 980),
     Picture("report-summary", "report.html#summary/drought-plan/extract", 1180, 820),
     Picture("feedback", "feedback/writers/extract/drought-plan.html", 820, 1100),
+    Picture("check", "feedback/check.html#drought-plan/extract", 1180, 820),
 )
 
 
@@ -135,10 +140,18 @@ def shrink(path: Path) -> None:
     reduced.save(path, optimize=True)
 
 
+def judged_example() -> pyr.Study:
+    """The example's expert pyramids, judged by the embedded model, one verdict corrected."""
+    study = judge_study(pyr.example(), pyramid="expert").study
+    choices: dict[str, Any] = {"method": "pyramid", "pyramid": "expert", "judges": "align"}
+    unit = explain(study, TOPIC, "extract", **choices).perhaps[0].id
+    return correct(study, [Correction(TOPIC, "extract", unit, True)], **choices)
+
+
 def take_report(browser: Browser, folder: Path) -> list[Path]:
     found = findings(pyr.example())
     (folder / "report.html").write_text(report_page(found), encoding="utf-8")
-    write_feedback(found, folder / "feedback")
+    write_feedback(findings(judged_example(), judges="align"), folder / "feedback")
     return [take(browser, folder, picture) for picture in PICTURES]
 
 

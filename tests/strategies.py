@@ -56,7 +56,12 @@ def _spans(text: str) -> st.SearchStrategy[tuple[Span, ...]]:
 def studies(draw: st.DrawFn) -> Study:
     """A sound study: whatever it holds obeys the rules."""
     topics, summaries, pyramids, tasks, assignments, judgments = [], [], [], [], [], []
-    judges = [Judge("annotator", "expert"), Judge("w1"), Judge("w2"), Judge("model", "model")]
+    judges = [
+        Judge("annotator", "expert"),
+        Judge("w1"),
+        Judge("w2"),
+        Judge("model", "model", expressed=0.6, perhaps=0.2),
+    ]
     systems = draw(st.lists(ids, min_size=1, max_size=3, unique=True))
     for id in draw(st.lists(ids, min_size=1, max_size=2, unique=True)):
         documents = tuple(Document(f"d{i}", text) for i, text in enumerate(draw(st.lists(any_text, max_size=2))))
@@ -130,7 +135,12 @@ def partial_studies(draw: st.DrawFn) -> Study:
     """A sound study that may lack anything: texts, references, units, tasks; judged by anybody."""
     topics, systems = ["t1", "t2"][: draw(st.integers(1, 2))], ["x", "y"]
     with_peers = draw(st.sampled_from([(), ("x",), ("x", "y")]))
-    judges = [Judge("annotator", "expert"), Judge("w1"), Judge("w2"), Judge("model", "model")]
+    judges = [
+        Judge("annotator", "expert"),
+        Judge("w1"),
+        Judge("w2"),
+        Judge("model", "model", expressed=0.6, perhaps=0.2),
+    ]
     judging = draw(st.lists(st.sampled_from(judges), min_size=1, max_size=2, unique=True))
     summaries = [Summary(topic, system, "A peer.") for topic in topics for system in with_peers]
     name, units, references = draw(st.sampled_from(["crowd", "expert"])), draw(st.integers(0, 2)), draw(st.booleans())

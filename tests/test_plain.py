@@ -159,7 +159,7 @@ def test_an_explanation_has_the_score_that_a_call_gives(method: str, references:
 
 def test_an_explanation_says_what_is_expressed_and_what_is_missed() -> None:
     explanation = pyr.Metric().explain(PREDICTIONS[0], REFERENCES[0])
-    weighed = sum(explanation.degree(unit.id) * unit.weight for unit in explanation.expressed)
+    weighed = sum(explanation.degree(unit.id) * unit.weight for unit in explanation.pyramid.units)
     assert weighed == pytest.approx(explanation.measures["raw"])
     assert [unit.label for unit in explanation.missed] == ["Ten families had to leave their homes."]
     units = ["The town was flooded.", "A dog ran."]

@@ -18,7 +18,7 @@ import numpy as np
 from pyramidion.engines import Advance, Work, engine, ignore
 from pyramidion.errors import Problem, UsageError
 from pyramidion.formats import auto_run
-from pyramidion.formats.auto_run import JUDGE, TopicResult
+from pyramidion.formats.auto_run import TopicResult
 from pyramidion.formats.files import to_file_name
 from pyramidion.formats.resumable import Parts
 from pyramidion.jobs import (
@@ -35,8 +35,10 @@ from pyramidion.judges import (
     DEFAULT,
     LabelJudge,
     PresenceJudge,
+    bounds_of,
     make_judge,
     texts_by_topic,
+    with_judge,
     with_judgments,
 )
 from pyramidion.judges.align import AlignJudge
@@ -280,7 +282,8 @@ def with_results(study: Study, results: Sequence[TopicResult]) -> Study:
         (topic, unit) not in gone and not (judge == AUTO and (topic, system) in again)
         for topic, system, unit, judge in zip(known.topic, known.system, known.unit, known.judge, strict=True)
     ]
-    judges = study.judges if not len(new) or JUDGE in study.judges else (*study.judges, JUDGE)
+    judge = Judge(AUTO, "model", **bounds_of(AlignJudge())._asdict())  # a matcher says 0 or 1: any bounds will do
+    judges = with_judge(study.judges, judge) if len(new) else study.judges
     return replace(study, pyramids=pyramids, judges=judges, judgments=known.take(np.array(kept, dtype=bool)) + new)
 
 
@@ -301,7 +304,8 @@ def judge_study(
     asked = judged_topics(study, name)
     missing: list[Problem] = []
     judged_all = LabelJudge(presence, threshold, evidence).judge_all(asked, tell=missing.append)
-    judged = with_judgments(study, presence.name, Judgments(chain.from_iterable(judged_all)))
+    new = Judgments(chain.from_iterable(judged_all))
+    judged = with_judgments(study, presence.name, new, bounds=bounds_of(presence))
     if note := getattr(presence, "note", ""):
         judged = _noted(judged, presence.name, f"judged pyramid {name}", note)
     table = lite.score(judged, pyramid=name, judges=presence.name, aggregate="mean", min_agreement=None)

@@ -20,7 +20,8 @@ from pyramidion.judges import make_judge
 from pyramidion.pyramids.build import NAME
 from pyramidion.pyramids.choices import Choices
 from pyramidion.scoring import auto, rouge
-from pyramidion.scoring.explain import Explanation, UnitJudgments, unit_judgments
+from pyramidion.scoring.explain import UnitJudgments, unit_judgments
+from pyramidion.scoring.explanation import Explanation
 from pyramidion.scoring.methods import score as score_study
 from pyramidion.study import ContentUnit, Pyramid, ScoreTable, Signature, Study, Summary, Topic
 
@@ -201,8 +202,8 @@ class Metric:
     def explain(
         self, prediction: str, references: str | Sequence[str], *, units: Sequence[str] | None = None
     ) -> Explanation:
-        """Why a prediction has its score: ``measures`` are those of a call, ``expressed`` and ``missed`` the units
-        behind them, of which rouge has none. Where the references are empty, there are no measures."""
+        """Why a prediction has its score: ``measures`` are those of a call, ``expressed``, ``perhaps`` and ``missed``
+        the units behind them, of which rouge has none. Where the references are empty, there are no measures."""
         texts, wanted = read_pairs([prediction], [references])
         [group] = self._groups(texts, wanted, None if units is None else [units])
         if not group.scorable:

@@ -56,9 +56,9 @@ def test_scores_are_those_of_the_evaluator(
 
 def test_texts_are_encoded_and_graphs_are_made_once(job: TopicJob, monkeypatch: pytest.MonkeyPatch) -> None:
     encoded, graphs = [], []
-    encode, made = Encoder._encode, SimilarityGraph.of.__func__  # type: ignore[attr-defined]
+    end, made = Encoder._end, SimilarityGraph.of.__func__  # type: ignore[attr-defined]
     monkeypatch.setattr(
-        Encoder, "_encode", lambda self, texts, layers: encoded.extend(texts) or encode(self, texts, layers)
+        Encoder, "_end", lambda self, chunk, *rest: encoded.extend(chunk.new) or end(self, chunk, *rest)
     )
     monkeypatch.setattr(SimilarityGraph, "of", classmethod(lambda *args, **kw: graphs.append(1) or made(*args, **kw)))
     base = Choices(partitioner="edua-g")

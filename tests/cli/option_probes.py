@@ -21,6 +21,8 @@ MODELLED = "modelled.jsonl"
 """The small study, of which two models have judged the crowd's units."""
 ORDERED = "ordered.jsonl"
 """The bundled example with assignments, in which the crowd leaves every fifth unit blank."""
+CORRECTED = "corrections.txt"
+"""A correction of the small study's annotator; the folder `made` has feedback pages without it."""
 TABLE, LONG = "scores.csv", "long.csv"
 YEARS = ["2008.jsonl", "2009.jsonl", "2010.jsonl"]
 """Three years of the same annotators; features are in wide.csv, scores by a metric in 2008.csv."""
@@ -230,6 +232,9 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--weights": ([SMALL_SECOND, "-o", "pages"], ["--weights", "references"]),
         "--annotators": ([SMALL_SECOND, "-o", "pages"], ["--annotators", "consensus"]),
         "--compat": ([ORDERED, "-o", "pages", "-m", "lite"], COMPAT),
+        "--corrections": ["--corrections", CORRECTED],
+        "--save": ([SMALL, "-o", "pages", "--corrections", CORRECTED], ["--save", "corrected.jsonl"]),
+        "--replace": ([SMALL, "-o", "made"], ["--replace"]),
     },
     "diff": {"--measure": ["--measure", "modified"]},
     "judge": {
@@ -557,6 +562,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
 }
 
 REFUSED: dict[str, list[tuple[Words, str]]] = {
+    "feedback": [([SMALL, "-o", "pages"], "--save corrected.jsonl")],
     "campaign plan": [
         ([DB, "write", "--name", "new", "--yes"], "--system lead"),
         ([DB, "rate", "--yes"], "--pyramid crowd"),

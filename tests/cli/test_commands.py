@@ -196,7 +196,7 @@ def test_convert_says_what_the_target_cannot_hold(study: Path, tmp_path: Path) -
 
 def test_show_explains_a_summary(study: Path) -> None:
     done = run("show", study, "--topic", "reef-nursery", "--system", "extract")
-    assert "Missed, heaviest first" in done.stdout
+    assert "Not found, heaviest first" in done.stdout
     assert "(4) Scientists planted 12,000 corals on the reef" in done.stdout
     held = json.loads(run("show", study, "-t", "reef-nursery", "-s", "extract", "--json").stdout)
     assert sum(unit["weight"] for unit in held["expressed"]) == 34

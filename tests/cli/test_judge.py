@@ -39,13 +39,13 @@ def test_a_second_run_gives_the_same_from_what_the_first_has_encoded(study: Path
         return json.loads(running.run("cache", "--json", *options, **here).stdout)  # type: ignore[no-any-return]
 
     shown = kept()["encodings"]
-    assert shown["sentences"] > 200
+    assert shown["entries"] > 200
     assert 0 < shown["bytes"] < 20_000_000
     assert Path(shown["file"]).stat().st_size == shown["bytes"]
-    assert f"{shown['sentences']:,} sentences, at most 20 MB" in running.run("cache", **here).stdout
+    assert f"{shown['entries']:,} entries, at most 20 MB" in running.run("cache", **here).stdout
     emptied = kept("--empty")
-    assert emptied["removed"] == shown["sentences"]
-    assert emptied["encodings"]["sentences"] == kept()["encodings"]["sentences"] == 0
+    assert emptied["removed"] == shown["entries"]
+    assert emptied["encodings"]["entries"] == kept()["encodings"]["entries"] == 0
 
 
 def test_a_bad_size_of_the_cache_is_named(study: Path) -> None:

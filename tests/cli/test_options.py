@@ -28,6 +28,7 @@ from tests.cli.option_probes import (
     ASKED,
     BASE,
     BUILT,
+    CORRECTED,
     DB,
     EMPTY,
     EVERYWHERE,
@@ -118,6 +119,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done("auto train-wtmf corpus.txt -o wtmf.npz --dimensions 5 --rounds 2", folder)
     done(f"auto build {TINY} -o {BUILT}", folder)
     done(f"analyze grid {' '.join(KEPT)}", folder)
+    unit = next(j.unit for j in small.judgments if j.judge == "annotator" and j.system == "lead" and j.value)
+    topic = next(p.topic for p in small.pyramids if any(u.id == unit for u in p.units))
+    about = {"topic": topic, "system": "lead", "unit": unit, "verdict": "not found"}
+    (folder / CORRECTED).write_text(json.dumps(about))
+    done(f"feedback {SMALL} -o made", folder)
     done(f"judge {SMALL} --judge lexical --save lexical.jsonl", folder)
     done(f"judge lexical.jsonl --judge align --save {MODELLED}", folder)
     make_years(folder)

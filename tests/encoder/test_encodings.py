@@ -18,6 +18,7 @@ from pyramidion.encoder import encodings
 from pyramidion.encoder.encodings import EncodingCache, encoding_cache
 from pyramidion.encoder.minilm import Encoder
 from pyramidion.errors import UsageError
+from pyramidion.pyramids.clauses import ClauseSegmenter
 
 TEXTS = [
     "The city council voted on Thursday to ration water.",
@@ -73,7 +74,7 @@ def test_known_and_new_texts_may_come_together(file, plain):
 def test_texts_with_the_same_pieces_share_an_encoding_and_keep_their_own_spans(file):
     (first,) = encoded(["The  CITY council."])
     (second,) = encoded(["the city council."])
-    assert encoding_cache().content().sentences == 1
+    assert encoding_cache().content().entries == 1
     assert first.vectors.tobytes() == second.vectors.tobytes()
     assert first.spans != second.spans
 
@@ -85,6 +86,20 @@ def test_layers_are_made_anew_and_their_vectors_are_kept(file, plain, monkeypatc
     assert all(each.layers is not None for each in encoded(texts, layers=True))
     monkeypatch.setattr(Encoder, "_run", lambda *_, **__: pytest.fail("the model was asked again"))
     assert_identical(encoded(texts), plain[:2])
+
+
+def test_sentences_are_cut_alike_from_what_was_kept(file, monkeypatch):
+    texts = [
+        *TEXTS,
+        "The mayor, who met growers twice, said that bills would rise and that the plant would open in May.",
+    ]
+    monkeypatch.setenv("PYRAMIDION_ENCODINGS_MB", "0")
+    without = ClauseSegmenter().segment(texts)
+    monkeypatch.setenv("PYRAMIDION_ENCODINGS_MB", "50")
+    assert ClauseSegmenter().segment(texts) == without
+    monkeypatch.setattr(Encoder, "_run", lambda *_, **__: pytest.fail("the model was asked again"))
+    assert ClauseSegmenter().segment(texts) == without
+    assert any(len(sentence.segmentations) > 1 for text in without for sentence in text.sentences)
 
 
 def test_it_can_be_turned_off(file, monkeypatch):
@@ -128,7 +143,7 @@ def test_a_file_locked_by_another_program_is_done_without(file, plain, monkeypat
     other.rollback()
     encodings._shared.cache_clear()
     assert_identical(encoded(), plain)
-    assert encoding_cache().content().sentences == len({*TEXTS})
+    assert encoding_cache().content().entries == len({*TEXTS})
 
 
 GARBAGE = {
@@ -153,7 +168,7 @@ def test_a_database_of_other_tables_is_replaced(file, plain):
     with sqlite3.connect(file) as other:
         other.execute("CREATE TABLE entries (key TEXT, something TEXT)")
     assert_identical(encoded(), plain)
-    assert encoding_cache().content().sentences == len({*TEXTS})
+    assert encoding_cache().content().entries == len({*TEXTS})
 
 
 # -- the file itself ---------------------------------------------------------------------------------------------
@@ -187,7 +202,7 @@ def test_the_size_is_bounded_and_what_was_used_longest_ago_goes_first(tmp_path, 
 def test_more_than_fits_at_once_is_kept_in_part(tmp_path):
     held = EncodingCache(tmp_path / "encodings.sqlite", 500_000)
     held.put(contents(0, 100))
-    assert 0 < held.content().sentences < 30
+    assert 0 < held.content().entries < 30
     assert held.path.stat().st_size <= 500_000
 
 
@@ -206,7 +221,7 @@ def test_emptied_it_is_small_and_can_be_used_again(tmp_path):
     held = EncodingCache(tmp_path / "encodings.sqlite", 10_000_000)
     held.put(contents(0, 100))
     held.empty()
-    assert held.content().sentences == 0
+    assert held.content().entries == 0
     assert held.content().size < 100_000
     held.put(contents(0, 2))
     assert held.get(contents(0, 2)) == contents(0, 2)
@@ -256,7 +271,7 @@ def test_several_processes_may_write_the_same(tmp_path):
     for process in several:
         process.stdout.close()
     held = EncodingCache(file, 10**8)
-    assert held.content().sentences == 2000
+    assert held.content().entries == 2000
     assert held.get(contents(0, 2000)) == contents(0, 2000)
 
 
@@ -267,7 +282,7 @@ def test_a_process_killed_while_writing_leaves_a_good_file(tmp_path):
     for _ in range(3):
         with writer(file) as process:
             process.stdout.readline()
-            while held.content().sentences < 40:
+            while held.content().entries < 40:
                 pass
             process.send_signal(signal.SIGKILL)
         found = held.get(contents(0, 2000))

@@ -55,7 +55,7 @@ def test_soft_scores_are_mean_probabilities():
     assert found.table.per_summary("lite") == {("t", "x"): 0.625, ("t", "y"): 0.125}
     made = "pyramidion|method:lite|pyramid:expert|judges:table|kind:model|values:soft|v:"
     assert str(found.table.signature).startswith(made)
-    assert Judge("table", "model") in found.study.judges
+    assert Judge("table", "model", expressed=0.6, perhaps=0.6) in found.study.judges
     assert [str(problem) for problem in found.study.problems()] == [
         "references: 1 of 2 topics have no reference or only an empty one: bare"
     ]
@@ -75,6 +75,38 @@ def test_evidence_goes_with_what_is_present():
     assert held["u1", "x"] == held["u0", "y"] == ()
     bare = judge_study(study(), Table(KNOWN), evidence=False).study.judgments
     assert not bare.evidence
+
+
+class Doubting(Table):
+    """The same, unsure between .25 and .6."""
+
+    expressed, perhaps = 0.6, 0.25
+
+
+def test_a_judges_bounds_say_how_its_answers_read():
+    judged = judge_study(study(), Doubting(KNOWN)).study
+    assert judged.judges == (Judge("table", "model", expressed=0.6, perhaps=0.25),)
+    verdicts = {(j.system, j.unit): judged.judges[0].verdict(j.value) for j in judged.judgments}
+    assert verdicts == {
+        ("x", "u0"): "expressed",
+        ("x", "u1"): "perhaps",
+        ("y", "u0"): "perhaps",
+        ("y", "u1"): "not found",
+    }
+    marked = {(j.system, j.unit) for j in judged.judgments if j.evidence}
+    assert marked == {question for question, verdict in verdicts.items() if verdict != "not found"}
+    sure = judge_study(judged, Table(KNOWN)).study
+    assert sure.judges == (Judge("table", "model", expressed=0.6, perhaps=0.6),), "the newest bounds count"
+
+
+def test_a_matrix_of_verdicts():
+    found = pyr.judge(["unit 0", "unit 1"], ["good", "bad"], judge=Doubting(KNOWN), evidence=True)
+    assert found.verdict.tolist() == [["expressed", "perhaps"], ["perhaps", "not found"]]
+    assert set(found.evidence) == {(0, 0), (0, 1), (1, 0)}
+    assert pyr.judge(["unit 1"], ["good"], judge=Table(KNOWN)).verdict.tolist() == [["not found"]]
+    assert pyr.judge([], ["good"], judge=Table(KNOWN)).verdict.shape == (0, 1)
+    unknown = pyr.judge(["unit 0"], ["good"], judge=Table({("unit 0", "good"): float("nan")}))
+    assert unknown.verdict.tolist() == [[""]]
 
 
 def test_a_model_beside_people_is_chosen_by_kind_or_name_and_never_mixed_in():

@@ -54,8 +54,8 @@ def test_the_first_method_that_applies_leads() -> None:
 def test_automatic_pyramids_are_explained_by_their_own_judge() -> None:
     judged = evaluate_study(replace(pyr.example(), pyramids=(), judgments=pyr.Judgments(), tasks=())).study
     found = findings(judged, method="auto", resamples=20)
-    assert (found.main.method, found.main.measure) == ("auto", "coverage")
-    assert found.main_scores["museum-theft", "extract"] == found.main.table.value("extract", "coverage", "museum-theft")
+    assert (found.main.method, found.main.measure) == ("auto", "extent")
+    assert found.main_scores["museum-theft", "extract"] == found.main.table.value("extract", "extent", "museum-theft")
     assert len([s for s in found.summaries if s.judged and s.evidence]) > 12
 
 

@@ -31,6 +31,6 @@ def test_a_summary_shows_what_it_expresses() -> None:
     marked = re.findall(r"<span style='background:rgba\(0,150,130,([\d.]+)\)'>", shown)
     assert max(map(float, marked)) == 0.5  # the heaviest units have the strongest tint
     assert "12 units expressed" in shown
-    assert "21 units missed" in shown
+    assert "21 units not found" in shown
     hostile = replace(found, peer=replace(found.peer, system=SCRIPT, text=SCRIPT + found.peer.text[len(SCRIPT) :]))
     assert "<script" not in hostile._repr_html_()

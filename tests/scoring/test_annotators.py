@@ -242,7 +242,7 @@ def test_reports_and_feedback_show_both(tmp_path: Path) -> None:
     assert run("feedback", tmp_path / "two.jsonl", "-o", tmp_path / "pages").returncode == 0
     [page] = (tmp_path / "pages" / "writers").rglob("*.html")
     text = page.read_text()
-    assert "Your summary has 3 of the 4 ideas" in text
+    assert "Of all 4 ideas it expresses 3." in text
     assert "On 2 of them the annotators disagree." in text
     assert "the mean of 2 annotators&#x27; scores, 0.78 and 0.56." in text.replace("'", "&#x27;").replace(
         "&#39;", "&#x27;"

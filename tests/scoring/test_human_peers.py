@@ -12,7 +12,7 @@ from tests.cli.running import run
 import pyramidion as pyr
 from pyramidion.analysis import pyramid_size
 from pyramidion.report.collect import findings
-from pyramidion.report.feedback import grade_rows, writer_page
+from pyramidion.report.feedback import grade_columns, grade_rows, writer_page
 from pyramidion.scoring.choice import choose
 from pyramidion.scoring.explain import explain
 from pyramidion.scoring.unit_vectors import unit_vectors
@@ -133,11 +133,15 @@ def test_report_and_feedback_show_what_it_is_compared_with() -> None:
     assert {unit.id for unit in human.expressed} == {"u1", "u2"}
     assert human.quotes == ["three"]
     page = writer_page(found, topic, human)
-    assert "Your summary has 2 of the 4 ideas" in page
+    assert (
+        "Your summary expresses 1 of the 2 main ideas of the reference summaries. Of all 4 ideas it expresses 2."
+        in page
+    )
     assert "itself one of the reference summaries" in page
     assert "Content score: 0.60" in page
     rows = {row[0]: row for row in grade_rows(found, found.summaries)}
-    ideas = {name: tuple(row[-6:-2]) for name, row in rows.items()}  # ideas, of ideas, main ideas, of main ideas
+    first = grade_columns(found).index("ideas")
+    ideas = {name: tuple(row[first : first + 4]) for name, row in rows.items()}  # of which main, each with its total
     assert ideas == {"A": (2, 4, 1, 2), "s": (2, 5, 1, 1)}
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pyramidion as pyr
-from pyramidion.scoring.explain import ideal_content
+from pyramidion.scoring.ideal import ideal_content
 
 
 def pyramid(*weights: int) -> pyr.Pyramid:

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 import pyramidion as pyr
-from pyramidion.scoring.explain import Explanation, Piece, explain
+from pyramidion.scoring.explain import explain
+from pyramidion.scoring.explanation import Explanation, Piece
 from pyramidion.scoring.pyramid import mean_units_per_reference
 from pyramidion.study import ContentUnit, Contributor, Judge, Judgment, Judgments, Pyramid, Span, Study, Summary, Topic
 
@@ -134,7 +135,7 @@ def test_a_notebook_shows_the_text_with_what_it_expresses() -> None:
         "<span style='background:rgba(0,150,130,0.50)'>bridge closed</span>."
     ) in page
     assert "2 units expressed</summary><ul><li dir='auto'>(2) closed &lt;b&gt;</li><li dir='auto'>(1) old</li>" in page
-    assert "1 units missed</summary><ul><li dir='auto'>(1) 3</li></ul>" in page
+    assert "1 units not found</summary><ul><li dir='auto'>(1) 3</li></ul>" in page
 
 
 def test_a_pyramid_without_weight_can_be_shown() -> None:

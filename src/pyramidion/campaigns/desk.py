@@ -51,7 +51,10 @@ def rename_judges(study: Study, name: Callable[[str], str]) -> Study:
     """The same study with other ids for whoever judged, worked or wrote units."""
     return replace(
         study,
-        judges=tuple(replace(judge, id=name(judge.id)) for judge in study.judges),
+        judges=tuple(
+            replace(judge, id=name(judge.id), corrects=judge.corrects and name(judge.corrects))
+            for judge in study.judges
+        ),
         judgments=study.judgments.with_columns(judge=study.judgments.judge.rename(name)),
         assignments=tuple(replace(work, judge=name(work.judge)) for work in study.assignments),
         pyramids=tuple(_with_authors(pyramid, name) for pyramid in study.pyramids),

@@ -34,21 +34,21 @@ def cache(
     if empty:
         held.empty()
     after = held.content()
-    if empty and after.sentences:
+    if empty and after.entries:
         raise UsageError(f"{file} could not be emptied; end the programs that use it, or delete the file")
     size = replies.stat().st_size if replies.exists() else 0
     output.result(
         {
-            "encodings": {"file": str(file), "bytes": after.size, "sentences": after.sentences, "most_megabytes": most},
+            "encodings": {"file": str(file), "bytes": after.size, "entries": after.entries, "most_megabytes": most},
             "replies": {"file": str(replies), "bytes": size},
-            **({"removed": before.sentences} if empty else {}),
+            **({"removed": before.entries} if empty else {}),
         }
     )
     if empty:
-        output.say(f"Removed the encodings of {counted(before.sentences, 'sentences')}.")
+        output.say(f"Removed {counted(before.entries, 'encodings')}.")
     limit = f"at most {most:,} MB" if most else "off"
     rows = [
-        ("encodings", _megabytes(after.size), f"{after.sentences:,} sentences, {limit}", str(file)),
+        ("encodings", _megabytes(after.size), f"{after.entries:,} entries, {limit}", str(file)),
         ("replies of chat models", _megabytes(size), "", str(replies)),
     ]
     output.show(TerminalTable(("what", "MB", "", "file"), rows))

@@ -117,7 +117,9 @@ def judge(
 
 JsonLine = dict[str, Any]
 """An object with ``units`` and a ``summary``; whatever else it holds is kept. Its answer is the same object with
-``judge``, ``threshold`` (null for probabilities), ``presence`` (a value for each unit) and ``score``, their mean."""
+``judge``, ``threshold`` (null for probabilities), ``presence`` (a value for each unit), ``verdicts`` (how it reads) and
+``score``, the mean of the values."""
+ANSWERED = frozenset({"presence", "verdicts", "score"})
 DIGITS = 6
 
 
@@ -155,7 +157,7 @@ def _judge_lines(
         line = next(_read(source, skip=done - 1), None)
         if line is None:
             return False
-        expected = {name: line[name] for name in line.keys() - {"presence", "score"}} | ours
+        expected = {name: line[name] for name in line.keys() - ANSWERED} | ours
         return all(answer.get(name) == value for name, value in expected.items())
 
     answers = append_lines(targets[0], lambda done: _answers(_read(source, skip=done), judge, threshold), continues)
@@ -171,8 +173,10 @@ def _judge_lines(
 
 def _answers(lines: Iterable[JsonLine], judge: PresenceJudge, threshold: float | None) -> Iterator[JsonLine]:
     """In order; by probabilities, or by yes and no with a threshold. What was not answered is null."""
-    from pyramidion.judges import answers, cut
+    from pyramidion.judges import answers, bounds_of, cut
+    from pyramidion.study.judgments import verdict
 
+    bounds = bounds_of(judge)
     blocks = ((line, block) for line in lines for block in cut(line["units"], [line["summary"]]))
     presence: list[float | None] = []
     for line, block, verdicts in answers(blocks, judge):
@@ -180,7 +184,9 @@ def _answers(lines: Iterable[JsonLine], judge: PresenceJudge, threshold: float |
         if block.units.stop == len(line["units"]):
             given = [value for value in presence if value is not None]
             score = round(sum(given) / len(given), DIGITS) if given else None
-            yield {**line, "judge": judge.name, "threshold": threshold, "presence": presence, "score": score}
+            words = [None if value is None else verdict(value, *bounds) for value in presence]
+            ours = {"judge": judge.name, "threshold": threshold, "presence": presence, "verdicts": words}
+            yield {**line, **ours, "score": score}
             presence = []
 
 

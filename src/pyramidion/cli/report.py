@@ -23,7 +23,7 @@ from pyramidion.cli.options import (
     refuse_same,
     refuse_unused,
 )
-from pyramidion.cli.output import Output, plain
+from pyramidion.cli.output import Output, counted, plain
 from pyramidion.errors import UsageError
 
 Method = Annotated[
@@ -158,6 +158,7 @@ def _write(findings: Any, page: Path | None, figures: Path | None, latex: Path |
 
 @grouped
 def feedback(
+    context: typer.Context,
     path: StudyPath,
     folder: Annotated[Path, typer.Option("--output", "-o", help="A new folder for the pages.")],
     system: Annotated[
@@ -169,25 +170,59 @@ def feedback(
     weights: Weights = None,
     annotators: Annotators = None,
     compat: Compat = None,
+    corrections: Annotated[
+        Path | None, typer.Option("--corrections", help="What check.html has saved: all corrections of the teacher.")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the study with the corrections to this file or folder.")
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace the pages that an earlier run wrote into the folder.")
+    ] = False,
     *,
     reading: Reading,
 ) -> None:
-    """Write a short page for the writer of each summary, an overview for the teacher, and a CSV for the grade book."""
+    """Write a short page for the writer of each summary, an overview for the teacher with a page on which verdicts can
+    be corrected, and a CSV for the grade book."""
     from pyramidion import report as rendering
+    from pyramidion.report.feedback import refuse_to_forget
 
     out = reading.out
+    if corrections is None:
+        refuse_unused(context, "without --corrections", "save")
+    if save is not None:
+        refuse_same(path, save)
     study = reading.study(path)
     if unknown := [name for name in system or () if name not in study.systems]:
         raise UsageError(f"unknown system {unknown[0]!r}; known systems are: {', '.join(study.systems)}")
-    choices = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators, "compat": compat}
-    findings = _findings(study, out, method, choices)
+    choices: dict[str, Any] = {"pyramid": pyramid, "judges": judges, "weights": weights}
+    corrected = None
+    if corrections is not None:
+        corrected = rendering.read_corrections(corrections)
+        study = rendering.correct(study, corrected, method=method, **choices)
+    findings = _findings(study, out, method, choices | {"annotators": annotators, "compat": compat})
+    if replace and corrected is None:
+        refuse_to_forget(folder, findings)
     with out.busy("Writing pages"):
-        written = rendering.write_feedback(findings, folder, systems=system)
-    out.result({"folder": str(folder), "written": [str(each) for each in written]})
+        written = rendering.write_feedback(findings, folder, systems=system, replace=replace)
+    if save is not None:
+        _save_corrected(study, save, out)
+    used = {} if corrected is None else {"corrections": len(corrected)}
+    out.result({"folder": str(folder), "written": [str(each) for each in written], **used})
+    if corrected is not None:
+        out.show(f"Used {counted(len(corrected), 'corrections')} from {plain(str(corrections))}.")
     pages = sum(each.parent.parent.name == "writers" for each in written)
     noun = "page for its writer" if pages == 1 else "pages, one for the writer of each summary"
     out.show(f"Wrote {pages} {noun}, in {plain(str(folder / 'writers'))}.")
-    out.show(f"For the teacher: {plain(str(folder / 'overview.html'))} and {plain(str(folder / 'grades.csv'))}.")
+    overview, check, grades = (plain(str(folder / name)) for name in ("overview.html", "check.html", "grades.csv"))
+    out.show(f"For the teacher: {overview}, {check} to correct verdicts, and {grades}.")
+
+
+def _save_corrected(study: Any, target: Path, out: Output) -> None:
+    from pyramidion.formats import save
+
+    out.warn(save(study, target))
+    out.say(f"Wrote the study with the corrections to {target}.")
 
 
 @grouped

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby, islice
 from typing import Any
 
@@ -10,15 +10,11 @@ from rich.text import Text
 
 from pyramidion.cli.output import Output, cell, counted, plain
 from pyramidion.errors import UsageError
-from pyramidion.scoring.explain import (
-    Explanation,
-    IdealContent,
-    OneAnnotation,
-    explain,
-    explaining_pyramid,
-    ideal_content,
-)
+from pyramidion.scoring.explain import explain, explaining_pyramid
+from pyramidion.scoring.explanation import Explanation, OneAnnotation
+from pyramidion.scoring.ideal import IdealContent, ideal_content
 from pyramidion.study import ContentUnit, Pyramid, Study
+from pyramidion.study.judgments import EXPRESSED, Verdict
 
 TIER_STYLES = ("bold magenta", "bold blue", "cyan", "green", "yellow")
 MISSES_SHOWN = 8
@@ -92,14 +88,17 @@ def _show_pyramid(study: Study, pyramid: Pyramid, output: Output) -> None:
             output.show(_line(unit).append("  " + " ".join(map(plain, sorted(unit.references))), style="dim"))
 
 
-def _drawing(pyramid: Pyramid, expressed: set[str] | None = None) -> Text:
-    """A block per unit, a row per tier; hollow blocks are units a summary does not express."""
+BLOCKS: dict[Verdict, str] = {"expressed": "■", "perhaps": "▣", "not found": "□"}
+
+
+def _drawing(pyramid: Pyramid, verdict: Callable[[str], Verdict] = lambda _: EXPRESSED) -> Text:
+    """A block per unit, a row per tier; hollow blocks are units that a summary does not express."""
     size = len(pyramid.references)
     widest = max((len(units) for units in pyramid.tiers.values()), default=0)
     drawing = Text()
     for weight, units in pyramid.tiers.items():
         gap = " " if widest <= WIDE else ""
-        marks = ["■" if expressed is None or unit.id in expressed else "□" for unit in units[: 2 * WIDE]]
+        marks = [BLOCKS[verdict(unit.id)] for unit in units[: 2 * WIDE]]
         more = f" +{len(units) - len(marks)}" if len(units) > len(marks) else ""
         margin = (min(widest, 2 * WIDE) - len(marks)) * (1 + len(gap)) // 2
         drawing.append(f"  {weight:>3}  ")
@@ -149,7 +148,7 @@ def _show_ideal(pyramid: Pyramid, ideal: IdealContent, output: Output) -> None:
 
 
 def _show_summary(explanation: Explanation, output: Output) -> None:
-    peer, expressed, missed = explanation.peer, explanation.expressed, explanation.missed
+    peer, missed = explanation.peer, explanation.missed
     output.result(
         {
             "topic": peer.topic,
@@ -157,8 +156,9 @@ def _show_summary(explanation: Explanation, output: Output) -> None:
             "text": peer.text,
             **explanation.measures,
             **({"own_reference": explanation.own} if explanation.own else {}),
-            "expressed": [_expressed_record(unit, explanation) for unit in expressed],
-            "missed": list(map(_record, missed)),
+            "expressed": [_unit_record(unit, explanation) for unit in explanation.expressed],
+            "perhaps": [_unit_record(unit, explanation) for unit in explanation.perhaps],
+            "missed": [_unit_record(unit, explanation) for unit in missed],
             **({"annotators": _annotator_records(explanation)} if explanation.annotators else {}),
         }
     )
@@ -166,21 +166,25 @@ def _show_summary(explanation: Explanation, output: Output) -> None:
     if explanation.own:
         output.show(plain(explanation.about))
     output.show(_highlighted(explanation))
-    output.show(_drawing(explanation.pyramid, {unit.id for unit in expressed}))
+    output.show(_drawing(explanation.pyramid, explanation.verdict))
     for line in _score_lines(explanation):
         output.show(line)
     output.show("\nExpressed:")
-    _list_units(explanation, expressed, output)
-    output.show("\nMissed, heaviest first:")
+    _list_units(explanation, explanation.expressed, output)
+    if explanation.perhaps:
+        output.show("\nPerhaps:")
+        _list_units(explanation, explanation.perhaps, output)
+    output.show("\nNot found, heaviest first:")
     _list_units(explanation, missed[:MISSES_SHOWN], output)
     if len(missed) > MISSES_SHOWN:
         output.show(f"  ... and {len(missed) - MISSES_SHOWN} more")
 
 
-def _expressed_record(unit: ContentUnit, explanation: Explanation) -> dict[str, Any]:
+def _unit_record(unit: ContentUnit, explanation: Explanation) -> dict[str, Any]:
     return {
         **_record(unit),
         **({"annotators": explanation.found_by(unit.id)} if explanation.annotators else {}),
+        **({"corrected": True} if unit.id in explanation.corrected else {}),
         "degree": explanation.degree(unit.id),
         "mentions": explanation.evidence.get(unit.id, ()),
     }
@@ -203,6 +207,8 @@ def _list_units(explanation: Explanation, units: Iterable[ContentUnit], output: 
             line.append(f"  {len(by)} of {len(explanation.annotators)}: {plain(', '.join(by))}", style="dim")
         if times and (degree := explanation.degree(unit.id)) < 1:
             line.append(f"  degree {degree:.4f}", style="dim")
+        if unit.id in explanation.corrected:
+            line.append("  corrected", style="dim")
         mentions = explanation.evidence.get(unit.id, ())
         quotes = ["...".join(span.of(explanation.peer.text) for span in mention) for mention in mentions]
         if quotes:

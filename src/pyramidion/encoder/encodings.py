@@ -1,8 +1,9 @@
 """Encodings on disk: a sentence that an earlier run has encoded costs next to nothing.
 
 A sentence is found under a hash of its word pieces and of whatever else its vectors depend on. What is read is what was
-encoded, bit for bit: a checksum over key and vectors tells damage. A cache is a convenience, so nothing that is wrong
-with its file is an error: a damaged one is replaced; one that is locked, full or not ours to write is done without.
+encoded, bit for bit: a checksum over key and vectors tells damage. What is made of all layers, such as where a sentence
+can be cut, is kept in the same way. A cache is a convenience, so nothing that is wrong with its file is an error: a
+damaged one is replaced; one that is locked, full or not ours to write is done without.
 """
 
 from __future__ import annotations
@@ -48,9 +49,9 @@ _TABLES = (
 
 @dataclass(frozen=True, slots=True)
 class CacheContent:
-    """What a cache holds, and the bytes its file takes."""
+    """How many entries a cache holds, and the bytes its file takes."""
 
-    sentences: int
+    entries: int
     size: int
 
 
@@ -244,10 +245,10 @@ def _shared(path: Path, most: int, made_by: bytes) -> EncodingCache:
     return EncodingCache(path, most, made_by)
 
 
-def encoding_cache(made_by: bytes = b"") -> EncodingCache | None:
-    """The user's cache, or none if it is turned off."""
+def encoding_cache(made_by: Callable[[], bytes] = bytes) -> EncodingCache | None:
+    """The user's cache of what is made in one way, or none if it is turned off."""
     most = megabytes() * 1_000_000
-    return _shared(encodings_file(), most, made_by) if most else None
+    return _shared(encodings_file(), most, made_by()) if most else None
 
 
 def encodings_file() -> Path:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyramidion.encoder import Recent
-from pyramidion.encoder.encodings import EncodingCache, encoding_cache, megabytes
+from pyramidion.encoder.encodings import EncodingCache, encoding_cache
 from pyramidion.encoder.wordpiece import WordPiece, Words
 from pyramidion.study.texts import Span
 
@@ -78,7 +78,7 @@ class Encoder:
         self._wordpiece = wordpiece()
         self._threads = ThreadPoolExecutor(threads or os.cpu_count(), "encoder")
         self._recent: Recent[Encoded] = Recent(KEPT)
-        self._disk: EncodingCache | None = encoding_cache(_made_by()) if megabytes() else None
+        self._disk: EncodingCache | None = encoding_cache(made_by)
 
     def encode(self, texts: Iterable[str], *, layers: bool = False) -> Iterator[Encoded]:
         """Each text's words and vectors, in order; equal texts near each other are encoded once. The threads are one
@@ -101,7 +101,7 @@ class Encoder:
             if text not in made and text not in under_way
         }
         if not layers and self._disk is not None:
-            keys = {text: _key(words) for text, words in cut.items()}
+            keys = {text: key_of(words) for text, words in cut.items()}
             held = self._disk.get(set(keys.values()))
             read = {text: _from_bytes(cut[text], held[key]) for text, key in keys.items() if key in held}
             self._recent.keep(read)
@@ -126,7 +126,7 @@ class Encoder:
         copies = {text: replace(each, vectors=each.vectors.copy(), layers=None) for text, each in new.items()}
         self._recent.keep(copies)
         if self._disk is not None:
-            self._disk.put({_key(each): _as_bytes(each) for each in copies.values()})
+            self._disk.put({key_of(each): _as_bytes(each) for each in copies.values()})
         return {text: before[text] for text in chunk.texts if text in before} | chunk.made | new
 
     def _run(self, rows: list[list[int]], *, layers: bool) -> list[Floats]:
@@ -201,7 +201,7 @@ def _joined(words: Words, parts: list[tuple[int, Floats]], layers: bool) -> Enco
 HIDDEN = 384
 
 
-def _key(words: Words | Encoded) -> str:
+def key_of(words: Words | Encoded) -> str:
     """All that vectors depend on besides the encoder: equal pieces of equal words have equal vectors."""
     return str(list(words.pieces))
 
@@ -227,7 +227,7 @@ def wordpiece() -> WordPiece:
 
 
 @cache
-def _made_by() -> bytes:
+def made_by() -> bytes:
     """Names all that vectors depend on besides a text's pieces: the model, and how this machine computes with it, which
     differs in the last bits between processors and versions of onnxruntime."""
     digest = sha256(files("pyramidion.data").joinpath("encoder.onnx").read_bytes())

@@ -15,12 +15,12 @@ from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.formats import guess_format, save
 from pyramidion.formats.files import new_file
 from pyramidion.formats.score_tables import write_scores
-from pyramidion.study import ContentUnit, Judge, Judgment, Judgments, Pyramid, Score, ScoreTable, Study, Topic
+from pyramidion.study import ContentUnit, Judgment, Judgments, Pyramid, Score, ScoreTable, Study, Topic
 from pyramidion.study.judgments import listed
 from pyramidion.study.records import Collector, to_records
 from pyramidion.study.texts import Span
 
-JUDGE = Judge("auto", "model")
+JUDGE = "auto"
 PARTS = "parts"
 PYRAMIDS = "pyramids"
 _OURS = frozenset({PARTS, PYRAMIDS, "scores.csv", "study.jsonl", "log.txt"})
@@ -166,12 +166,12 @@ def write_pyramids(study: Study, target: str, *, name: str) -> None:
 
 def _only_automatic(study: Study, name: str) -> Study:
     """The study with its automatic pyramids alone, for formats that hold one pyramid per topic."""
-    models = tuple(judge for judge in study.judges if judge == JUDGE)
+    models = tuple(judge for judge in study.judges if judge.id == JUDGE)
     return replace(
         study,
         pyramids=tuple(pyramid for pyramid in study.pyramids if pyramid.name == name),
         judges=models,
-        judgments=study.judgments.take(study.judgments.judge.is_in({JUDGE.id})),
+        judgments=study.judgments.take(study.judgments.judge.is_in({JUDGE})),
         aspects=(),
         tasks=(),
         assignments=(),

@@ -356,9 +356,10 @@ def new_file(path: Path) -> Iterator[IO[str]]:
 
 
 @contextmanager
-def new_folder(path: Path) -> Iterator[Path]:
-    """A folder that gets its name only when the block ends without error. An existing one must be empty."""
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+def new_folder(path: Path, *, instead_of: bool = False) -> Iterator[Path]:
+    """A folder that gets its name only when the block ends without error. An existing one must be empty; if it is to
+    be replaced, it goes in that moment, and the caller has made sure that nothing in it is missed."""
+    if path.exists() and not instead_of and (not path.is_dir() or any(path.iterdir())):
         raise UsageError(f"{path} already exists; choose another name or remove it first")
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name[:80]}.", suffix=".part"))
@@ -367,6 +368,11 @@ def new_folder(path: Path) -> Iterator[Path]:
         if not any(temporary.iterdir()):
             raise UsageError(f"{path} is not written: the format can hold nothing of this study")
         _allow_others_to_read(temporary, executable=True)
+        if path.exists() and instead_of:
+            old = path.replace(temporary.with_suffix(".old"))
+            temporary.replace(path)
+            shutil.rmtree(old, ignore_errors=True)
+            return
         if path.exists():
             path.rmdir()
         temporary.replace(path)

@@ -12,7 +12,7 @@ from typing import Any
 
 from pyramidion.errors import InputError, Problem, needs_extra
 from pyramidion.plain import Metric
-from pyramidion.scoring.explain import Explanation
+from pyramidion.scoring.explanation import Explanation
 from pyramidion.study import ContentUnit
 
 with needs_extra("the scorer for Inspect", "inspect"):
@@ -57,6 +57,7 @@ def _score(explanation: Explanation) -> Score:
         explanation="\n".join(_lines(explanation)) or None,
         metadata={
             "expressed": [_unit(unit, explanation) | _words(unit, explanation) for unit in explanation.expressed],
+            "perhaps": [_unit(unit, explanation) | _words(unit, explanation) for unit in explanation.perhaps],
             "missed": [_unit(unit, explanation) for unit in explanation.missed],
             "unmatched": explanation.quotes,
             "signature": str(explanation.signature),
@@ -67,20 +68,20 @@ def _score(explanation: Explanation) -> Score:
 def _lines(explanation: Explanation) -> Iterator[str]:
     if not explanation.judged:  # a method without units
         return
-    expressed, missed = explanation.expressed, explanation.missed
-    yield f"{len(expressed)} of {len(expressed) + len(missed)} units are expressed."
+    expressed, perhaps, missed = explanation.expressed, explanation.perhaps, explanation.missed
+    too = f", and {len(perhaps)} perhaps" if perhaps else ""
+    yield f"{len(expressed)} of {len(explanation.pyramid.units)} units are expressed{too}."
     yield from (f"- expressed ({explanation.degree(unit.id):.2f}): {unit.label}" for unit in expressed)
-    yield from (f"- missed: {unit.label}" for unit in missed)
+    yield from (f"- perhaps ({explanation.degree(unit.id):.2f}): {unit.label}" for unit in perhaps)
+    yield from (f"- not found: {unit.label}" for unit in missed)
     yield from (f"- in no unit: {words}" for words in explanation.quotes)
 
 
 def _unit(unit: ContentUnit, explanation: Explanation) -> dict[str, Any]:
-    degree = explanation.degree(unit.id) if unit in explanation.expressed else explanation.degrees.get(unit.id, 0.0)
     weight = {} if explanation.weight is None else {"weight": unit.weight}
-    return {"unit": unit.label, "degree": degree, **weight}
+    return {"unit": unit.label, "degree": explanation.degree(unit.id), **weight}
 
 
 def _words(unit: ContentUnit, explanation: Explanation) -> dict[str, Any]:
-    """The words of the output that express a unit."""
-    text, mentions = explanation.peer.text, explanation.evidence.get(unit.id, ())
-    return {"words": [" … ".join(span.of(text) for span in mention) for mention in mentions]}
+    """The words of the output that express a unit, or perhaps do."""
+    return {"words": explanation.words(unit.id)}

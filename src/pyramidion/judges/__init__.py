@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from pyramidion import plugins
 from pyramidion.errors import Problem, UsageError
 from pyramidion.study import Judge, Judgment, Judgments, Pyramid, Study, Summary
-from pyramidion.study.judgments import COVERED, Mention
+from pyramidion.study.judgments import COVERED, PRESENT, Mention, verdict
 
 DEFAULT = "align"
 Doubles = NDArray[np.float64]
@@ -71,7 +71,11 @@ class Verdicts:
 
 
 class PresenceJudge(Protocol):
-    """What a plugin provides. ``threshold`` is the probability from which a unit counts as present."""
+    """What a plugin provides. ``threshold`` is the probability from which a unit counts as present.
+
+    It may also say from which probabilities on its answers read "expressed" and "perhaps", in attributes of these names
+    (`bounds_of`).
+    """
 
     @property
     def name(self) -> str: ...
@@ -82,6 +86,22 @@ class PresenceJudge(Protocol):
     def judge(self, questions: Iterable[Questions], /) -> Iterator[Verdicts]:
         """One answer for each of the questions, in order; a judge may read ahead to work in batches."""
         ...
+
+
+class Bounds(NamedTuple):
+    """The lowest probabilities that read "expressed" and "perhaps"."""
+
+    expressed: float
+    perhaps: float
+
+
+YES_OR_NO = Bounds(PRESENT, PRESENT)
+
+
+def bounds_of(judge: PresenceJudge) -> Bounds:
+    """How a judge's answers read. One that only has a threshold never says "perhaps"."""
+    expressed = float(getattr(judge, "expressed", judge.threshold))
+    return Bounds(expressed, float(getattr(judge, "perhaps", expressed)))
 
 
 def make_judge(spec: str, options: Mapping[str, Any] | None = None) -> PresenceJudge:
@@ -168,7 +188,7 @@ class LabelJudge:
     """Asks a presence judge whether each unit, in the words of its label, is in each text.
 
     Values are probabilities, or yes and no where there is a ``threshold``. Evidence is given for what is present by the
-    threshold, or what may be by the presence judge's own bounds. A unit that the presence judge did not answer has no
+    threshold, or else for what is at least perhaps expressed. A unit that the presence judge did not answer has no
     value. ``called`` is another name for the judge, and with ``coverage`` it also says how much of the references each
     text says, if the presence judge knows.
     """
@@ -205,7 +225,7 @@ class LabelJudge:
     def _judgments(
         self, pyramid: Pyramid, systems: Sequence[str], block: Block, verdicts: Verdicts
     ) -> Iterator[Judgment]:
-        own = min(self.presence.threshold, getattr(self.presence, "perhaps", 1.0))
+        own = min(self.presence.threshold, bounds_of(self.presence).perhaps)
         least = own if self.threshold is None else self.threshold
         units = pyramid.sampled[block.units.start : block.units.stop]
         for column, system in enumerate(systems[block.summaries.start : block.summaries.stop]):
@@ -257,18 +277,23 @@ def texts_by_topic(summaries: Iterable[Summary]) -> dict[str, dict[str, str]]:
     return texts
 
 
-def with_judgments(study: Study, judge: str, new: Judgments) -> Study:
+def with_judgments(study: Study, judge: str, new: Judgments, *, bounds: Bounds = YES_OR_NO) -> Study:
     """The study with these judgments of a model, replacing its earlier judgments on the same units."""
-    held = next((known for known in study.judges if known.id == judge), None)
-    if held is not None and held.kind != "model":
+    held = next((known for known in study.judges if known.id == judge), Judge(judge, "model"))
+    if held.kind != "model":
         raise UsageError(f"the study has a judge {judge!r} of kind {held.kind}; rename it before a model judges")
     known = study.judgments
     again = set(zip(new.topic, new.system, new.unit, strict=True))
     replaced = known.judge.is_in({judge})
     for row in np.flatnonzero(replaced).tolist():
         replaced[row] = (known.topic[row], known.system[row], known.unit[row]) in again
-    judges = study.judges if held else (*study.judges, Judge(judge, "model"))
+    judges = with_judge(study.judges, replace(held, **bounds._asdict()))
     return replace(study, judges=judges, judgments=known.take(~replaced) + new)
+
+
+def with_judge(judges: Iterable[Judge], judge: Judge) -> tuple[Judge, ...]:
+    """Judges with one more, in place of an earlier record of the same id."""
+    return tuple(({known.id: known for known in judges} | {judge.id: judge}).values())
 
 
 # -- without a study ---------------------------------------------------------------------------------------------
@@ -278,18 +303,25 @@ def with_judgments(study: Study, judge: str, new: Judgments) -> Study:
 class Presence:
     """Units x summaries: the probability that each unit is in each summary; numpy takes it for an array.
 
-    ``evidence`` says where, by (unit, summary), for what is present; filled on request. What the judge did not answer
-    is NaN, and ``missing`` says why.
+    ``evidence`` says where, by (unit, summary), for what is present or perhaps expressed; filled on request. What the
+    judge did not answer is NaN, and ``missing`` says why. ``bounds`` say how probabilities read.
     """
 
     probability: Doubles
     threshold: float
     evidence: Mapping[tuple[int, int], Mention] = field(default_factory=dict)
     missing: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    bounds: Bounds = YES_OR_NO
 
     @property
     def present(self) -> NDArray[np.bool_]:
         return self.probability >= self.threshold
+
+    @property
+    def verdict(self) -> NDArray[np.str_]:
+        """Units x summaries in words: "expressed", "perhaps" or "not found"; empty where there is no answer."""
+        words = ["" if isnan(value) else verdict(value, *self.bounds) for value in self.probability.ravel().tolist()]
+        return np.array(words, dtype=np.str_).reshape(self.shape)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -319,12 +351,15 @@ def judge(
     >>> found = pyr.judge(["The river rose."], ["On Friday the river rose.", "The shop will close."], evidence=True)
     >>> found.present.tolist()
     [[True, False]]
+    >>> found.verdict.tolist()
+    [['expressed', 'not found']]
     """
     for what, texts in (("units", units), ("summaries", summaries)):
         if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
             raise UsageError(f"{what} must be a list of texts")
     asked = _remembered(judge) if isinstance(judge, str) else judge
     least = asked.threshold if threshold is None else threshold
+    shown = min(least, bounds_of(asked).perhaps)
     probability = np.zeros((len(units), len(summaries)))
     mentions: dict[tuple[int, int], Mention] = {}
     missing: dict[tuple[int, int], str] = {}
@@ -333,9 +368,9 @@ def judge(
         probability[first : block.units.stop, left : block.summaries.stop] = verdicts.probability
         missing |= {(first + row, left + column): why for (row, column), why in verdicts.missing.items()}
         if evidence:
-            for row, column in np.argwhere(verdicts.probability >= least).tolist():
+            for row, column in np.argwhere(verdicts.probability >= shown).tolist():
                 mentions[first + row, left + column] = verdicts.evidence(row, column)
-    return Presence(probability, least, mentions, missing)
+    return Presence(probability, least, mentions, missing, bounds_of(asked))
 
 
 @cache

@@ -202,6 +202,8 @@ class LlmJudge:
     """``llm:MODEL``. ``batch`` is the most units in a request; the other options are those of `ChatModel`."""
 
     threshold = 0.5
+    expressed, perhaps = threshold, threshold / 2
+    """Nobody has measured where any such model errs; half of what it takes to be sure is worth asking about."""
     options = frozenset(ChatOptions.__annotations__)
 
     def __init__(self, model: str, *, batch: int = UNITS_A_REQUEST, **options: Unpack[ChatOptions]) -> None:

@@ -155,6 +155,8 @@ class NliJudge:
     """``nli:MODEL``, a folder or a name on the Hugging Face hub. The model is loaded when the first question comes."""
 
     threshold = 0.5
+    expressed, perhaps = threshold, threshold / 2
+    """Nobody has measured where any such model errs; half of what it takes to be sure is worth asking about."""
 
     def __init__(self, model: str, *, entailment: Entailment | None = None) -> None:
         self.name, self._model, self._given = f"nli:{model}", model, entailment

@@ -11,17 +11,16 @@ The learned numbers are in data/judge.json; `models/train_judge.py` fits them an
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pyramidion.encoder.alignment import Alignment, Doubles, Finding, Texts
 from pyramidion.encoder.words import Bag
+from pyramidion.judges.accuracy import model_card
 
 SURE = 0.6
 """A word of a unit is read as its word in the reference if they have one stem or are as similar as this."""
@@ -48,7 +47,7 @@ class PresenceModel:
 
 @cache
 def default_model() -> PresenceModel:
-    held = json.loads(files("pyramidion.data").joinpath("judge.json").read_text("utf-8"))
+    held = model_card()
     model = held["model"]
     return PresenceModel(Finding(**model["finding"]), model["alone"], model["read"], held["threshold"])
 

@@ -3,19 +3,20 @@
 Gao et al. 2019, section 4.1, cut a constituency parse: every tensed verb phrase starts a segment, and its subject goes
 with it. We learn both from the elementary discourse units and the dependencies of the GUM corpus (`models/
 train_segmenter.py` trains and measures): for each word, whether a clause starts there, and whether it is part of a
-subject. A clause without a subject of its own gets the one before it; a subject that another clause cuts off from its
-verb ("The council, which met twice, will vote") goes with the verb. Numbers stay numbers.
+subject. Of these boundaries only those are used where both sides can then be read alone (`readings`), so unlike in the
+paper, who says something stays with what is said. Numbers stay numbers.
 
-A sentence has up to two segmentations besides itself: at every boundary, and at the surest one alone. The segmenter
-``clauses-apart`` adds one for each clause set apart while the others stay together in their order, as in the paper's
-figure 3 (`segments.one_apart`). It is not the default because pyramids take twice as long with it and scores hardly
-differ; `docs/explanation/automatic.md` has the figures.
+A sentence has up to two segmentations besides itself: at every such boundary, and at the surest one alone. The
+segmenter ``clauses-apart`` adds one for each clause set apart while the others stay together in their order, as in the
+paper's figure 3 (`segments.one_apart`). It is not the default because pyramids take twice as long with it and scores
+hardly differ; `docs/explanation/automatic.md` has the figures.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from hashlib import sha256
 from importlib.resources import files
 from itertools import islice
 from typing import NamedTuple
@@ -24,8 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyramidion.encoder import one_thread
-from pyramidion.encoder.minilm import Encoded, Encoder, Floats
+from pyramidion.encoder.encodings import encoding_cache
+from pyramidion.encoder.minilm import Encoded, Encoder, Floats, key_of, made_by, wordpiece
 from pyramidion.encoder.sentences import MOST_WAYS, Clause, SegmentedText, Sentence, one_apart, sentence_spans
+from pyramidion.encoder.wordpiece import Words
 from pyramidion.pyramids.grammar import SentenceWords, WordRange
 from pyramidion.pyramids.readings import ClauseReading, enclosed, readings
 from pyramidion.study.texts import Span
@@ -51,14 +54,30 @@ class ClauseSegmenter:
     def segment(self, texts: Sequence[str]) -> list[SegmentedText]:
         """Sentences of all texts are encoded together."""
         spans = [sentence_spans(text) for text in texts]
-        sentences = (span.of(text) for text, inside in zip(texts, spans, strict=True) for span in inside)
-        tagged = tags(self._encoder.encode(sentences, layers=True))
+        tagged = self._tagged(span.of(text) for text, inside in zip(texts, spans, strict=True) for span in inside)
         return [
-            SegmentedText(text, tuple(self._sentence(text, span, *next(tagged)) for span in inside))
+            SegmentedText(text, tuple(self._sentence(text, span, *tagged[span.of(text)]) for span in inside))
             for text, inside in zip(texts, spans, strict=True)
         ]
 
-    def _sentence(self, text: str, span: Span, words: Encoded, tags: Tags) -> Sentence:
+    def _tagged(self, sentences: Iterable[str]) -> dict[str, tuple[Words, Tags]]:
+        """The words and tags of each sentence. Tags are kept on disk, because the layers would take too much room."""
+        disk = encoding_cache(_made_by)
+        cut = {sentence: wordpiece().words(sentence) for sentence in dict.fromkeys(sentences)}
+        keys = {sentence: key_of(words) for sentence, words in cut.items()}
+        held = disk.get(set(keys.values())) if disk else {}
+        tagged = {sentence: _from_bytes(held[key]) for sentence, key in keys.items() if key in held}
+        new = [sentence for sentence in cut if sentence not in tagged]
+        made = {
+            sentence: found
+            for sentence, (_, found) in zip(new, tags(self._encoder.encode(new, layers=True)), strict=True)
+        }
+        if disk:
+            disk.put({keys[sentence]: np.stack(found).tobytes() for sentence, found in made.items()})
+        tagged |= made
+        return {sentence: (words, tagged[sentence]) for sentence, words in cut.items()}
+
+    def _sentence(self, text: str, span: Span, words: Words, tags: Tags) -> Sentence:
         starts = _boundaries(span.of(text), words.spans, tags.starts, self._cut)
         read = SentenceWords([word.of(span.of(text)) for word in words.spans], tags.subject)
 
@@ -67,9 +86,9 @@ class ClauseSegmenter:
 
         whole = (Clause((span,), span.of(text)),)
         fine = readings(read, starts, starts)
-        finest = cut(starts)
-        if len(finest) < 2:
+        if len(fine) < 2:
             return Sentence(span, (whole,))
+        finest = cut(starts)
         places = {reading.own.first for reading in fine}
         by_surety = sorted(places.intersection(starts), key=lambda place: (-float(tags.starts[place]), place))
         ways = [finest, *islice((way for place in by_surety if len(way := cut([place])) > 1), 1)]
@@ -84,6 +103,16 @@ class ClauseSegmenter:
 def each_apart(encoder: Encoder | None = None) -> ClauseSegmenter:
     """The segmenter ``clauses-apart``."""
     return ClauseSegmenter(encoder, apart=True)
+
+
+def _from_bytes(held: bytes) -> Tags:
+    return Tags(*np.frombuffer(held, np.float32).reshape(len(Tags._fields), -1))
+
+
+@cache
+def _made_by() -> bytes:
+    """Names all that tags depend on besides a sentence's pieces: the encoder and the head."""
+    return sha256(made_by() + files("pyramidion.data").joinpath("segmenter.npz").read_bytes()).digest()
 
 
 def tags(sentences: Iterable[Encoded]) -> Iterator[tuple[Encoded, Tags]]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from pyramidion.report.corrections import Correction, correct, read_corrections
 from pyramidion.report.feedback import write_feedback
 from pyramidion.report.page import report_page
 from pyramidion.report.plots import SUFFIXES as PLOT_SUFFIXES
@@ -13,9 +14,12 @@ from pyramidion.report.tables import latex, terminal, write_csv
 
 __all__ = [
     "PLOT_SUFFIXES",
+    "Correction",
+    "correct",
     "latex",
     "need_plots",
     "plot",
+    "read_corrections",
     "report_page",
     "terminal",
     "write_csv",

@@ -17,13 +17,15 @@ from pyramidion.analysis.inputs import dependence, measures_of
 from pyramidion.analysis.sources import scored_by_all, scored_by_models
 from pyramidion.analysis.systems import Ranking, compare_systems, main_measure, ranking
 from pyramidion.errors import Problem, UsageError
+from pyramidion.judges.accuracy import JudgeAccuracy, accuracy
 from pyramidion.scoring.choice import Weights, choose
-from pyramidion.scoring.explain import KINDS, Explanation, UnitJudgments, unit_judgments
+from pyramidion.scoring.explain import KINDS, UnitJudgments, unit_judgments
+from pyramidion.scoring.explanation import Explanation
 from pyramidion.scoring.litepyramids import Compat
 from pyramidion.scoring.methods import fitting_method, score
 from pyramidion.scoring.pyramid import Annotators
 from pyramidion.scoring.screening import WorkerAgreement, screen
-from pyramidion.study import ContentUnit, ScoreTable, Study, Topic
+from pyramidion.study import ContentUnit, Judge, ScoreTable, Study, Topic
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,8 @@ class TopicContent:
 class Findings:
     """What was evaluated, how, and with what results. ``main`` is the method by which pyramids and summaries are shown.
 
-    ``title`` is the study's own, or empty.
+    ``title`` is the study's own, or empty. ``judges`` are those who judged the units of the summaries, and those who
+    corrected them; ``accuracy`` is how often they are right, where that is known.
     """
 
     title: str
@@ -94,6 +97,8 @@ class Findings:
     workers: tuple[WorkerAgreement, ...] = ()
     correlations: Answer[Correlations] | None = None
     notes: tuple[Problem, ...] = ()
+    judges: tuple[Judge, ...] = ()
+    accuracy: JudgeAccuracy | None = None
 
     def heading(self, who: str) -> str:
         """The study's title, or how many there are: "6 systems on 4 topics"."""
@@ -190,7 +195,18 @@ def findings(
         judged.screening.workers if judged.screening else _crowd_workers(study, tables),
         correlations,
         _notes(study, tables),
+        judged.judges,
+        _accuracy(judged),
     )
+
+
+def _accuracy(judged: UnitJudgments) -> JudgeAccuracy | None:
+    """How often the only judge is right. It was measured for probabilities: yes and no may have another threshold."""
+    [*alone] = [judge for judge in judged.judges if not judge.corrects]
+    if len(alone) != 1 or judged.choice is None:
+        return None
+    values = judged.choice.on_units.value
+    return accuracy(*alone) if ((values > 0) & (values < 1)).any() else None
 
 
 def _topics(study: Study, judged: UnitJudgments) -> tuple[TopicContent, ...]:

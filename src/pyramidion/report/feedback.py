@@ -1,7 +1,7 @@
 """Pages for writers: which ideas a summary has and which it lacks, in plain words and without mentioning others.
 
 A writer's page names no other writer and no reference's author, and has no links, so it can be handed out alone.
-The overview and the grade book are for the teacher.
+The overview, the page for checking verdicts (`checking`) and the grade book are for the teacher.
 """
 
 from __future__ import annotations
@@ -12,109 +12,162 @@ from typing import Any, NamedTuple
 
 from pyramidion.errors import UsageError
 from pyramidion.formats.files import new_folder, write_rows, write_text
+from pyramidion.report.checking import check_page, place_of
 from pyramidion.report.collect import Findings, TopicContent
+from pyramidion.report.corrections import corrections_of, write_corrections
+from pyramidion.report.ideas import (
+    GROUPS,
+    content_measure,
+    group_ideas,
+    judged_by,
+    label,
+    perhaps_more,
+    reached,
+    shortened,
+    wording,
+    words,
+)
 from pyramidion.report.rendering import render
 from pyramidion.report.tables import file_name
-from pyramidion.scoring.explain import Explanation
+from pyramidion.scoring.explanation import Explanation
 from pyramidion.study import ContentUnit
-from pyramidion.study.judgments import PRESENT
+from pyramidion.study.judgments import EXPRESSED, NOT_FOUND, PERHAPS
 
 STYLE = ("shared/base.css", "report.css", "feedback.css")
-MOST_MISSING = 8
-"""At most this many missing ideas are spelled out; a longer list helps nobody."""
-MEANINGS = {
-    "modified": "1 is as much as an average reference summary says",
-    "lite": "the share of the ideas that are present",
+MOST_LISTED = 8
+"""At most this many ideas that are missing, or perhaps there, are spelled out; a longer list helps nobody."""
+CONTENT = "content score"
+MEANINGS = dict.fromkeys(("modified", "coverage"), "1 is as much as an average reference summary says") | {
+    "lite": "the share of the ideas that are expressed"
 }
+COLOURS = {"t1": "a main idea", "t2": "an important idea", "t3": "a detail", PERHAPS: "perhaps an idea"}
+"""How words of a summary are marked, and what that means."""
+OVERVIEW, CHECK, CORRECTIONS, GRADES = "overview.html", "check.html", "corrections.jsonl", "grades.csv"
+WRITERS = "writers"
 
 
-class Ideas(NamedTuple):
-    """The units of a topic in three groups: in most references, in half of them, in few."""
-
-    main: list[ContentUnit]
-    important: list[ContentUnit]
-    details: list[ContentUnit]
-
-
-def group_ideas(units: Iterable[ContentUnit]) -> Ideas:
-    """Main ideas have at least three quarters of the greatest weight, important ones half. If there is only one
-    tier, all are main."""
-    ideas, units = Ideas([], [], []), list(units)
-    heaviest = max((unit.weight for unit in units), default=0)
-    for unit in units:
-        share = unit.weight / heaviest if heaviest else 0.0
-        ideas[0 if share >= 0.75 else 1 if share >= 0.5 else 2].append(unit)
-    return ideas
-
-
-def write_feedback(findings: Findings, folder: str | Path, *, systems: Collection[str] | None = None) -> list[Path]:
-    """Write every page into a new folder; returns where they are."""
+def write_feedback(
+    findings: Findings, folder: str | Path, *, systems: Collection[str] | None = None, replace: bool = False
+) -> list[Path]:
+    """Write every page into a new folder; returns where they are. ``replace`` puts it in the place of an earlier one,
+    which must hold nothing else. Corrections that the findings were made with are kept in the folder."""
     chosen = [s for s in findings.summaries if s.judged and (systems is None or s.peer.system in systems)]
     if not chosen:
         raise UsageError("nobody judged which units the summaries express; annotate them, or start with auto run")
     topics = {topic.id: topic for topic in findings.topics}
     pages = {page_name(summary): summary for summary in chosen}
-    with new_folder(Path(folder)) as place:
+    corrections = write_corrections(corrections_of(findings.summaries))
+    if replace:
+        refuse_strange_files(Path(folder))
+    with new_folder(Path(folder), instead_of=replace) as place:
         for name, summary in pages.items():
             write_text(place / name, writer_page(findings, topics[summary.peer.topic], summary))
-        write_text(place / "overview.html", overview_page(findings, chosen))
-        with (place / "grades.csv").open("w", encoding="utf-8", newline="") as file:
+        write_text(place / OVERVIEW, overview_page(findings, chosen))
+        write_text(place / CHECK, check_page(findings, chosen))
+        if corrections:
+            write_text(place / CORRECTIONS, corrections)
+        with (place / GRADES).open("w", encoding="utf-8", newline="") as file:
             write_rows(file, grade_columns(findings), grade_rows(findings, chosen))
-    return [Path(folder) / name for name in [*pages, "overview.html", "grades.csv"]]
+    return [Path(folder) / name for name in [*pages, OVERVIEW, CHECK, *([CORRECTIONS] if corrections else []), GRADES]]
+
+
+def refuse_strange_files(folder: Path) -> None:
+    """Refuse to replace anything but pages that were made here."""
+    if not folder.exists():
+        return
+    inside = [path.relative_to(folder) for path in folder.rglob("*") if not path.is_dir()]
+    ours = {OVERVIEW, CHECK, CORRECTIONS, GRADES}
+    strange = [path for path in inside if str(path) not in ours and not path.match(f"{WRITERS}/*/*.html")]
+    if not folder.is_dir() or strange or (inside and Path(OVERVIEW) not in inside):
+        what = f"it holds {min(strange)}" if strange else "it is not a folder of feedback pages"
+        raise UsageError(f"{folder} is not replaced: {what}; choose another name, or move that away first")
+
+
+def refuse_to_forget(folder: Path, findings: Findings) -> None:
+    """Refuse to replace a folder whose corrections the new pages would not have."""
+    held = folder / CORRECTIONS
+    known = write_corrections(corrections_of(findings.summaries)).splitlines()
+    if held.is_file() and not set(held.read_text("utf-8", "replace").splitlines()) <= set(known):
+        what = f"{held} has corrections that the new pages would not have"
+        raise UsageError(f"{folder} is not replaced: {what}; give it with --corrections, or move it away first")
 
 
 def page_name(summary: Explanation) -> str:
-    return f"writers/{file_name(summary.peer.system)}/{file_name(summary.peer.topic)}.html"
+    return f"{WRITERS}/{file_name(summary.peer.system)}/{file_name(summary.peer.topic)}.html"
 
 
 # -- for the writer ------------------------------------------------------------------------------------------------
+
+
+class Idea(NamedTuple):
+    """An idea as a page lists it: its group by number, the words of the summary or of a reference, and a remark."""
+
+    group: int
+    label: str
+    words: str = ""
+    remark: str = ""
 
 
 def writer_page(findings: Findings, topic: TopicContent, summary: Explanation) -> str:
     """One summary's feedback as a whole page."""
     units = topic.units_for(summary)
     ideas = group_ideas(units)
-    missing = [unit for unit in (*ideas.main, *ideas.important) if not _has(summary, unit)]
-    weights = {unit.id: unit.weight for unit in units}
+    group_of = {unit.id: number for number, group in enumerate(ideas) for unit in group}
+
+    def found(verdict: str) -> list[Idea]:
+        mine = [unit for group in ideas for unit in group if summary.verdict(unit.id) == verdict]
+        return [Idea(group_of[u.id], label(u), words(summary, u), _remark(summary, u)) for u in mine]
+
+    missing = [unit for unit in (*ideas.main, *ideas.important) if summary.verdict(unit.id) == NOT_FOUND]
+    details = sum(summary.verdict(unit.id) == NOT_FOUND for unit in ideas.details)
+    perhaps, text = found(PERHAPS), list(_marked(summary, group_of))
+    looks = {look for _, look in text}
     return render(
         "writer.html",
         style=STYLE,
         title=f"Your summary: {topic.topic.title or topic.id}",
         topic=topic.topic,
         summary=summary,
-        lead=_in_words(ideas, summary) + _disagreement(summary),
+        lead=_in_words(summary, ideas.main, units) + _disagreement(summary),
         groups=[
-            (name, sum(_has(summary, unit) for unit in group), len(group))
-            for name, group in zip(("Main ideas", "Important ideas", "Details"), ideas, strict=True)
+            (n, name, reached(summary, group))
+            for n, (name, group) in enumerate(zip(GROUPS, ideas, strict=True), 1)
             if group
         ],
-        text=[(text, _tier(weights.values(), [weights[id] for id in units])) for text, units, _ in summary.pieces],
-        missing=[(_label(unit), _quote(topic, unit)) for unit in missing[:MOST_MISSING]],
-        more=_more(len(missing[MOST_MISSING:]), sum(not _has(summary, unit) for unit in ideas.details)),
-        there=[(_label(unit), _remark(summary, unit)) for group in ideas for unit in group if _has(summary, unit)],
-        repeated=[_label(unit) for unit in units if summary.times.get(unit.id, 0) > 1],
+        judged=judged_by(findings),
+        text=text,
+        colours=[(look, meaning) for look, meaning in COLOURS.items() if look in looks],
+        missing=[
+            Idea(group_of[unit.id], label(unit), wording(topic, unit), _checked(summary, unit))
+            for unit in missing[:MOST_LISTED]
+        ],
+        more=_more(len(missing[MOST_LISTED:]), details),
+        perhaps=perhaps[:MOST_LISTED],
+        more_perhaps=len(perhaps[MOST_LISTED:]),
+        there=found(EXPRESSED),
+        repeated=[label(unit) for unit in units if summary.times.get(unit.id, 0) > 1],
+        quotes=[shortened(quote) for quote in summary.quotes],
         score=_score(findings, summary),
     )
 
 
-def _has(summary: Explanation, unit: ContentUnit) -> bool:
-    return summary.times.get(unit.id, 0) > 0
+def _marked(summary: Explanation, group_of: dict[str, int]) -> Iterator[tuple[str, str]]:
+    """The text in stretches, each with how it looks: the group of the most important idea that it expresses (t1 to t3),
+    "perhaps", or nothing."""
+    for text, units, _ in summary.pieces:
+        groups = [group_of[id] for id in units if summary.verdict(id) == EXPRESSED]
+        yield text, f"t{min(groups) + 1}" if groups else PERHAPS if units else ""
 
 
-def _label(unit: ContentUnit) -> str:
-    return unit.label or unit.id
-
-
-def _in_words(ideas: Ideas, summary: Explanation) -> str:
-    total = sum(map(len, ideas))
-    if not total:
+def _in_words(summary: Explanation, main: Sequence[ContentUnit], units: Sequence[ContentUnit]) -> str:
+    if not units:
         return "There is nothing to compare this summary with."
-    text = f"Your summary has {len(summary.expressed)} of the {total} ideas found in the reference summaries"
-    if len(ideas.main) < total:
-        main = sum(_has(summary, unit) for unit in ideas.main)
-        text += f", and {main} of the {len(ideas.main)} most important ones"
-    less = sum(summary.degree(unit.id) < PRESENT for unit in summary.expressed)
-    return text + (f". For {less} of them, less than half was found." if less else ".")
+    some = reached(summary, main)
+    noun = f"main idea{'s' * (some.total != 1)}"
+    text = f"Your summary expresses {some.expressed} of the {some.total} {noun} of the reference summaries"
+    text += f"{perhaps_more(some.expressed, some.perhaps).replace(',', ', and')}."
+    every = reached(summary, units)
+    return text if every.total == some.total else f"{text} Of all {every.total} ideas it expresses {every.expressed}."
 
 
 def _disagreement(summary: Explanation) -> str:
@@ -129,34 +182,26 @@ def _is_split(summary: Explanation, unit: str) -> bool:
 
 
 def _remark(summary: Explanation, unit: ContentUnit) -> str:
-    """How many annotators found an idea, where not all did; otherwise which part of it counts."""
+    """How many annotators found an idea, where not all did, and whether a teacher corrected it."""
     if _is_split(summary, unit.id):
         yes, of = summary.votes[unit.id]
         return f"{yes} of {of} annotators"
-    degree = summary.degree(unit.id)
-    return f"in part: {degree:.2%}" if degree < 1 else ""
+    return _checked(summary, unit)
 
 
-def _tier(weights: Collection[int], here: Sequence[int]) -> int:
-    """The colour of words that express units: 1 for the top tier, down to 5; 0 where they express none."""
-    return min(max(weights) - max(here) + 1, 5) if here else 0
-
-
-def _quote(topic: TopicContent, unit: ContentUnit) -> str:
-    """One wording of an idea: the shortest that is not its label, without an author's name."""
-    wordings = [wording.text for wording in topic.wordings(unit) if wording.text and wording.text != unit.label]
-    return min(wordings, key=len, default="")
+def _checked(summary: Explanation, unit: ContentUnit) -> str:
+    return "checked by your teacher" if unit.id in summary.corrected else ""
 
 
 def _more(important: int, details: int) -> str:
-    """What else is not there."""
-    parts = ((important, "more important idea"), (details, "detail"))
+    """What else is not found."""
+    parts = ((important, "more main or important idea"), (details, "detail"))
     return " and ".join(f"{number} {noun}{'s' * (number != 1)}" for number, noun in parts if number)
 
 
 def _score(findings: Findings, summary: Explanation) -> str:
-    measure = findings.main.measure
-    value = findings.main_scores.get((summary.peer.topic, summary.peer.system))
+    measure = content_measure(findings)
+    value = summary.measures.get(measure)
     if value is None:
         return ""
     meaning = f" ({MEANINGS[measure]})" if measure in MEANINGS else ""
@@ -172,48 +217,69 @@ def _score(findings: Findings, summary: Explanation) -> str:
 def overview_page(findings: Findings, chosen: Sequence[Explanation]) -> str:
     """All writers, topic by topic, and the ideas that most of them missed."""
     by_topic = ((topic, [s for s in chosen if s.peer.topic == topic.id]) for topic in findings.topics)
+    measure = content_measure(findings)
     return render(
         "overview.html",
         style=STYLE,
         title=f"{findings.heading('writer')}: overview",
         heading=findings.heading("writer"),
-        measure=findings.main.measure,
+        judged=judged_by(findings),
+        corrected=sum(len(summary.corrected) for summary in chosen),
+        check=CHECK,
+        measure=CONTENT if measure in MEANINGS else measure,
+        meaning=MEANINGS.get(measure, ""),
         topics=[_topic_overview(findings, topic, summaries) for topic, summaries in by_topic if summaries],
     )
 
 
 def _topic_overview(findings: Findings, topic: TopicContent, summaries: Sequence[Explanation]) -> dict[str, Any]:
     def value(summary: Explanation) -> float | None:
-        return findings.main_scores.get((topic.id, summary.peer.system))
+        return summary.measures.get(content_measure(findings))
 
-    writers = []
-    for summary in sorted(summaries, key=lambda s: (-(value(s) or 0.0), s.peer.system)):
-        main = group_ideas(topic.units_for(summary)).main
-        writers.append(
-            {
-                "name": summary.peer.system,
-                "page": page_name(summary).replace("%", "%25"),
-                "score": value(summary),
-                "main": f"{sum(_has(summary, unit) for unit in main)} of {len(main)}",
-                "all": f"{len(summary.expressed)} of {len(summary.pyramid.units)}",
-            }
-        )
-    return {"topic": topic.topic, "writers": writers, "missed": _often_missed(topic, summaries)}
+    writers = [
+        {
+            "name": summary.peer.system,
+            "page": page_name(summary).replace("%", "%25"),
+            "check": f"{CHECK}{place_of(summary)}",
+            "score": value(summary),
+            "main": reached(summary, group_ideas(topic.units_for(summary)).main),
+            "all": reached(summary, summary.pyramid.units),
+        }
+        for summary in sorted(summaries, key=lambda s: (-(value(s) or 0.0), s.peer.system))
+    ]
+    return {"topic": topic.topic, "writers": writers, **_class_ideas(topic, summaries)}
 
 
-def _often_missed(topic: TopicContent, summaries: Sequence[Explanation]) -> list[tuple[str, str]]:
-    """Main and important ideas that half of the writers or fewer have, the rarest first."""
+class ClassIdea(NamedTuple):
+    """How many of the writers express an idea, and how many perhaps."""
+
+    label: str
+    expressed: int
+    perhaps: int
+    writers: int
+
+    def __str__(self) -> str:
+        return f"{self.expressed} of {self.writers}{perhaps_more(self.expressed, self.perhaps)}"
+
+
+def _class_ideas(topic: TopicContent, summaries: Sequence[Explanation]) -> dict[str, list[ClassIdea]]:
+    """Main and important ideas that half of the writers or fewer express, the rarest first; and those that are most
+    often only perhaps there, which are worth checking first."""
     if len(summaries) < 2:
-        return []
+        return {"missed": [], "perhaps": []}
     ideas = group_ideas(topic.units)
-    counts = [(sum(_has(s, unit) for s in summaries), unit) for unit in (*ideas.main, *ideas.important)]
-    rare = sorted((each for each in counts if each[0] * 2 <= len(summaries)), key=lambda each: each[0])
-    return [(_label(unit), f"{number} of {len(summaries)}") for number, unit in rare[:MOST_MISSING]]
+    counted = []
+    for unit in (*ideas.main, *ideas.important):
+        verdicts = [summary.verdict(unit.id) for summary in summaries]
+        counted.append(ClassIdea(label(unit), verdicts.count(EXPRESSED), verdicts.count(PERHAPS), len(summaries)))
+    missed = sorted((idea for idea in counted if idea.expressed * 2 <= idea.writers), key=lambda idea: idea[1:3])
+    perhaps = sorted((idea for idea in counted if idea.perhaps), key=lambda idea: -idea.perhaps)
+    return {"missed": missed[:MOST_LISTED], "perhaps": perhaps[:MOST_LISTED]}
 
 
 def grade_columns(findings: Findings) -> tuple[str, ...]:
     counts = ("weight", "ideas", "of ideas", "main ideas", "of main ideas", "repeated", "unmatched")
-    return ("writer", "topic", *(s.measure for s in findings.scored), *counts)
+    return ("writer", "topic", *(s.measure for s in findings.scored), *counts, "perhaps", "main perhaps", "corrected")
 
 
 def grade_rows(findings: Findings, chosen: Iterable[Explanation]) -> Iterator[tuple[str | float | None, ...]]:
@@ -221,19 +287,22 @@ def grade_rows(findings: Findings, chosen: Iterable[Explanation]) -> Iterator[tu
     topics = {topic.id: topic for topic in findings.topics}
     scores = [scored.table.per_summary(scored.measure) for scored in findings.scored]
     for summary in chosen:
-        peer, expressed = summary.peer, summary.expressed
-        main = group_ideas(topics[peer.topic].units_for(summary)).main
+        peer, units = summary.peer, summary.pyramid.units
+        main, every = reached(summary, group_ideas(topics[peer.topic].units_for(summary)).main), reached(summary, units)
         yield (
             peer.system,
             peer.topic,
             *(_grade(values.get((peer.topic, peer.system))) for values in scores),
-            _grade(sum(unit.weight * summary.degree(unit.id) for unit in expressed)),
-            len(expressed),
-            len(summary.pyramid.units),
-            sum(_has(summary, unit) for unit in main),
-            len(main),
-            sum(summary.times[unit.id] - 1 for unit in expressed),
+            _grade(sum(unit.weight * summary.degree(unit.id) for unit in units)),
+            every.expressed,
+            every.total,
+            main.expressed,
+            main.total,
+            sum(max(summary.times.get(unit.id, 0) - 1, 0) for unit in units),
             summary.unmatched,
+            every.perhaps,
+            main.perhaps,
+            len(summary.corrected),
         )
 
 

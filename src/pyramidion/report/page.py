@@ -6,8 +6,6 @@ unpacks only what is viewed.
 
 from __future__ import annotations
 
-import base64
-import gzip
 import io
 import json
 import math
@@ -20,13 +18,13 @@ from pyramidion.analysis.agreement import Agreement
 from pyramidion.analysis.answer import Answer, Heatmap, Scatter, Tiers, show
 from pyramidion.formats.files import write_rows
 from pyramidion.report.collect import Findings, Scored, TopicContent
-from pyramidion.report.rendering import embedded_json, render
-from pyramidion.scoring.explain import Explanation
+from pyramidion.report.rendering import embedded_json, packed, render
+from pyramidion.scoring.explanation import Explanation
 from pyramidion.scoring.screening import MINIMUM, WorkerAgreement
 from pyramidion.stats.rounding import rounded_beside
 
 STYLE = ("shared/base.css", "report.css")
-SCRIPT = ("shared/dom.js", "shared/format.js", "data.js", "tables.js", "main.js")
+SCRIPT = ("shared/dom.js", "shared/format.js", "parcels.js", "data.js", "tables.js", "main.js")
 MOST_NOTES = 200
 MOST_SCATTERS = 6
 NUMBERS_FIT = 14
@@ -290,12 +288,8 @@ def _parcels(findings: Findings) -> Iterator[tuple[str, str]]:
                 for summary in findings.summaries_of(topic)
             ],
         }
-        yield f"topic-{place}", _packed(json.dumps(data, ensure_ascii=False, separators=(",", ":")))
-    yield "file-scores.csv", _packed(_scores_csv(findings))
-
-
-def _packed(text: str) -> str:
-    return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 6, mtime=0)).decode()
+        yield f"topic-{place}", packed(json.dumps(data, ensure_ascii=False, separators=(",", ":")))
+    yield "file-scores.csv", packed(_scores_csv(findings))
 
 
 def _summary(findings: Findings, topic: TopicContent, summary: Explanation, system: int) -> dict[str, Any]:
@@ -310,14 +304,17 @@ def _summary(findings: Findings, topic: TopicContent, summary: Explanation, syst
         for text, units, unmatched in summary.pieces
     ]
     expressed = sorted((place[unit.id], unit.id) for unit in summary.expressed)
+    counted = sorted((place[unit.id], unit.id) for unit in summary.pyramid.units if 0 < summary.degree(unit.id) < 1)
     measure = findings.main.measure
     return {
         **own,
         "system": system,
         "pieces": pieces,
         "judged": summary.judged,
-        "expressed": [[at, summary.times[id]] for at, id in expressed],
-        "degrees": [[at, _short(summary.degree(id))] for at, id in expressed if summary.degree(id) < 1],
+        "expressed": [[at, max(summary.times.get(id, 0), 1)] for at, id in expressed],
+        "perhaps": sorted(place[unit.id] for unit in summary.perhaps),
+        "corrected": sorted(place[id] for id in summary.corrected if id in place),
+        "degrees": [[at, _short(summary.degree(id))] for at, id in counted],
         "votes": sorted([place[id], *votes] for id, votes in summary.votes.items() if id in place),
         "unmatched": summary.unmatched,
         "quotes": summary.quotes,

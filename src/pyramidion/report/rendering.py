@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 import re
@@ -69,6 +70,11 @@ def embedded_json(data: object) -> str:
     """JSON that cannot end the script element it is in."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.translate(_IN_SCRIPTS)
+
+
+def packed(text: str) -> str:
+    """A text as gzip in base64: many summaries stay small, and the browser unpacks only what is viewed."""
+    return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 6, mtime=0)).decode()
 
 
 @cache

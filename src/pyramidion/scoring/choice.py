@@ -10,7 +10,7 @@ import numpy as np
 
 from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.study import Judgments, Pyramid, Score, Study
-from pyramidion.study.judgments import JudgeKind, group
+from pyramidion.study.judgments import Column, JudgeKind, group
 
 # ----------------------------------------------------------------------
 # Missing cells of a system-by-topic table are reported, never silently skipped.
@@ -119,7 +119,8 @@ class Choice:
 
     ``workers`` are the crowd's judges: each saw a part, so only together do they make an annotation.
     ``own`` names the reference that a human peer, by (topic, system), has contributed to its pyramid; ``kind`` is the
-    kind of judge where ``judges`` is a single one's id.
+    kind of judge where ``judges`` is a single one's id. Who corrects a chosen judge (``correctors``) speaks under that
+    one's name; ``corrected`` says what that one had said before, by (topic, system) and unit.
     """
 
     pyramid: str
@@ -131,11 +132,14 @@ class Choice:
     workers: frozenset[str] = frozenset()
     own: Mapping[tuple[str, str], str] = field(default_factory=dict)
     kind: str = ""
+    corrected: Mapping[tuple[str, str], Mapping[str, float]] = field(default_factory=dict)
+    correctors: tuple[str, ...] = ()
 
     @property
     def signed(self) -> dict[str, str]:
         """What a signature says about the choice."""
-        return {"pyramid": self.pyramid, "judges": self.judges} | ({"kind": self.kind} if self.kind else {})
+        further = {"kind": self.kind, "corrected": "+".join(self.correctors)}
+        return {"pyramid": self.pyramid, "judges": self.judges} | {name: held for name, held in further.items() if held}
 
     def left_out(self, topic: str, system: str) -> frozenset[str]:
         """The units to which only this peer itself contributes: they do not count for it."""
@@ -178,6 +182,7 @@ def choose(
     contributes to a unit twice counts once.
     """
     check_choice("weights", weights, get_args(Weights))
+    study, corrections = without_corrections(study)
     if kind == "model":
         pyramid, judges = pyramid or auto_pyramid(study) or AUTO, judges or AUTO
     name = named_pyramid(study.pyramid_names if pyramid is not None else _likely_pyramids(study, kind), pyramid)
@@ -192,13 +197,61 @@ def choose(
             )
             notes.append(Problem(f"pyramid {name}", what, "warning"))
     on_units = on_units.take(on_units.judge.is_in(judge_ids(study, judges)))
+    corrections = judged_units(corrections.take(corrections.judge.is_in(judge_ids(study, judges))), pyramids)
+    on_units, corrected = _corrected(on_units, corrections) if len(corrections) else (on_units, {})
     # Only those who judged this pyramid can say what is outside it.
     who = study.judgments.judge.is_in(set(on_units.judge.present_names()))
     on_aspects = study.judgments.take(~study.judgments.aspect.is_in({""}) & who)
     own = {key: ref for key, ref in own_references(study).items() if ref in _references(pyramids.get(key[0]))}
     kind_of = {judge.id: judge.kind for judge in study.judges}
     single = "" if judges in {"all", PEOPLE, *get_args(JudgeKind)} else kind_of.get(judges, "")
-    return Choice(name, pyramids, judges, on_units, on_aspects, tuple(notes), study.judges_of("crowd"), own, single)
+    correctors = {corrected: id for id, corrected in study.correctors.items()}
+    return Choice(
+        name,
+        pyramids,
+        judges,
+        on_units,
+        on_aspects,
+        tuple(notes),
+        study.judges_of("crowd"),
+        own,
+        single,
+        corrected,
+        tuple(correctors[name] for name in corrections.judge.present_names()),
+    )
+
+
+def without_corrections(study: Study) -> tuple[Study, Judgments]:
+    """A study without the judgments of those who correct others, and these in the names of those they correct."""
+    correctors, said = study.correctors, study.judgments
+    if not correctors:
+        return study, Judgments()
+    corrects = said.judge.is_in(correctors)
+    corrections = said.take(corrects & ~said.unit.is_in({""}))
+    renamed = corrections.with_columns(judge=corrections.judge.rename(lambda name: correctors.get(name, name)))
+    return replace(study, judgments=said.take(~corrects)), renamed
+
+
+def _corrected(
+    judgments: Judgments, corrections: Judgments
+) -> tuple[Judgments, dict[tuple[str, str], dict[str, float]]]:
+    """Judgments in which corrections replace what was said before about the same unit of the same summary, and that:
+    nothing counts as 0."""
+    before: dict[tuple[str, str], dict[str, float]] = {}
+    for topic, system, unit in zip(corrections.topic, corrections.system, corrections.unit, strict=True):
+        before.setdefault((topic, system), {})[unit] = 0.0
+    replaced = judgments.unit.is_in(set(corrections.unit.present_names()))
+    again = set(zip(*_questions(corrections), strict=True))
+    for row in np.flatnonzero(replaced).tolist():
+        judge, topic, system, unit = (column[row] for column in _questions(judgments))
+        replaced[row] = (judge, topic, system, unit) in again
+        if replaced[row]:
+            before[topic, system][unit] = float(np.nan_to_num(judgments.value[row]))
+    return judgments.take(~replaced) + corrections, before
+
+
+def _questions(judgments: Judgments) -> tuple[Column, ...]:
+    return judgments.judge, judgments.topic, judgments.system, judgments.unit
 
 
 def auto_pyramid(study: Study) -> str | None:
@@ -274,10 +327,12 @@ def judge_ids(study: Study, judges: str) -> frozenset[str]:
     """The ids that "all", "people", a kind of judge or a judge's own id means."""
     ids = frozenset(judge.id for judge in study.judges)
     if judges in {"all", PEOPLE}:
-        everyone = ids | frozenset(study.judgments.judge.names)
+        everyone = (ids | frozenset(study.judgments.judge.names)) - study.correctors.keys()
         return everyone - study.judges_of("model") if judges == PEOPLE else everyone
     if judges in get_args(JudgeKind):
-        return frozenset(judge.id for judge in study.judges if judge.kind == judges)
+        return frozenset(judge.id for judge in study.judges if judge.kind == judges and not judge.corrects)
+    if whom := study.correctors.get(judges):
+        raise UsageError(f"{judges} only corrects {whom}, and does not judge alone; choose {whom}")
     if judges not in ids:
         kinds = ", ".join(get_args(JudgeKind))
         raise UsageError(f"unknown judge {judges!r}; use all, people, a kind ({kinds}) or a judge's id")

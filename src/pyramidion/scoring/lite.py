@@ -26,8 +26,8 @@ from pyramidion.scoring.litepyramids import (
 )
 from pyramidion.scoring.screening import MINIMUM, Screening, screen
 from pyramidion.stats.rounding import rounded_beside
-from pyramidion.study import Judgments, Score, ScoreTable, Signature, Study
-from pyramidion.study.judgments import group, times
+from pyramidion.study import Judge, Judgments, Score, ScoreTable, Signature, Study
+from pyramidion.study.judgments import Verdict, group, times
 
 MEASURES = ("lite",)
 Agreement = Literal["positional", "sequence"]
@@ -126,6 +126,15 @@ class CrowdVote:
             if judgment.value is not None:
                 number = ceil(judgment.value) if self.divided else times(judgment.value)
                 found.setdefault((judgment.topic, judgment.system), {})[judgment.unit] = number
+        return found
+
+    def verdicts(self, judge: Judge) -> dict[tuple[str, str], dict[str, Verdict]]:
+        """What a person reads about each unit, by the bounds of a judge; a divided vote finds what is in any count."""
+        found: dict[tuple[str, str], dict[str, Verdict]] = {}
+        for judgment in self.present:
+            if judgment.value is not None:
+                value = ceil(judgment.value) if self.divided else judgment.value
+                found.setdefault((judgment.topic, judgment.system), {})[judgment.unit] = judge.verdict(value)
         return found
 
     def shares(self) -> dict[tuple[str, str], dict[str, float]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pyramidion import plugins
 from pyramidion.errors import InputError, Problem, UsageError
-from pyramidion.scoring.choice import judged_units
+from pyramidion.scoring.choice import judged_units, without_corrections
 from pyramidion.study import Judgments, ScoreTable, Study
 from pyramidion.study.judgments import NO_RATING
 
@@ -21,6 +21,7 @@ def fitting_methods(study: Study, pyramid: str | None = None) -> tuple[str, ...]
     aggregates; a model's for the method of its name, or else for pyramid where units have different weights. A study
     without judged units has ratings, or only words. Methods that plugins add come last.
     """
+    study, _ = without_corrections(study)
     judgments = study.judgments
     on_units = judgments.take(~judgments.unit.is_in({""}))
     if pyramid is not None:

@@ -15,7 +15,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter, eq
-from typing import Any, Literal, overload
+from typing import Any, Literal, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 from pyramidion.study.texts import Span
 
 JudgeKind = Literal["expert", "crowd", "model"]
+Verdict = Literal["expressed", "perhaps", "not found"]
+"""What a person reads instead of a value."""
 Mention = tuple[Span, ...]
 Codes = NDArray[np.int64]
 
@@ -60,13 +62,34 @@ def times(value: float) -> int:
     return int(value) if value >= 1 else int(value >= PRESENT)
 
 
+EXPRESSED, PERHAPS, NOT_FOUND = VERDICTS = get_args(Verdict)
+
+
+def verdict(value: float, expressed: float = PRESENT, perhaps: float = PRESENT) -> Verdict:
+    """A value in words, by the bounds of whoever gave it. What is 0 is not found, whatever the bounds."""
+    if value <= 0 or value < perhaps:
+        return "not found"
+    return "expressed" if value >= expressed else "perhaps"
+
+
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """``note`` is how a model was asked and what that took; it may be empty, and does not make another judge."""
+    """``note`` is how a model was asked and what that took; it may be empty, and does not make another judge.
+
+    ``expressed`` and ``perhaps`` are the lowest values that read "expressed" and "perhaps" (`verdict`). They are the
+    same for people, who never say "perhaps". A judge who ``corrects`` another has looked at what that one said: what
+    is corrected replaces the other's judgments on the same units of the same summaries, wherever those count.
+    """
 
     id: str
     kind: JudgeKind = "crowd"
     note: str = field(default="", compare=False)
+    expressed: float = PRESENT
+    perhaps: float = PRESENT
+    corrects: str = ""
+
+    def verdict(self, value: float) -> Verdict:
+        return verdict(value, self.expressed, self.perhaps)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,13 @@ class Study:
         return self._pyramids.get((topic, name))
 
     def judges_of(self, kind: JudgeKind) -> frozenset[str]:
-        return frozenset(judge.id for judge in self.judges if judge.kind == kind)
+        """The judges of a kind who judge by themselves, not those who correct another."""
+        return frozenset(judge.id for judge in self.judges if judge.kind == kind and not judge.corrects)
+
+    @property
+    def correctors(self) -> dict[str, str]:
+        """Whom a judge corrects, for those who correct another."""
+        return {judge.id: judge.corrects for judge in self.judges if judge.corrects}
 
     def counts(self) -> dict[str, int]:
         """The number of topics, summaries, units and so on."""
@@ -111,6 +117,7 @@ class _Rules:
         yield from self._topics()
         yield from self._summaries()
         yield from self._pyramids()
+        yield from self._judges()
         yield from self._aspects()
         yield from self._tasks()
         yield from self._judgments()
@@ -207,6 +214,18 @@ class _Rules:
                 "weights=references"
             )
             yield Problem(where, what, "warning")
+
+    def _judges(self) -> Iterator[Problem]:
+        alone = {judge.id for judge in self.study.judges if judge.kind != "crowd" and not judge.corrects}
+        for judge in self.study.judges:
+            where = f"judge {judge.id}"
+            if not 0 <= judge.perhaps <= judge.expressed <= 1:
+                what = "must be between 0 and 1, perhaps not above expressed"
+                yield Problem(where, f"its bounds, expressed {judge.expressed:g} and perhaps {judge.perhaps:g}, {what}")
+            if judge.corrects and judge.corrects not in alone:
+                what = "is not an expert or a model of this study who judges by themselves"
+                yield Problem(where, f"corrects {judge.corrects!r}, who {what}")
+        yield from _duplicates((whom, f"judges who correct judge {whom}") for whom in self.study.correctors.values())
 
     def _aspects(self) -> Iterator[Problem]:
         for aspect in self.study.aspects:

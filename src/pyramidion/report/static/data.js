@@ -1,7 +1,8 @@
 // @ts-check
 // The report's data, and files made of them. All scripts of a report are put into its one file, without their imports.
 
-import { byId, el } from "../../server/static/shared/dom.js";
+import { byId } from "../../server/static/shared/dom.js";
+import { saveFile, unpack } from "./parcels.js";
 
 /**
  * @typedef {[id: string, label: string, weight: number | null, held: [reference: string, text: string][]]} Unit
@@ -21,7 +22,9 @@ import { byId, el } from "../../server/static/shared/dom.js";
  * @property {(number | null)[]} weights of the units in the other references, if it is one
  * @property {boolean} judged
  * @property {[unit: number, times: number][]} expressed
- * @property {[unit: number, degree: number][]} degrees
+ * @property {number[]} perhaps units that are perhaps expressed
+ * @property {number[]} corrected units whose verdict somebody corrected
+ * @property {[unit: number, degree: number][]} degrees of units of which a part of the weight counts
  * @property {[unit: number, yes: number, of: number][]} votes
  * @property {[text: string, units?: number[], outside?: boolean][]} pieces
  * @property {[name: string, value: number][]} annotators
@@ -31,13 +34,6 @@ import { byId, el } from "../../server/static/shared/dom.js";
 
 /** @type {Head} */
 export const head = JSON.parse(String(byId("head").textContent));
-
-/** A parcel's text: gzip in base64, unpacked once it is asked for. @param {string} id */
-async function unpack(id) {
-  const bytes = Uint8Array.from(atob(String(byId(id).textContent)), (c) => c.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).text();
-}
 
 /** @type {Map<number, Promise<Topic>>} */
 const opened = new Map();
@@ -84,10 +80,10 @@ export function comparedWith(topic, { own, weights }) {
   return { ...topic, units: topic.units.map(among), tiers: Math.max(...weights.map(Number), 0) };
 }
 
-/** Which unit each summary expresses and how often, with the votes where there were several judges. */
+/** Which unit each summary expresses, or perhaps does, and how often, with the votes where several judged. */
 async function unitsTable() {
   /** @type {unknown[][]} */
-  const rows = [["topic", "system", "unit", "weight", "label", "times", "degree", "yes", "of"]];
+  const rows = [["topic", "system", "unit", "weight", "label", "times", "degree", "yes", "of", "verdict"]];
   /** @type {Topic[]} */
   const topics = await allTopics();
   for (const topic of topics) {
@@ -95,10 +91,15 @@ async function unitsTable() {
       const system = head.systems[summary.system];
       const degrees = new Map(summary.degrees);
       const { units } = comparedWith(topic, summary);
-      for (const [place, times] of summary.expressed) {
+      /** @type {(readonly [place: number, times: number, degree: number, verdict: string])[]} */
+      const found = [
+        ...summary.expressed.map(([at, times]) => /** @type {const} */ ([at, times, 1, "expressed"])),
+        ...summary.perhaps.map((at) => /** @type {const} */ ([at, 1, 0, "perhaps"])),
+      ];
+      for (const [place, times, degree, verdict] of found) {
         const [id, label, weight] = units[place];
         const [, yes, of] = summary.votes.find(([unit]) => unit === place) ?? [];
-        rows.push([topic.id, system, id, weight, label, times, degrees.get(place) ?? 1, yes, of]);
+        rows.push([topic.id, system, id, weight, label, times, degrees.get(place) ?? degree, yes, of, verdict]);
       }
     }
   }
@@ -114,8 +115,5 @@ const FILES = {
 
 /** @param {string} name */
 export async function download(name) {
-  const type = name.endsWith(".csv") ? "text/csv" : "application/json";
-  const url = URL.createObjectURL(new Blob([await FILES[name]()], { type }));
-  el("a", { href: url, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  saveFile(name, await FILES[name](), name.endsWith(".csv") ? "text/csv" : "application/json");
 }

@@ -117,9 +117,11 @@ function reach(share) {
 function unitLines(topic, judged) {
   const lines = topic.units.map((unit, place) => {
     const who = judged.filter((each) => expresses(each, place)).map((each) => head.systems[each.system]);
-    const said = who.length
+    const maybe = judged.filter((each) => each.perhaps.includes(place)).map((each) => head.systems[each.system]);
+    const surely = who.length
       ? `${who.length} of ${judged.length}: ${who.join(", ")}`
       : `none of ${plural(judged.length, "system")}`;
+    const said = maybe.length ? `${surely}; perhaps ${maybe.join(", ")}` : surely;
     return el(
       "li",
       { "data-unit": place, id: `unit-${place}` },
@@ -212,16 +214,21 @@ function crumbs(...links) {
 function markedText(topic, summary) {
   const pieces = summary.pieces.map(([text, units = [], outside]) => {
     if (!units.length) return outside ? el("mark.outside", { title: "in no unit of the pyramid" }, text) : text;
-    const heaviest = Math.max(...units.map((at) => Number(topic.units[at][2])));
-    const title = units.map((at) => `(${topic.units[at][2]}) ${topic.units[at][1]}`).join("\n");
-    const look = `${tier(heaviest, topic.tiers)}${outside ? " outside" : ""}`;
+    const sure = units.filter((at) => expresses(summary, at));
+    const heaviest = Math.max(...sure.map((at) => Number(topic.units[at][2])));
+    const perhaps = summary.perhaps.filter((at) => units.includes(at));
+    const title = [
+      ...sure.map((at) => `(${topic.units[at][2]}) ${topic.units[at][1]}`),
+      ...perhaps.map((at) => `(${topic.units[at][2]}) perhaps: ${topic.units[at][1]}`),
+    ].join("\n");
+    const look = `${sure.length ? tier(heaviest, topic.tiers) : "perhaps"}${outside ? " outside" : ""}`;
     return el("mark", { class: look, "data-units": units.join(" "), title }, text);
   });
   return el("p.text", { dir: "auto" }, pieces);
 }
 
 /** What the colours mean. @param {Topic} topic @param {Summary} summary */
-function legend(topic, { pieces }) {
+function legend(topic, { pieces, perhaps }) {
   if (!pieces.some(([, units]) => units?.length)) return null;
   const parts = weightsOf(topic)
     .slice(0, 5)
@@ -229,7 +236,8 @@ function legend(topic, { pieces }) {
       const words = ` weight ${weight}${weight <= topic.tiers - 4 ? " or less" : ""} `;
       return el("span", el("mark", { class: tier(weight, topic.tiers) }, words));
     });
-  return el("p.key", parts, pieces.some(([, , outside]) => outside) && el("mark.outside", "in no unit"));
+  const asked = perhaps.length > 0 && el("mark.perhaps", "perhaps");
+  return el("p.key", parts, asked, pieces.some(([, , outside]) => outside) && el("mark.outside", "in no unit"));
 }
 
 /** @param {Summary} summary @param {number} place */
@@ -273,11 +281,15 @@ function contentParts(topic, summary) {
   const howOften = (at) => `${times.get(at)} times`;
   /** @param {number} at */
   const howMuch = (at) => {
-    const degree = lookUp(summary.degrees, at) ?? 1;
-    return repeats(at) ? howOften(at) : degree < 1 ? `in part: ${degree}` : "";
+    const degree = lookUp(summary.degrees, at);
+    const corrected = summary.corrected.includes(at) ? "corrected" : "";
+    return [repeats(at) ? howOften(at) : degree ? `degree ${degree}` : "", corrected].filter(Boolean).join(" · ");
   };
   const there = [...times.keys()].sort(heaviest);
-  const missing = [...topic.units.keys()].filter((at) => !times.has(at) && topic.units[at][2] !== null).sort(heaviest);
+  const perhaps = [...summary.perhaps].sort(heaviest);
+  /** @param {number} at */
+  const isMissing = (at) => !times.has(at) && !summary.perhaps.includes(at) && topic.units[at][2] !== null;
+  const missing = [...topic.units.keys()].filter(isMissing).sort(heaviest);
   const repeated = there.filter(repeats);
   const single = missing.filter((at) => weight(at) <= 1);
   const split = single.length > 0 && single.length < missing.length;
@@ -285,15 +297,17 @@ function contentParts(topic, summary) {
   const quotes = summary.quotes.map((quote) => el("li", { dir: "auto" }, `“${quote}”`));
   const titles = {
     there: `${plural(there.length, "unit")} expressed`,
-    important: `${plural(important.length, "important unit")} missing, heaviest first`,
-    single: `${single.length} more missing, in one reference each`,
+    perhaps: `${plural(perhaps.length, "unit")} perhaps expressed`,
+    important: `${plural(important.length, "important unit")} not found, heaviest first`,
+    single: `${single.length} more not found, in one reference each`,
     repeated: `${plural(repeated.length, "unit")} said more than once`,
     unmatched: `${plural(summary.unmatched, "statement")} in no unit of the pyramid`,
   };
   return [
     part(titles.there, unitList(topic, summary, there, howMuch)),
-    part(titles.important, unitList(topic, summary, important)),
-    split && part(titles.single, unitList(topic, summary, single), false),
+    perhaps.length > 0 && part(titles.perhaps, unitList(topic, summary, perhaps, howMuch)),
+    part(titles.important, unitList(topic, summary, important, howMuch)),
+    split && part(titles.single, unitList(topic, summary, single, howMuch), false),
     repeated.length > 0 && part(titles.repeated, unitList(topic, summary, repeated, howOften), false),
     summary.unmatched > 0 && part(titles.unmatched, el("ul.small", quotes), false),
   ];
@@ -336,13 +350,15 @@ function neighbours(topic, place, system) {
 function summaryView(whole, place, summary) {
   const topic = comparedWith(whole, summary);
   const name = head.systems[summary.system];
-  const says = `Pyramid of ${topic.id}: filled blocks are expressed`;
+  const says = `Pyramid of ${topic.id}: filled blocks are expressed, half filled ones perhaps`;
+  /** @param {number} at */
+  const shade = (at) => (expresses(summary, at) ? "here" : summary.perhaps.includes(at) ? "maybe" : "absent");
   const right =
     summary.judged && topic.units.length
       ? el(
           "section.part",
           el("h2", "What it says, and what it misses"),
-          bigPyramid(topic, (at) => (expresses(summary, at) ? "here" : "absent"), says),
+          bigPyramid(topic, shade, says),
           contentParts(topic, summary),
         )
       : el("section.part", el("h2", "Content"), el("p.muted", "Nobody judged this summary unit by unit."));
