@@ -27,6 +27,9 @@ SURE = 0.6
 LENGTHS = float(np.log1p(15)), float(np.log1p(80))
 """The range of lengths seen in training."""
 JUST_BELOW = 0.001
+LONGEST = 15
+"""Words of a unit up to which a missing number or name makes it improbable. A whole sentence with many names, which
+people's units are not, may be expressed in part without one of them; it still never counts as expressed."""
 WORD_FOR_WORD = 0.99
 """The probability of what is said word for word: people find all 97 such units of the two collections (98 / 99)."""
 Bools = NDArray[np.bool_]
@@ -86,9 +89,13 @@ class JudgedUnits:
             "mean": plain.mean(),
             "weakest": plain.weakest(),
             "one": plain.in_one_sentence(),
-            "lost": (~self._credited).astype(np.float64),
+            "lost": (~self._credited & self._is_short()).astype(np.float64),
         }
         return told | (self._read() if self._references else {"pyramid": self._prior(self._pyramid)})
+
+    def _is_short(self) -> Bools:
+        """Units x 1: whether a unit is no longer than those that the numbers were fitted on."""
+        return np.array([len(unit) <= LONGEST for unit in self._units], bool)[:, None]
 
     def _read(self) -> Features:
         """What the references tell."""
