@@ -62,6 +62,7 @@ bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/analysis.py
 	$(BIN)/python benchmarks/partition.py
 	$(BIN)/python benchmarks/automatic.py
+	$(BIN)/python benchmarks/labels.py
 	$(BIN)/python benchmarks/grid.py
 	$(BIN)/python benchmarks/judge.py
 	$(BIN)/python benchmarks/meaning.py

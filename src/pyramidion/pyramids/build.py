@@ -1,13 +1,12 @@
 """From references to a pyramid like a person's.
 
-A unit's label is its most central contributor, the one most similar to the others on average, of those that can be read
-without what comes before them. Units are numbered from the heaviest and most attractive down, and nothing depends on
-the order of references, so ids are stable.
+A unit's label is its most central contributor, the one most similar to the others on average, of those that read alone
+and name what they are about (`labels`). Sentences without content are no units. Units are numbered from the heaviest
+and most attractive down, and nothing depends on the order of references, so ids are stable.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,6 +23,7 @@ from pyramidion.errors import InputError, Problem
 from pyramidion.pyramids.choices import ALIGN, SPACY, Choices
 from pyramidion.pyramids.embedders import embedder
 from pyramidion.pyramids.graph import SimilarityGraph
+from pyramidion.pyramids.labels import has_content, label_faults, label_of, leans, names_subject
 from pyramidion.pyramids.partition import Partition, Unit
 from pyramidion.pyramids.similarity import AlignSimilarity, CosineSimilarity
 from pyramidion.pyramids.spacy_clauses import SpacySegmenter
@@ -35,12 +35,6 @@ NAME = "auto"
 """The name of pyramids built here."""
 TEXTS_KEPT = 512
 """Texts whose clauses are remembered: those of several small topics, which are cut together."""
-LEANING = re.compile(
-    "(after|although|as|at|because|before|by|despite|for|from|how|if|in|of|on|since|so|than|that|though|to|unless|until|"
-    "what|when|where|whether|which|while|who|whom|whose|why|with|without) ",
-    re.IGNORECASE,
-)
-"""Beginnings of clauses that cannot be understood on their own: "which will cost 310 million dollars"."""
 
 
 def unit_id(name: str, number: int | str) -> str:
@@ -74,7 +68,7 @@ def build(
 
     A reference without words says nothing and is left out, with a note.
     """
-    said = {id: references[id] for id in sorted(references) if references[id].sentences}
+    said = {id: _with_content(references[id]) for id in sorted(references) if references[id].sentences}
     where = f"topic {topic}"
     if not said:
         what = "its references are empty" if references else "has no references"
@@ -99,6 +93,12 @@ def _contributors(unit: Unit, segments: tuple[Segment, ...]) -> tuple[Contributo
     return tuple(Contributor(segment.id.summary, tuple(sorted(segment.spans))) for segment in members)
 
 
+def _with_content(reference: SegmentedText) -> SegmentedText:
+    """Without sentences that say nothing by themselves; the words of a reference that has no others stay."""
+    kept = tuple(sentence for sentence in reference.sentences if has_content(sentence.span.of(reference.text)))
+    return replace(reference, sentences=kept or reference.sentences)
+
+
 class _Labels:
     """Finds the segment that says best what a unit is about; of equals the one that comes first in the graph."""
 
@@ -110,16 +110,15 @@ class _Labels:
         nodes = sorted(self._node[member] for member in unit.members)
         near = self._graph.similarity[np.ix_(nodes, nodes)]
         mean = (near.sum(axis=1) - np.diag(near)).round(6)
-        alone = [reads_alone(self._graph.nodes[node]) for node in nodes]
-        best = nodes[int(np.lexsort((-mean, np.logical_not(alone)))[0])]
-        words = " ".join(self._graph.nodes[best].text.split())
-        words = words.strip(" ,;:") or words
-        return words[0].upper() + words[1:]
+        labels = [label_of(self._graph.nodes[node].text) for node in nodes]
+        worse = [_hard_to_read(label, self._graph.nodes[node]) for label, node in zip(labels, nodes, strict=True)]
+        return labels[int(np.lexsort((-mean, worse))[0])]
 
 
-def reads_alone(segment: Segment) -> bool:
-    """Whether it is a whole sentence, or at least does not lean on what comes before it."""
-    return segment.id.segmentation == 0 or not LEANING.match(segment.text)
+def _hard_to_read(label: str, segment: Segment) -> int:
+    """How much speaks against a label: it does not read alone, or does not name what it is about."""
+    is_clause = segment.id.segmentation > 0
+    return 2 * bool(label_faults(label) or (is_clause and leans(label))) + (not names_subject(label))
 
 
 class Builder:

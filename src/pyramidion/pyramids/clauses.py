@@ -3,13 +3,13 @@
 Gao et al. 2019, section 4.1, cut a constituency parse: every tensed verb phrase starts a segment, and its subject goes
 with it. We learn both from the elementary discourse units and the dependencies of the GUM corpus (`models/
 train_segmenter.py` trains and measures): for each word, whether a clause starts there, and whether it is part of a
-subject. A clause without a subject of its own gets the one before it; a subject that another clause cuts off from its
-verb ("The council, which met twice, will vote") goes with the verb. Numbers stay numbers.
+subject. Of these boundaries only those are used where both sides can then be read alone (`readings`), so unlike in the
+paper, who says something stays with what is said. Numbers stay numbers.
 
-A sentence has up to two segmentations besides itself: at every boundary, and at the surest one alone. The segmenter
-``clauses-apart`` adds one for each clause set apart while the others stay together in their order, as in the paper's
-figure 3 (`segments.one_apart`). It is not the default because pyramids take twice as long with it and scores hardly
-differ; `docs/explanation/automatic.md` has the figures.
+A sentence has up to two segmentations besides itself: at every such boundary, and at the surest one alone. The
+segmenter ``clauses-apart`` adds one for each clause set apart while the others stay together in their order, as in the
+paper's figure 3 (`segments.one_apart`). It is not the default because pyramids take twice as long with it and scores
+hardly differ; `docs/explanation/automatic.md` has the figures.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from itertools import islice, pairwise, starmap
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -29,18 +29,10 @@ from pyramidion.encoder.encodings import encoding_cache
 from pyramidion.encoder.minilm import Encoded, Encoder, Floats, key_of, made_by, wordpiece
 from pyramidion.encoder.sentences import MOST_WAYS, Clause, SegmentedText, Sentence, one_apart, sentence_spans
 from pyramidion.encoder.wordpiece import Words
-from pyramidion.encoder.words import is_word
+from pyramidion.pyramids.grammar import SentenceWords, WordRange
+from pyramidion.pyramids.readings import ClauseReading, enclosed, readings
 from pyramidion.study.texts import Span
 
-Bools = NDArray[np.bool_]
-MIN_WORDS = 3
-"""A clause with fewer words is joined to its neighbour."""
-JOINING = frozenset({"and", "but", "or", "that", "yet"})
-"""First words that only join a clause to the one before it; they are left out when the clause is read."""
-SAYING = frozenset({"add", "added", "adds", "said", "say", "says", "told", "warned", "wrote"})
-"""Verbs that are followed by their subject at the start of a clause: "..., said the mayor"."""
-NO_SUBJECT = -2.0
-"""Log-odds below which a word is surely outside of a subject, as verbs are; names and numbers in one may be unsure."""
 AT_ONCE, GAP = 64, 2
 """Sentences tagged together, and the empty words between them that keep them apart."""
 
@@ -50,13 +42,6 @@ class Tags(NamedTuple):
 
     starts: Floats
     subject: Floats
-
-
-class WordRange(NamedTuple):
-    """Some words of a sentence, by their numbers: the first, and the one after the last."""
-
-    first: int
-    last: int
 
 
 class ClauseSegmenter:
@@ -93,18 +78,20 @@ class ClauseSegmenter:
         return {sentence: (words, tagged[sentence]) for sentence, words in cut.items()}
 
     def _sentence(self, text: str, span: Span, words: Words, tags: Tags) -> Sentence:
-        def cut(starts: list[int]) -> tuple[Clause, ...]:
-            return _clauses(text, span, words.spans, starts, tags)
+        starts = _boundaries(span.of(text), words.spans, tags.starts, self._cut)
+        read = SentenceWords([word.of(span.of(text)) for word in words.spans], tags.subject)
 
-        sure = np.flatnonzero(tags.starts[1:] > self._cut) + 1
-        starts = _long_enough(words.spans, sure.tolist(), tags.starts)
-        by_surety = sorted(starts, key=lambda place: -float(tags.starts[place]))
-        in_two = next((way for place in by_surety if len(way := cut([place])) > 1), None)
+        def cut(at: Sequence[int]) -> tuple[Clause, ...]:
+            return tuple(_clause(text, span, words.spans, reading) for reading in readings(read, at, starts))
+
         whole = (Clause((span,), span.of(text)),)
-        if in_two is None:
+        fine = readings(read, starts, starts)
+        if len(fine) < 2:
             return Sentence(span, (whole,))
         finest = cut(starts)
-        ways = [finest, in_two]
+        places = {reading.own.first for reading in fine}
+        by_surety = sorted(places.intersection(starts), key=lambda place: (-float(tags.starts[place]), place))
+        ways = [finest, *islice((way for place in by_surety if len(way := cut([place])) > 1), 1)]
         if self._apart and len(finest) > 2:
             ways += [way for place in (starts[0], starts[-1]) if len(way := cut([place])) > 1]
             surety = {span.start + words.spans[place].start: float(tags.starts[place]) for place in starts}
@@ -178,79 +165,18 @@ def _head() -> dict[str, Floats]:
         return {name: np.ascontiguousarray(arrays[name].T, np.float32) for name in arrays.files}
 
 
-def _long_enough(spans: Sequence[Span], starts: list[int], surety: Floats) -> list[int]:
-    """Drop the least sure boundaries until no clause is too short."""
-    starts = list(starts)
-    while starts:
-        edges = [0, *starts, len(spans)]
-        short = [i for i in range(len(edges) - 1) if edges[i + 1] - edges[i] < MIN_WORDS]
-        if not short:
-            break
-        around = {edges[i] for i in short} | {edges[i + 1] for i in short}
-        starts.remove(min((s for s in starts if s in around), key=lambda s: float(surety[s])))
-    return starts
+def _boundaries(text: str, spans: Sequence[Span], surety: Floats, cut: float) -> list[int]:
+    """Words that surely start a clause, but never inside brackets or quotation marks."""
+    sure = (np.flatnonzero(surety[1:] > cut) + 1).tolist()
+    closed = list(enclosed(text))
+    return [word for word in sure if not any(start <= spans[word].start < end for start, end in closed)]
 
 
-def _clauses(text: str, sentence: Span, spans: Sequence[Span], starts: list[int], tags: Tags) -> tuple[Clause, ...]:
-    """Cut a sentence before these words, but not where that would leave a subject without any verb."""
-    words = [span.of(sentence.of(text)) for span in spans]
-    odds = np.where([is_word(word) for word in words], tags.subject, np.nan)
-    joins = np.array([number > 0 and word.lower() in JOINING for number, word in enumerate(words)], bool) & (odds <= 0)
-    alone = np.array([word.lower() in SAYING for word in words], bool)
-    clauses = []
-    for subject, piece in _with_subjects(starts, odds, joins, alone):
-        here = _between(sentence, spans, piece)
-        read = _between(sentence, spans, WordRange(piece.first + int(joins[piece.first]), piece.last))
-        if subject is None:
-            clauses.append(Clause((here,), read.of(text)))
-        else:
-            attached = _between(sentence, spans, subject)
-            clauses.append(Clause((attached, here), f"{attached.of(text)} {read.of(text)}"))
-    return tuple(clauses)
-
-
-def _with_subjects(
-    starts: list[int], odds: Floats, joins: Bools, alone: Bools
-) -> list[tuple[WordRange | None, WordRange]]:
-    """The pieces of a sentence, each with the subject it takes from another one, if any.
-
-    ``odds`` of signs are NaN; words that are ``alone`` need no subject, and after those that join it is the last one.
-    """
-    pieces: list[tuple[WordRange | None, WordRange]] = []
-    subject: WordRange | None = None
-    cut_off: list[WordRange] = []
-    for piece in starmap(WordRange, pairwise([0, *starts, len(odds)])):
-        own = _subject(odds, piece)
-        if own and not (odds[own.first : piece.last] < NO_SUBJECT).any():
-            cut_off.append(piece)
-        elif own or alone[piece.first]:
-            pieces.append((None, piece))
-        else:
-            if cut_off and not joins[piece.first]:
-                subject = _without_last_sign(cut_off.pop(), odds)
-            pieces.append((subject, piece))
-        subject = own or subject
-    if cut_off and starts:
-        lonely = cut_off[0]
-        undone = lonely.last if lonely.last < len(odds) else lonely.first
-        return _with_subjects([start for start in starts if start != undone], odds, joins, alone)
-    return pieces
-
-
-def _without_last_sign(piece: WordRange, odds: Floats) -> WordRange:
-    """Without the comma of "The council, which ..."."""
-    return WordRange(piece.first, piece.first + int(np.flatnonzero(~np.isnan(odds[slice(*piece)]))[-1]) + 1)
-
-
-def _subject(odds: Floats, piece: WordRange) -> WordRange | None:
-    """The first run of words of a subject in a piece."""
-    places = np.flatnonzero(odds[slice(*piece)] > 0)
-    if not len(places):
-        return None
-    start = end = piece.first + int(places[0])
-    while end < piece.last and odds[end] > 0:
-        end += 1
-    return WordRange(start, end)
+def _clause(text: str, sentence: Span, spans: Sequence[Span], reading: ClauseReading) -> Clause:
+    own = _between(sentence, spans, reading.own)
+    read = _between(sentence, spans, WordRange(reading.own.first + reading.skipped, reading.own.last))
+    carried = tuple(_between(sentence, spans, part) for part in reading.carried)
+    return Clause((*carried, own), " ".join(span.of(text) for span in (*carried, read)))
 
 
 def _between(sentence: Span, spans: Sequence[Span], piece: WordRange) -> Span:
