@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 import pyramidion as pyr
-from pyramidion.judges import Asked, PresenceJudge, make_judge, questions, texts_by_topic
+from pyramidion.judges import PresenceJudge, TopicToJudge, make_judge, questions, texts_by_topic
 from pyramidion.study import Pyramid
 
 HERE = Path(__file__).parent
@@ -79,9 +79,9 @@ def probabilities(pairs: list[Pair], judge: PresenceJudge) -> Doubles:
     references = texts_by_topic(example.references)
     homes = {(held.topic, unit.id): held for held in example.pyramids for unit in held.units}
 
-    def ask(pair: Pair, pyramid: Pyramid) -> Asked:
+    def ask(pair: Pair, pyramid: Pyramid) -> TopicToJudge:
         known = [text for name, text in references[pair.topic].items() if name in pyramid.references]
-        return Asked(pyramid, {"said": pair.said, "not_said": pair.not_said}, known)
+        return TopicToJudge(pyramid, {"said": pair.said, "not_said": pair.not_said}, known)
 
     # The units of a topic are one block; of its questions only one unit is asked, beside all that a judge may look at.
     blocks = questions(ask(pair, homes[pair.topic, pair.unit]) for pair in pairs)

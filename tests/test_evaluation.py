@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -223,12 +222,9 @@ def test_peers_are_taken_from_a_stream_as_they_are_needed() -> None:
 def test_each_sentence_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     encoded: list[str] = []
     inner = Encoder._end
-
-    def counted(self: Encoder, chunk: Any, *others: Any) -> dict[str, Any]:
-        encoded.extend(chunk.new)
-        return inner(self, chunk, *others)
-
-    monkeypatch.setattr(Encoder, "_end", counted)
+    monkeypatch.setattr(
+        Encoder, "_end", lambda self, chunk, *rest: encoded.extend(chunk.new) or inner(self, chunk, *rest)
+    )
     [job] = topic_jobs(small_study("x"))
     evaluator = Evaluator()
     pyramid = evaluator.builder.build("x", job.references).pyramid

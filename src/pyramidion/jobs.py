@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.formats.resumable import fingerprint
-from pyramidion.judges import Asked, texts_by_topic
+from pyramidion.judges import TopicToJudge, texts_by_topic
 from pyramidion.pyramids.build import NAME, is_built
 from pyramidion.pyramids.choices import Choices
 from pyramidion.scoring.choice import own_references, scored_by_others, without_references
@@ -128,7 +128,7 @@ def job_key(job: TopicJob, choices: Choices) -> str:
     return fingerprint(signature, trained, dict(job.references), dict(job.peers), repr(job.pyramid))
 
 
-def judged_topics(study: Study, pyramid: str) -> list[Asked]:
+def judged_topics(study: Study, pyramid: str) -> list[TopicToJudge]:
     """The pyramids of a name, each with the peers of its topic and the references it comes from; refuses a study
     without any. A peer that is a reference itself is asked about beside the others only."""
     peers, references, own = texts_by_topic(study.peers), texts_by_topic(study.references), own_references(study)
@@ -140,7 +140,7 @@ def judged_topics(study: Study, pyramid: str) -> list[Asked]:
                 groups.setdefault(own.get((held.topic, system), ""), {})[system] = text
             known = {name: text for name, text in references.get(held.topic, {}).items() if name in held.references}
             for mine, texts in groups.items():
-                asked.append(Asked(held, texts, [text for name, text in known.items() if name != mine]))
+                asked.append(TopicToJudge(held, texts, [text for name, text in known.items() if name != mine]))
     if not asked:
         raise InputError(Problem(f"pyramid {pyramid}", "no topic has both this pyramid and peers to judge"))
     return asked

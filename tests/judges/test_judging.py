@@ -13,7 +13,7 @@ from pyramidion.analysis.calibrate import check_workers
 from pyramidion.campaigns.simulated_workers import SimulatedWorker, answer
 from pyramidion.errors import InputError, UsageError
 from pyramidion.evaluation import judge_study
-from pyramidion.judges import Asked, LabelJudge, Verdicts, with_judgments
+from pyramidion.judges import LabelJudge, TopicToJudge, Verdicts, with_judgments
 from pyramidion.study import ContentUnit, Contributor, Judge, Judgment, Judgments, Pyramid, Span, Summary, Topic
 
 
@@ -159,7 +159,7 @@ def test_topics_are_judged_as_they_come():
     def endless():
         while True:
             drawn.append(1)
-            yield Asked(Pyramid(f"t{len(drawn)}", (), (ContentUnit("u", "unit 0"),)), {"x": "good"})
+            yield TopicToJudge(Pyramid(f"t{len(drawn)}", (), (ContentUnit("u", "unit 0"),)), {"x": "good"})
 
     found = list(islice(LabelJudge(Table(KNOWN)).judge_all(endless()), 5))
     assert [list(judgments.topic) for judgments in found] == [["t1"], ["t2"], ["t3"], ["t4"], ["t5"]]

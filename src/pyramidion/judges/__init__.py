@@ -174,7 +174,7 @@ def answers(blocks: Iterable[tuple[T, Block]], judge: PresenceJudge) -> Iterator
 # -- pyramids by the labels of their units ----------------------------------------------------------------------
 
 
-class Asked(NamedTuple):
+class TopicToJudge(NamedTuple):
     """A pyramid, texts by system, and the texts of the references that the pyramid comes from, none of which is among
     the others."""
 
@@ -206,10 +206,10 @@ class LabelJudge:
     def judge(
         self, pyramid: Pyramid, texts: Mapping[str, str], references: Mapping[str, str] | None = None
     ) -> Judgments:
-        return next(self.judge_all([Asked(pyramid, texts, list((references or {}).values()))]), Judgments())
+        return next(self.judge_all([TopicToJudge(pyramid, texts, list((references or {}).values()))]), Judgments())
 
     def judge_all(
-        self, asked: Iterable[Asked], *, tell: Callable[[Problem], object] = lambda _: None
+        self, asked: Iterable[TopicToJudge], *, tell: Callable[[Problem], object] = lambda _: None
     ) -> Iterator[Judgments]:
         """Topic by topic as they come, so that neither topics nor judgments need fit into memory. ``tell`` is told
         which units stay without an answer, and why."""
@@ -254,12 +254,12 @@ def _missing(
         yield Problem(where, f"{judge} gave no usable answer to {named}: {reason}", "warning")
 
 
-def questions(asked: Iterable[Asked]) -> Iterator[Questions]:
+def questions(asked: Iterable[TopicToJudge]) -> Iterator[Questions]:
     """Everything that a `LabelJudge` would ask, for an estimate."""
     return (block.questions for _, block in _blocks(asked))
 
 
-def _blocks(asked: Iterable[Asked]) -> Iterator[tuple[Asked, Block]]:
+def _blocks(asked: Iterable[TopicToJudge]) -> Iterator[tuple[TopicToJudge, Block]]:
     for each in asked:
         labels = [unit.label for unit in each.pyramid.sampled]
         for block in cut(labels, list(each.texts.values()), each.references):

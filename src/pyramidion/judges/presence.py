@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from itertools import chain
+from operator import is_
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,7 +93,15 @@ class JudgedUnits:
             "one": plain.in_one_sentence(),
             "lost": (~self._credited & self._is_short()).astype(np.float64),
         }
-        return told | (self._read() if self._references else {"pyramid": self._prior(self._pyramid)})
+        if self._references:
+            return told | self._read()
+        whole = told["mean"] if self._is_whole else self._look(self._pyramid).mean()
+        return told | {"pyramid": self._for_all(_mean(whole, self._pyramid))}
+
+    @cached_property
+    def _is_whole(self) -> bool:
+        """Whether all units of the pyramid are asked about, as they mostly are."""
+        return len(self._units) == len(self._pyramid) and all(map(is_, self._units, self._pyramid))
 
     def _is_short(self) -> Bools:
         """Units x 1: whether a unit is no longer than those that the numbers were fitted on."""
@@ -99,22 +109,30 @@ class JudgedUnits:
 
     def _read(self) -> Features:
         """What the references tell."""
-        sentences = [sentence for reference in self._references for sentence in sentences_of(reference)]
+        split = [sentences_of(reference) for reference in self._references]
+        sentences = list(chain.from_iterable(split))
         homes = [read_in_context(unit, sentences) for unit in self._units]
         read = self._look([words for words, _ in homes])
-        every = [read_in_context(unit, sentences)[0] for unit in self._pyramid]
+        whole = read.mean() if self._is_whole else self._look(self._in_context(sentences)).mean()
+        said = self._look(sentences).mean()
+        weight = np.array([float((bag.rarity.astype(np.float64) ** self._model.finding.rarity_power).sum())
+                           for bag in sentences])  # fmt: skip
+        ends = np.cumsum([0, *map(len, split)])
+        by_reference = np.add.reduceat(weight[:, None] * said, ends[:-1]) / np.add.reduceat(weight, ends[:-1])[:, None]
         return {
             "weakest_read": read.weakest(),
             "one_read": read.in_one_sentence(),
-            "source": self._look([home for _, home in homes]).mean(),
-            "reference": self._prior(self._references),
-            "pyramid": self._prior(every),
+            "source": said[[home for _, home in homes]],
+            "reference": self._for_all(by_reference.mean(0)),
+            "pyramid": self._for_all(_mean(whole, self._pyramid)),
             "length": np.full(self._shape, length_of(self._references)),
         }
 
-    def _prior(self, texts: Sequence[Bag]) -> Doubles:
-        """How much a summary says of some texts, the same for every unit."""
-        said = self._look([text for text in texts if len(text)] or [*texts]).mean().mean(0)
+    def _in_context(self, sentences: Sequence[Bag]) -> list[Bag]:
+        return [read_in_context(unit, sentences)[0] for unit in self._pyramid]
+
+    def _for_all(self, said: Doubles) -> Doubles:
+        """What is known of each summary, for every unit."""
         return np.tile(said, (len(self._units), 1))
 
     def probability(self) -> Doubles:
@@ -144,18 +162,24 @@ def sentences_of(text: Bag) -> list[Bag]:
     return [text.only(np.flatnonzero(text.sentence == number).tolist()) for number in np.unique(text.sentence)]
 
 
-def read_in_context(unit: Bag, sentences: Sequence[Bag]) -> tuple[Bag, Bag]:
-    """A unit with the vectors that its words have in the sentence it comes from, and that sentence: the one that has
-    most of its words."""
+def _mean(said: Doubles, texts: Sequence[Bag]) -> Doubles:
+    """The mean over the texts that have words, or over all if none has."""
+    with_words = [row for row, text in enumerate(texts) if len(text)]
+    return np.asarray((said[with_words] if with_words else said).mean(0))
+
+
+def read_in_context(unit: Bag, sentences: Sequence[Bag]) -> tuple[Bag, int]:
+    """A unit with the vectors that its words have in the sentence it comes from, and the number of that sentence: the
+    one that has most of its words."""
     if not len(unit):
-        return unit, sentences[0]
+        return unit, 0
     likes = [_like(unit, sentence) for sentence in sentences]
     home = max(range(len(sentences)), key=lambda place: float((unit.rarity * likes[place].max(1)).sum()))
     best = likes[home].argmax(1)
     there = sentences[home]
     cosine = likes[home][np.arange(len(unit)), best] - (unit.stems == there.stems[best])
     sure = (unit.stems == there.stems[best]) | (cosine > SURE)
-    return replace(unit, vectors=np.where(sure[:, None], there.vectors[best], unit.vectors)), there
+    return replace(unit, vectors=np.where(sure[:, None], there.vectors[best], unit.vectors)), home
 
 
 def _like(unit: Bag, sentence: Bag) -> NDArray[np.floating]:
