@@ -278,11 +278,8 @@ def main(folder: Path, data: Path) -> None:
         source = path.name.removeprefix("transfer-").split("-to-")[0]
         answer = fit([d for d in documents.values() if d.collection == source], READ)
         card[path.name] = tell(path.name, other, {number: answer.probability(d) for number, d in other.items()})
-    from tune_encoder import FINDING
-
-    finding = {"rarity_power": FINDING["power"], **{name: value for name, value in FINDING.items() if name != "power"}}
     held = {
-        "model": {"finding": finding, **weights},
+        "model": weights,
         **{name: round(value, 3) for name, value in bounds._asdict().items()},
         "trained_on": "PyrXSum (4,780 presence labels) and 50 documents of REALSumm (13,250)",
         "held_out": card,

@@ -12,7 +12,7 @@ import pytest
 
 import pyramidion as pyr
 
-BAR = 0.70
+BAR = 0.60
 SUMMARIES = Path(__file__).with_name("summaries.csv")
 
 
@@ -27,5 +27,5 @@ def test_summaries_cover_their_references() -> None:
         _, row = min(zip(scores, rows, strict=True), key=lambda pair: 1.0 if pair[0] is None else pair[0])
         worst = metric.explain(row["summary"], row["reference"])
         missed = "\n".join(f"  - {unit.label}" for unit in worst.missed)
-        message = f"coverage {mean:.3f} is below {BAR}. The worst summary, {row['id']}, misses:\n{missed}"
+        message = f"extent {mean:.3f} is below {BAR}. The worst summary, {row['id']}, misses:\n{missed}"
         pytest.fail(message, pytrace=False)

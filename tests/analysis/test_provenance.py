@@ -182,4 +182,4 @@ def test_a_model_alone_is_no_metric_beside_itself() -> None:
     assert list(scored_by_models(both, scored_by_all(both))) == ["auto"]
     shown = findings(both, resamples=20).correlations
     assert shown
-    assert {c.metric for c in shown.result.correlations if ":" in c.metric} == {"auto:coverage"}
+    assert {c.metric for c in shown.result.correlations if ":" in c.metric} == {"auto:extent"}

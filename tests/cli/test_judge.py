@@ -79,7 +79,7 @@ def test_yes_and_no_by_the_judges_own_threshold(study: Path) -> None:
 
 def test_workers(study: Path) -> None:
     held = json.loads(run(study, "--workers", "--json").stdout)
-    assert [worker["worker"] for worker in held["workers"] if worker["suspect"]] == ["worker7", "worker8"]
+    assert [worker["worker"] for worker in held["workers"] if worker["suspect"]] == ["worker8", "worker7"]
     assert "suspect" in run(study, "--workers").stdout
 
 

@@ -19,7 +19,7 @@ from pyramidion.study import Span
 
 FINDING = Finding(1.0, 4.0, 8.0, 2.0, 0.5, -5.0)
 ALONE = {"constant": -4.0, "mean": 4.0, "weakest": 3.0, "one": 0.0, "lost": -2.0}
-PLAIN = PresenceModel(FINDING, ALONE | {"pyramid": 0.0}, {})
+PLAIN = PresenceModel(ALONE | {"pyramid": 0.0}, {}, finding=FINDING)
 
 
 def words(*rows):

@@ -57,7 +57,7 @@ def test_references_are_texts_or_lists_of_texts(cache: str) -> None:
     mixed = [REFERENCES[0], [REFERENCES[1], "A painting was bought."]]
     metric = Pyramidion(cache_dir=cache)
     each = metric.compute(predictions=PREDICTIONS, references=mixed, use_aggregator=False)
-    assert each["coverage"] == list(pyr.score_pairs(PREDICTIONS, mixed))
+    assert each["extent"] == list(pyr.score_pairs(PREDICTIONS, mixed))
 
 
 def test_units_may_be_given(cache: str) -> None:

@@ -20,7 +20,7 @@ from operator import is_
 import numpy as np
 from numpy.typing import NDArray
 
-from pyramidion.encoder.alignment import Alignment, Doubles, Finding, Texts
+from pyramidion.encoder.alignment import FINDING, Alignment, Doubles, Finding, Texts
 from pyramidion.encoder.words import Bag
 from pyramidion.judges.accuracy import model_card
 
@@ -44,17 +44,17 @@ class PresenceModel:
     """What each feature adds to the log-odds of "present", without and with references, besides a ``constant``; and
     the probability from which a unit counts as present, which one that is not credited never reaches."""
 
-    finding: Finding
     alone: Mapping[str, float]
     read: Mapping[str, float]
     threshold: float = 1.0
+    finding: Finding = FINDING
 
 
 @cache
 def default_model() -> PresenceModel:
     held = model_card()
     model = held["model"]
-    return PresenceModel(Finding(**model["finding"]), model["alone"], model["read"], held["threshold"])
+    return PresenceModel(model["alone"], model["read"], held["threshold"])
 
 
 class JudgedUnits:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pyramidion.encoder.alignment import Alignment, Finding, Texts
+from pyramidion.encoder.alignment import Alignment, Texts
 from pyramidion.encoder.minilm import Encoder
 from pyramidion.encoder.sentences import Clause, SegmentedText
 from pyramidion.encoder.words import Bag, bags
@@ -31,17 +31,10 @@ class AlignedText:
     clauses: tuple[Bag, ...]
 
 
-PLAIN = Finding(rarity_power=1.0, softness=4.0, cosine=12.0, stem=1.0, number=0.0, constant=-7.5)
-"""Round numbers: a word is half found by a cosine of .63, or of .54 with an equal stem. Chosen among fifteen settings
-by PyrXSum and the bundled example, between which they made little difference (PyrXSum .987 to .993 / .625 to .642), so
-what the benchmark shows of PyrXSum is a little too good. The judge's fitted numbers want statements that people wrote,
-and do worse on clauses."""
-
-
 def similarity(first: Sequence[Bag], second: Sequence[Bag]) -> Doubles:
     """Each with each, from 0 to 1: the share of either that is found in the other, averaged."""
     one, other = Texts.of(first), Texts.of(second)
-    there, back = Alignment(one, other, PLAIN).mean(), Alignment(other, one, PLAIN).mean()
+    there, back = Alignment(one, other).mean(), Alignment(other, one).mean()
     return np.asarray((there + back.T) / 2)
 
 
