@@ -8,8 +8,8 @@ paper, who says something stays with what is said. Numbers stay numbers.
 
 A sentence has up to two segmentations besides itself: at every such boundary, and at the surest one alone. The
 segmenter ``clauses-apart`` adds one for each clause set apart while the others stay together in their order, as in the
-paper's figure 3 (`segments.one_apart`). It is not the default because pyramids take twice as long with it and scores
-hardly differ; `docs/explanation/automatic.md` has the figures.
+paper's figure 3 (`sentences.one_apart`). It is not the default because scores hardly differ;
+`docs/explanation/automatic.md` has the figures.
 """
 
 from __future__ import annotations
