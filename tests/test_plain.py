@@ -161,7 +161,7 @@ def test_an_explanation_says_what_is_expressed_and_what_is_missed() -> None:
     explanation = pyr.Metric().explain(PREDICTIONS[0], REFERENCES[0])
     weighed = sum(explanation.degree(unit.id) * unit.weight for unit in explanation.pyramid.units)
     assert weighed == pytest.approx(explanation.measures["raw"])
-    assert [unit.label for unit in explanation.missed] == ["Ten families had to leave their homes."]
+    assert [unit.label for unit in explanation.missed] == ["Ten families had to leave their homes"]
     units = ["The town was flooded.", "A dog ran."]
     given = pyr.Metric("align").explain(PREDICTIONS[0], REFERENCES[0], units=units)
     assert [[unit.label for unit in some] for some in (given.expressed, given.missed)] == [[unit] for unit in units]
