@@ -28,7 +28,12 @@ def judge(
     context: typer.Context,
     path: Annotated[str, typer.Argument(metavar="STUDY", help="A study in any readable format, with a pyramid.")],
     judge: Annotated[
-        str, typer.Option("--judge", help="align, lexical, nli:MODEL (Hugging Face) or llm:MODEL (chat endpoint).")
+        str,
+        typer.Option(
+            "--judge",
+            help="align (embedded; blind to who did what to whom), lexical, nli:MODEL (Hugging Face) or llm:MODEL (chat "
+            "endpoint).",
+        ),
     ] = "align",
     threshold: Annotated[
         str | None,
