@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from hashlib import sha256
+from importlib.resources import files
 from pathlib import Path
 
 from pyramidion.errors import InputError, Problem, UsageError
@@ -120,12 +122,20 @@ def human_peers(jobs: Sequence[TopicJob]) -> Iterator[Problem]:
     return scored_by_others(own, {job.topic for job in jobs if len(job.contributing) == 1})
 
 
+@cache
+def _models() -> str:
+    """A digest of what the package ships: a run by other models does not go on where this one ends."""
+    held = files("pyramidion.data")
+    parts = (held.joinpath(name).read_bytes() for name in ("encoder.onnx", "judge.json", "segmenter.npz"))
+    return sha256(b"".join(parts)).hexdigest()
+
+
 def job_key(job: TopicJob, choices: Choices) -> str:
-    """The same for the same texts, choices and version, and for nothing else."""
+    """The same for the same texts, choices, models and version, and for nothing else."""
     model = Path(choices.embedder.partition(":")[2])
     trained = sha256(model.read_bytes()).hexdigest() if model.is_file() else ""
     signature = str(choices.signature(pyramid=job.name))
-    return fingerprint(signature, trained, dict(job.references), dict(job.peers), repr(job.pyramid))
+    return fingerprint(signature, _models(), trained, dict(job.references), dict(job.peers), repr(job.pyramid))
 
 
 def judged_topics(study: Study, pyramid: str) -> list[TopicToJudge]:
