@@ -31,8 +31,8 @@ def judge(
         str,
         typer.Option(
             "--judge",
-            help="align (embedded; blind to who did what to whom), lexical, nli:MODEL (Hugging Face) or llm:MODEL (chat "
-            "endpoint).",
+            help="align (embedded; blind to who did what to whom), lexical, nli:MODEL (Hugging Face) or llm:MODEL "
+            "(chat endpoint).",
         ),
     ] = "align",
     threshold: Annotated[
