@@ -100,7 +100,8 @@ def accuracy(folder: Path, matchers: Sequence[str] = ("align", "wmin", "exact"))
     yield f"## Agreement with people: {folder.name}, {len(systems)} systems, {len(topics)} references, no units given\n"
     yield "Pearson with the share of units that people found, 95% bootstrap intervals over documents. The shipped model"
     yield "was **trained on this collection** (on its labels, not on these pyramids), so the rows of `align` are too"
-    yield "good; [Automatic evaluation](../../docs/explanation/automatic.md) has those of a model that has not seen it.\n"
+    yield "good; [Automatic evaluation](../../docs/explanation/automatic.md) has those of a model that has not seen it."
+    yield ""
     yield "| metric | system level | | mean summary level | |"
     yield "|---|---|---|---|---|"
 
