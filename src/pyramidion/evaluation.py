@@ -85,21 +85,28 @@ class Evaluator:
 
     def run_all(self, batch: TopicBatch, advance: Advance = ignore) -> list[TopicResult]:
         """The results of some topics; sentences of small topics are encoded together, which is much faster."""
-        if len(batch.jobs) > 1:
-            self.prepare(batch)
-        return [self.run(job, advance) for job in batch.jobs]
+        if len(batch.jobs) == 1:
+            return [self.run(batch.jobs[0], advance)]
+        self.prepare(batch)
+        built = [self.built(job) for job in batch.jobs]
+        if isinstance(self.judge, AlignedJudge):
+            self.judge.prepare(each.pyramid for each in built)
+        return [self.run(job, advance, each) for job, each in zip(batch.jobs, built, strict=True)]
 
     def prepare(self, batch: TopicBatch) -> None:
         """Encode the sentences of some topics and cut them into clauses, which is remembered."""
         texts = [text for job in batch.jobs for texts in (job.references, job.peers) for text in texts.values()]
         self.builder.segmenter.segment(texts)
 
-    def run(self, job: TopicJob, advance: Advance = ignore) -> TopicResult:
-        """Build the pyramid, where there is none, judge the peers and score them by what was judged."""
+    def built(self, job: TopicJob) -> BuiltPyramid:
+        """The pyramid of a topic, built where there is none."""
         if job.pyramid is None:
-            built = self.builder.build(job.topic, job.references, name=job.name)
-        else:
-            built = BuiltPyramid(job.pyramid, self.choices.floor or 0.0)
+            return self.builder.build(job.topic, job.references, name=job.name)
+        return BuiltPyramid(job.pyramid, self.choices.floor or 0.0)
+
+    def run(self, job: TopicJob, advance: Advance = ignore, built: BuiltPyramid | None = None) -> TopicResult:
+        """Judge the peers of a topic by its pyramid and score them by what was judged."""
+        built = built or self.built(job)
         advance(1)
         similarity: dict[str, Mapping[str, float]] = {}
 

@@ -67,6 +67,10 @@ class AlignJudge:
                 judged = JudgedUnits(units, summaries, references, pyramid, known, same)
                 yield Verdicts(judged.probability(), judged.alignment.evidence, coverage=judged.coverage())
 
+    def read(self, texts: Iterable[str]) -> None:
+        """Encode texts that will be asked about."""
+        self._encoded(dict.fromkeys(texts))
+
     def _ahead(self, gathered: Iterable[list[Questions]]) -> Iterator[tuple[list[Questions], dict[str, Bag]]]:
         """Questions with their texts encoded; the next ones are being encoded while these are answered."""
         with ThreadPoolExecutor(1, "align") as other:
