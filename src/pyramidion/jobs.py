@@ -150,7 +150,10 @@ def judged_topics(study: Study, pyramid: str) -> list[TopicToJudge]:
                 groups.setdefault(own.get((held.topic, system), ""), {})[system] = text
             known = {name: text for name, text in references.get(held.topic, {}).items() if name in held.references}
             for mine, texts in groups.items():
-                asked.append(TopicToJudge(held, texts, [text for name, text in known.items() if name != mine]))
+                others = held.without(mine) if mine in held.references else held
+                texts_of_others = [text for name, text in known.items() if name != mine]
+                if others.units:
+                    asked.append(TopicToJudge(others, texts, texts_of_others))
     if not asked:
         raise InputError(Problem(f"pyramid {pyramid}", "no topic has both this pyramid and peers to judge"))
     return asked

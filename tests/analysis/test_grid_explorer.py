@@ -91,3 +91,17 @@ def test_empty_references_are_named() -> None:
     assert [str(note) for note in found.notes] == ["topic t, reference B: is empty and is left out"]
     assert found.scores["x"][MEASURES.index("coverage")] == pytest.approx(1.0, abs=0.05)
     assert not next(GridExplorer(base).explore(TopicJob("t", {"A": "It is open."}, {}), [base])).scores
+
+
+def test_sentences_without_content_are_no_trouble() -> None:
+    base = Choices()
+    references = {
+        "A": "The bridge is open. This was later revised. The mayor cut a ribbon on Monday.",
+        "B": "The bridge opened on Monday. (Smith 2018).",
+    }
+    job = TopicJob("t", references, {"x": "The bridge is open."})
+    for choices in (base, replace(base, matcher="wmin")):
+        [found] = GridExplorer(choices).explore(job, [choices])
+        result = Evaluator(choices).run(job)
+        assert found.scores["x"] == pytest.approx([score.value for score in result.scores])
+        assert [note.where for note in found.notes] == ["topic t, reference A", "topic t, reference B"]

@@ -71,9 +71,7 @@ class GridExplorer:
         """The scores of every setting; those with the same percentile come together."""
         builder = self._evaluator.builder
         references = dict(zip(job.references, builder.segmenter.segment(list(job.references.values())), strict=True))
-        with_words = [references[id] for id in sorted(references) if references[id].sentences]
-        within = builder.within(with_words) if with_words else np.zeros((0, 0))
-        topic = _Topic(job, references, within, self._scoring(job, references))
+        topic = _Topic(job, references, _once(builder.within), self._scoring(job, references))
         for choices in sorted(settings, key=lambda choices: choices.percentile):
             yield topic.score(choices)
 
@@ -82,6 +80,22 @@ class GridExplorer:
         if isinstance(judge, ContributorJudge):
             return _Matched(job, references, judge, self._evaluator.builder.segmenter).score
         return lambda pyramid, _: auto.peer_scores(pyramid, Judgments(self._evaluator.judged(job, pyramid)), job.own)
+
+
+Within = Callable[[list[SegmentedText]], Doubles]
+"""How similar all clauses of some texts are to one another."""
+
+
+def _once(within: Within) -> Within:
+    """The answer to the first call, whatever the others ask: a pyramid is built of the same clauses by all settings."""
+    known: list[Doubles] = []
+
+    def similarity(texts: list[SegmentedText]) -> Doubles:
+        if not known:
+            known.append(within(texts))
+        return known[0]
+
+    return similarity
 
 
 Scoring = Callable[[Pyramid, Choices], Mapping[str, PeerScore]]
@@ -99,7 +113,7 @@ class _Topic:
     """What all settings have in common for one topic."""
 
     def __init__(
-        self, job: TopicJob, references: Mapping[str, SegmentedText], within: Doubles, scoring: Scoring
+        self, job: TopicJob, references: Mapping[str, SegmentedText], within: Within, scoring: Scoring
     ) -> None:
         self._job, self._references, self._within, self._scoring = job, references, within, scoring
         self._graph: SimilarityGraph | None = None
@@ -110,7 +124,7 @@ class _Topic:
         built = build(
             self._job.topic,
             self._references,
-            lambda _: self._within,
+            self._within,
             graph=partial(self._joined, choices),
             partition=choices.partition(),
         )

@@ -42,7 +42,7 @@ def words_of(text: str) -> Iterator[Word]:
         shown, start = match.group(), match.start()
         small = _plain(shown.lower())
         capital = shown[0].isupper() and shown != "I"
-        first = capital and (not text[:start].strip() or bool(_ENDS_SENTENCE.search(text[max(0, start - 8) : start])))
+        first = capital and (not end or bool(_ENDS_SENTENCE.search(text[max(0, start - 8) : start])))
         near = end > 0 and bool(_WITHIN_NAME.fullmatch(text[end:start]))
         yield Word(small, small.isdigit(), capital, first, near)
         end = match.end()
@@ -99,13 +99,18 @@ def credited(units: Sequence[str], summaries: Sequence[str], references: Sequenc
 
 
 def verbatim(units: Sequence[str], summaries: Sequence[str]) -> NDArray[np.bool_]:
-    """Units x summaries: whether the summary says the unit word for word."""
+    """Units x summaries: whether the summary says the unit, a statement of some words, word for word."""
     looked_for, texts = ([_in_a_row(text) for text in some] for some in (units, summaries))
-    found = [[len(unit) > 2 and unit in text for text in texts] for unit in looked_for]
+    found = [[unit.count(" ") > STATEMENT and unit in text for text in texts] for unit in looked_for]
     return np.array(found, bool).reshape(len(units), len(summaries))
 
 
+STATEMENT = 3
+"""The fewest words of a statement; fewer may turn up anywhere."""
+
+
 def _in_a_row(text: str) -> str:
+    """The words of a text, with a space on either side of each."""
     return f" {' '.join(map(_plain, _WORD.findall(text.lower())))} "
 
 

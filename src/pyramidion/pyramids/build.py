@@ -1,13 +1,13 @@
 """From references to a pyramid like a person's.
 
 A unit's label is its most central contributor, the one most similar to the others on average, of those that read alone
-and name what they are about (`labels`). Sentences without content are no units. Units are numbered from the heaviest
+and name what they are about (`labels`). Sentences without content are not units. Units are numbered from the heaviest
 and most attractive down, and nothing depends on the order of references, so ids are stable.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -85,6 +85,7 @@ def build(
         Problem(f"{where}, reference {id}", "is empty and is left out", "warning") for id in references.keys() - said
     ]
     notes += [Problem(where, note, "warning") for note in partitioned.notes]
+    notes += [note for id, text in said.items() for note in _left_out(f"{where}, reference {id}", references[id], text)]
     return BuiltPyramid(Pyramid(topic, tuple(said), units, name), joined.threshold, tuple(sorted(notes, key=str)))
 
 
@@ -97,6 +98,13 @@ def _with_content(reference: SegmentedText) -> SegmentedText:
     """Without sentences that say nothing by themselves; the words of a reference that has no others stay."""
     kept = tuple(sentence for sentence in reference.sentences if has_content(sentence.span.of(reference.text)))
     return replace(reference, sentences=kept or reference.sentences)
+
+
+def _left_out(where: str, whole: SegmentedText, kept: SegmentedText) -> Iterator[Problem]:
+    said = [sentence.span.of(whole.text) for sentence in whole.sentences if sentence not in kept.sentences]
+    if said:
+        what = "1 sentence says nothing" if len(said) == 1 else f"{len(said)} sentences say nothing"
+        yield Problem(where, f"{what} by itself, so no unit is made of that: {' '.join(said[0].split())!r}", "warning")
 
 
 class _Labels:

@@ -114,6 +114,6 @@ def _how_often(findings: Findings) -> str:
     if known is None:
         return "How often it is right on texts like these has not been measured."
     there, absent, finds = (None if share is None else f"about {100 * share:.0f}" for share in known)
-    text = "Where it was compared with people, on summaries of news, “expressed” was right "
+    text = "Where it was compared with people, on news and ideas in people’s words, “expressed” was right "
     text += f"{there} times in 100, and “not found” {absent} times in 100."
     return text if finds is None else f"{text} Of 100 ideas that people find, it calls {finds} expressed."
