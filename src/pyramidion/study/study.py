@@ -245,6 +245,10 @@ class _Rules:
             for unit in task.units:
                 if (task.topic, unit) not in self.units:
                     yield Problem(f"task {task.id}", f"topic {task.topic!r} has no unit {unit!r}")
+            drawn = bool(task.stratum) or bool(task.place) or bool(task.places)
+            if drawn and not (task.stratum and 1 <= task.place <= task.places):
+                what = f"is part {task.place} of {task.places} of stratum {task.stratum!r}, which cannot be"
+                yield Problem(f"task {task.id}", what)
         yield from _duplicates(
             ((work.task, work.judge), f"assignment of task {work.task} to judge {work.judge}")
             for work in self.study.assignments

@@ -21,6 +21,10 @@ class Task:
     """One thing to do: a peer with units to judge, a peer to rate, two peers to compare, a reference to write from.
 
     ``units`` and ``references`` are in the order shown. ``system`` is empty in a writing task.
+
+    Where a design chose at random what to ask, the units of a topic are cut into parts, parts are put into strata, and
+    each stratum into a random order: this task asks about the part at ``place`` (from 1) of the ``places`` of its
+    ``stratum``. A system that was asked about the first n of them was asked about each with probability n / places.
     """
 
     id: str
@@ -30,6 +34,9 @@ class Task:
     kind: TaskKind = "judge"
     other: str = ""
     references: tuple[str, ...] = ()
+    stratum: str = ""
+    place: int = 0
+    places: int = 0
 
 
 @dataclass(frozen=True, slots=True)
