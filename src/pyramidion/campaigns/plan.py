@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from pyramidion.analysis.cost import Cost, campaign_cost
+from pyramidion.campaigns.sampling import Part, tasks_of
 from pyramidion.campaigns.tasks import SCALES, AttentionCheck, ExpertRatings, Gold
 from pyramidion.encoder.sentences import sentence_spans
 from pyramidion.errors import InputError, Problem, Problems, UnknownError, UsageError, check_choice
@@ -27,6 +28,10 @@ LIMITS: dict[str, tuple[float, float]] = {
     "fee": (0, 10),
     "lease_minutes": (0.0001, 525_600),
     "gold_rate": (0, 1),
+    "share": (0, 1),
+    "looks": (1, 100),
+    "minutes_per_summary": (0, 1440),
+    "minutes_per_unit": (0.001, 1440),
     "min_agreement": (0, 1),
     "seed": (0, 2**53),
 }
@@ -38,7 +43,11 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 
 @dataclass(frozen=True)
 class Plan:
-    """A campaign ready to start: ``gold`` holds known answers by task id, ``aspects`` the scales to add."""
+    """A campaign ready to start: ``gold`` holds known answers by task id, ``aspects`` the scales to add.
+
+    Where a model guides what is asked, ``parts`` are all parts of the units, ``tasks`` those of the first round, and
+    ``cost`` is the most that can be spent; otherwise all tasks are there and ``parts`` is empty.
+    """
 
     campaign: Campaign
     tasks: tuple[Task, ...]
@@ -46,6 +55,7 @@ class Plan:
     gold: dict[str, Gold]
     aspects: tuple[Aspect, ...] = ()
     notes: tuple[Problem, ...] = ()
+    parts: tuple[Part, ...] = ()
 
     @property
     def assignments(self) -> int:
@@ -76,14 +86,38 @@ def plan(
     drafts = list(makers[kind]())
     if not drafts:
         raise UsageError(f"there is nothing to {kind}; {_NEEDS[kind]}")
-    order = rng.permutation(len(drafts))
-    tasks = tuple(replace(drafts[i], id=f"{name}-{n:0{len(str(len(drafts)))}}") for n, i in enumerate(order, 1))
+    tasks = _named(drafts, name, rng)
     gold = _gold(part, tasks, chosen, rng) if chosen.gold_rate else {}
     aspects = SCALES if kind == "rate" and not study.aspects else ()
     cost = campaign_cost(
         len(tasks) * chosen.workers, pay=str(chosen.pay), fee=str(chosen.fee), currency=chosen.currency
     )
     return Plan(Campaign(name, kind, chosen), tasks, cost, gold, aspects, tuple(problems))
+
+
+@dataclass(frozen=True)
+class Release:
+    """The tasks of one round, named, and the known answers planted in them."""
+
+    tasks: tuple[Task, ...]
+    gold: dict[str, Gold]
+
+
+def release(
+    study: Study, campaign: Campaign, parts: Sequence[Part], number: int, systems: Sequence[str] = ()
+) -> Release:
+    """The tasks of a round of a campaign, for all systems or those that stay: always the same for the same round."""
+    rng = np.random.default_rng((campaign.settings.seed, number))
+    drafts = list(tasks_of((part for part in parts if part.round == number), study, systems))
+    tasks = _named(drafts, f"{campaign.name}-{number}", rng)
+    gold = _gold(study, tasks, campaign.settings, rng) if campaign.settings.gold_rate and tasks else {}
+    return Release(tasks, gold)
+
+
+def _named(drafts: Sequence[Task], name: str, rng: np.random.Generator) -> tuple[Task, ...]:
+    """In random order, numbered."""
+    order = rng.permutation(len(drafts))
+    return tuple(replace(drafts[i], id=f"{name}-{n:0{len(str(len(drafts)))}}") for n, i in enumerate(order, 1))
 
 
 def check_settings(settings: Settings) -> None:

@@ -106,6 +106,25 @@ class Settings:
             "erased; 0 keeps them."
         },
     )
+    model: str = field(
+        default="",
+        metadata={"help": "judge: the id of the model whose judgments guide what people are asked; empty asks all."},
+    )
+    share: float = field(default=0.25, metadata={"help": "model: the largest share of the units to ask people about."})
+    until: str = field(
+        default="",
+        metadata={"help": "model: the goal (top, ranking, width=0.03 or pairs=90%); empty asks all at once."},
+    )
+    looks: int = field(default=8, metadata={"help": "model: rounds at most, each followed by a look at the goal."})
+    budget: float = field(default=0.0, metadata={"help": "model: money at most, with the fee; 0 means no limit."})
+    question: str = field(
+        default="topics",
+        metadata={"help": "model: what intervals are about: `these` topics, or `topics` of this kind."},
+    )
+    minutes_per_summary: float = field(default=0.5, metadata={"help": "model: what reading a summary takes."})
+    minutes_per_unit: float = field(
+        default=0.15, metadata={"help": "model: what judging a unit takes; both decide how many units a task has."}
+    )
     seed: int = field(default=0, metadata={"help": "Seed for sampling and shuffling."})
 
     @classmethod
