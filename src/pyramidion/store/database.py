@@ -143,12 +143,17 @@ def entries_and_payments(connection: Connection) -> None:
     )
 
 
+def rounds_and_looks(connection: Connection) -> None:
+    schema.metadata.create_all(connection, tables=[schema.parts, schema.rounds, schema.looks])
+
+
 STEPS: tuple[Callable[[Connection], None], ...] = (
     first_tables,
     annotation_tables,
     stored_annotations,
     removed_answers,
     entries_and_payments,
+    rounds_and_looks,
 )
 
 
