@@ -22,6 +22,7 @@ from pyramidion.campaigns.decisions import AnswerDecisions
 from pyramidion.campaigns.payments import Payments
 from pyramidion.campaigns.plan import Plan
 from pyramidion.campaigns.rounds import Rounds
+from pyramidion.campaigns.sampling import Part
 from pyramidion.campaigns.statements import CrowdUnits, UnitKey, make_units, units_in_use, without_units_of
 from pyramidion.campaigns.tables import REMOVED, Campaigns, StoredAnswer
 from pyramidion.campaigns.tasks import PREFERENCE
@@ -141,10 +142,11 @@ class CampaignDesk:
         return without_units_of(study, removed, self.asked_units()) if removed else study
 
     def asked_units(self) -> frozenset[UnitKey]:
-        """The units that tasks of any campaign ask about."""
-        judging = [campaign.name for campaign in self.campaigns.all() if campaign.kind == "judge"]
-        tasks = [stored.task for name in judging for stored in self.campaigns.tasks(name)]
-        return frozenset((task.topic, unit) for task in tasks for unit in task.units)
+        """The units that tasks of any campaign ask about, or may ask about in a later round."""
+        judging = [campaign for campaign in self.campaigns.all() if campaign.kind == "judge"]
+        asked: list[Task | Part] = [stored.task for c in judging for stored in self.campaigns.tasks(c.name)]
+        asked += [part for c in judging if c.settings.model for part in self.rounds.parts(c.name) if part.round]
+        return frozenset((one.topic, unit) for one in asked for unit in one.units)
 
     def study(self, *, keep_excluded: bool = False) -> Study:
         """The study with everything the campaigns have collected, as every method and format reads it.
