@@ -106,7 +106,9 @@ def desk_in_rounds(place: Any, *, shares: Mapping[str, float] = SHARES, **chosen
     return desk
 
 
-def answer_all(desk: CampaignDesk, campaign: str = "judge", *, shares: Mapping[str, float] = SHARES, but: int = 0) -> int:
+def answer_all(
+    desk: CampaignDesk, campaign: str = "judge", *, shares: Mapping[str, float] = SHARES, but: int = 0
+) -> int:
     """Let people answer every open task of a campaign truly, but for so many; returns how many answers were given."""
     from pyramidion.campaigns.tasks import JudgeAnswer
 

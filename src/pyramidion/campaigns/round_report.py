@@ -55,6 +55,8 @@ class RoundsReport:
     may_go_on: bool
     people: int | None
     lacks_places: bool
+    simulated: bool
+    """Whether answers are from a rehearsal."""
 
     @property
     def number(self) -> int:
@@ -69,6 +71,33 @@ class RoundsReport:
     def pairs(self) -> int:
         systems = len(self.released[0].systems)
         return self.looks[-1].look.pairs if self.looks else systems * (systems - 1) // 2
+
+    @property
+    def sentences(self) -> list[str]:
+        """The same in words."""
+        judged, left = self.judged, f"; no more answers needed for {', '.join(self.left)}" if self.left else ""
+        lines = [
+            f"round {self.number} of {self.rounds}, goal {self.goal}: {self._what_happens()}",
+            f"{len(self.decided)} of {self.pairs} pairs decided{left}",
+            f"{judged.asked:,} of {judged.whole:,} judgments asked ({judged.asked / judged.whole:.0%}), "
+            f"{judged.planned:,} planned at most",
+            f"spent {_total(self.spent)}; this round {_total(self.this_round)}, "
+            f"next round {_total(self.next_round) if self.next_round else 'none'}, at most {_total(self.most)}"
+            + (f" of a budget of {self.budget}" if self.budget else ""),
+        ]
+        if self.lacks_places:
+            lines.append(
+                f"this round needs about {self.people} more people on the platform; `campaign places` adds them"
+            )
+        if self.simulated:
+            lines.append("simulated: these answers are not people's")
+        return lines
+
+    def _what_happens(self) -> str:
+        if self.status == "stopped" and self.stop:
+            return f"stopped, {self.stop.text}"
+        words = {"looking": "all answers are in, the look is due", "paused": "paused", "closed": "closed"}
+        return words.get(self.status, f"{self.open_tasks} tasks lack answers")
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for --json and for the manager's page."""
@@ -95,6 +124,7 @@ class RoundsReport:
                 "next_round": str(self.next_round) if self.next_round else None,
                 "most": str(self.most),
             },
+            "simulated": self.simulated,
             "may_go_on": self.may_go_on,
             "people": self.people,
             "lacks_places": self.lacks_places,
@@ -134,7 +164,12 @@ def report_rounds(desk: CampaignDesk, name: str, study: Study | None = None) -> 
         may_go_on=bool(further and not position.over_budget(further) and phase.state != "closed"),
         people=people_for(desk, position.campaign, phase.round.tasks) if recruits else None,
         lacks_places=lacking_places(position.campaign, phase.round),
+        simulated=any(entry.platform == "simulated" for entry in desk.workers.entries(name)),
     )
+
+
+def _total(cost: Cost) -> str:
+    return money(cost.total, cost.currency)
 
 
 def _status(position: Position, stop: Stop | None) -> RoundsStatus:
