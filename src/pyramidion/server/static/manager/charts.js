@@ -120,7 +120,7 @@ function medianMark(size, median, { left, step, top, base, width }) {
  * @param {{ looks: number, low: number, high: number, label: string }} about
  */
 export function intervals(seen, { looks, low, high, label }) {
-  const [width, height, left, right, top, bottom] = [200, 110, 30, 8, 8, 18];
+  const [width, height, left, right, top, bottom] = [200, 110, 34, 8, 8, 18];
   const span = high - low || 1;
   const step = looks > 1 ? (width - left - right - 16) / (looks - 1) : 0;
   /** @param {number} look */

@@ -127,11 +127,11 @@ function goalLine({ goal, question, model }) {
 export function statusLine({ status, stop, round, rounds, open_tasks: open }) {
   const where = `Round ${round} of ${rounds}`;
   if (status === "stopped" && stop)
-    return [stop.reason === "goal" ? "good" : "warn", `${where}. Stopped: ${stop.text}.`];
-  if (status === "looking") return ["", `${where}. All answers are in; the next look is being taken.`];
+    return [stop.reason === "goal" ? "good" : "warn", `${where}, stopped: ${stop.text}.`];
+  if (status === "looking") return ["", `${where}: all answers are in; the next look is being taken.`];
   if (status === "asking")
-    return ["", `${where}. ${plural(open, "task")} still ${open === 1 ? "lacks" : "lack"} answers.`];
-  return ["warn", `${where}. The campaign is ${status}, so no further round is released.`];
+    return ["", `${where}: ${plural(open, "task")} still ${open === 1 ? "lacks" : "lack"} answers.`];
+  return ["warn", `${where}: the campaign is ${status}, so no further round is released.`];
 }
 
 /** @param {RoundsData} data */
@@ -192,12 +192,18 @@ export function bySystem({ looks }) {
     }));
 }
 
+/** The tenths around all intervals. @param {{ low: number, high: number }[]} all @returns {[number, number]} */
+export function scale(all) {
+  const low = Math.floor(10 * Math.min(...all.map((one) => one.low)) + 1e-9) / 10;
+  const high = Math.ceil(10 * Math.max(...all.map((one) => one.high)) - 1e-9) / 10;
+  return [low, Math.max(high, low + 0.1)];
+}
+
 /** @param {RoundsData} data */
 function systemCharts(data) {
   const systems = bySystem(data);
   const all = data.looks.flatMap(({ standings }) => standings);
-  const low = Math.min(...all.map((one) => one.low));
-  const high = Math.max(...all.map((one) => one.high));
+  const [low, high] = scale(all);
   return systems.map(({ system, seen }) => {
     const { standing } = seen[seen.length - 1];
     const now = `${fixed(standing.score, 3)} (${fixed(standing.low, 3)} to ${fixed(standing.high, 3)})`;
