@@ -10,7 +10,10 @@ from itertools import combinations
 import numpy as np
 
 from pyramidion.analysis.cost import Cost, campaign_cost
-from pyramidion.campaigns.sampling import Part, tasks_of
+from pyramidion.analysis.effort import in_proportion
+from pyramidion.campaigns.guided import Guide, check_guided, guide, sentences
+from pyramidion.campaigns.model_judgments import check_model, judged_pyramids
+from pyramidion.campaigns.sampling import Part, draw_parts, tasks_of
 from pyramidion.campaigns.tasks import SCALES, AttentionCheck, ExpertRatings, Gold
 from pyramidion.encoder.sentences import sentence_spans
 from pyramidion.errors import InputError, Problem, Problems, UnknownError, UsageError, check_choice
@@ -56,6 +59,12 @@ class Plan:
     aspects: tuple[Aspect, ...] = ()
     notes: tuple[Problem, ...] = ()
     parts: tuple[Part, ...] = ()
+    guide: Guide | None = None
+
+    @property
+    def sentences(self) -> list[str]:
+        """The design, where a model guides what is asked."""
+        return sentences(self.parts, self.guide, self.campaign.settings) if self.guide else []
 
     @property
     def assignments(self) -> int:
@@ -73,14 +82,13 @@ def plan(
     systems: Sequence[str] = (),
 ) -> Plan:
     """Plan a campaign over all topics and systems, or some of them. The same seed gives the same plan."""
-    check_choice("kind of campaign", kind, KINDS)
-    if not NAME.fullmatch(name):  # it is part of addresses, task ids and file names
-        raise UsageError(f"a campaign's name must have 1 to 60 letters, digits, dots, dashes or _, not {name!r}")
     chosen = settings or Settings.for_kind(kind)
-    check_settings(chosen)
+    check_plan(kind, name, chosen)
     rng = np.random.default_rng(chosen.seed)
     problems = Problems()
-    part = _part_of(study, topics, systems)
+    part = part_of(study, topics, systems)
+    if chosen.model:
+        return _guided(study, part, name, chosen, pyramid)
     maker = _Drafts(part, chosen, rng, problems, pyramid)
     makers = {"write": maker.write, "judge": maker.judge, "rate": maker.rate, "compare": maker.compare}
     drafts = list(makers[kind]())
@@ -93,6 +101,32 @@ def plan(
         len(tasks) * chosen.workers, pay=str(chosen.pay), fee=str(chosen.fee), currency=chosen.currency
     )
     return Plan(Campaign(name, kind, chosen), tasks, cost, gold, aspects, tuple(problems))
+
+
+def check_plan(kind: TaskKind, name: str, settings: Settings) -> None:
+    """Refuse what no campaign can have, whatever it asks about."""
+    check_choice("kind of campaign", kind, KINDS)
+    if not NAME.fullmatch(name):  # it is part of addresses, task ids and file names
+        raise UsageError(f"a campaign's name must have 1 to 60 letters, digits, dots, dashes or _, not {name!r}")
+    check_settings(settings)
+    check_guided(kind, settings)
+
+
+def _guided(study: Study, part: Study, name: str, given: Settings, pyramid: str | None) -> Plan:
+    """A judging campaign about those units that say most beside what a model says about all."""
+    problems = Problems()
+    pyramids = judged_pyramids(part, pyramid)
+    if not pyramids:
+        raise UsageError(f"there is nothing to judge; {_NEEDS['judge']}")
+    for topic in part.topics:
+        if topic.id not in pyramids:
+            problems.warning(f"topic {topic.id}", "has no units to judge, or no peers, and is left out")
+    problems.extend(check_model(study, pyramids, given.model, part.systems))
+    parts = draw_parts(part, pyramids, given.model, given, np.random.default_rng(given.seed))
+    paid = in_proportion(given, sum(len(drawn.units) for drawn in parts) / len(parts))
+    campaign = Campaign(name, "judge", paid)
+    first, costs = release(part, campaign, parts, 1), guide(part, parts, given, paid)
+    return Plan(campaign, first.tasks, costs.most, first.gold, (), tuple(problems), parts, costs)
 
 
 @dataclass(frozen=True)
@@ -139,7 +173,8 @@ def check_settings(settings: Settings) -> None:
         raise InputError(problems.errors)
 
 
-def _part_of(study: Study, topics: Sequence[str], systems: Sequence[str]) -> Study:
+def part_of(study: Study, topics: Sequence[str], systems: Sequence[str]) -> Study:
+    """The study with some of its topics and systems; with all if none are named."""
     known_topics, known_systems = [topic.id for topic in study.topics], study.systems
     for what, asked, known in (("topic", topics, known_topics), ("system", systems, known_systems)):
         for id in asked:

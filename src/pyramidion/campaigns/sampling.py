@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyramidion.campaigns.effort import minutes_of, price_of
+from pyramidion.analysis.effort import minutes_of, price_of
 from pyramidion.errors import UsageError
 from pyramidion.scoring.choice import choose
 from pyramidion.study import Pyramid, Settings, Study, Task
@@ -106,9 +106,8 @@ def draw_parts(
     population = _Population(_unsureness(study, pyramids, model))
     sizes = _Sizes(population, settings, _most_peers(study, pyramids))
     pieces = population.cut(sizes.best(), settings.units_per_task)
-    most_parts = len(pieces) if settings.until else sizes.affordable(pieces)
-    strata, asked = _strata(pieces, _Limit(sizes.most_units(pieces), most_parts), sizes.parts(pieces))
-    prefixes = _prefixes(asked, settings.looks if settings.until else 1, sizes.affordable(pieces))
+    strata, asked = _strata(pieces, sizes.limit(pieces), sizes.parts(pieces))
+    prefixes = _prefixes(asked, sizes.looks, sizes.affordable(pieces))
     parts: list[Part] = []
     for name, members in enumerate(strata, 1):
         limits = [int(prefix[name - 1]) for prefix in prefixes]
@@ -188,6 +187,17 @@ class _Population:
         return _Piece(round(sd, 12), topic, tuple(unit.id for unit in units))
 
 
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The most that is asked, before it is known which parts are drawn: so many units and so many parts."""
+
+    units: float
+    parts: int
+
+    def allows(self, asked: Floats, length: Floats) -> bool:
+        return bool(asked @ length <= self.units + 1e-6 and asked.sum() <= self.parts + 1e-6)
+
+
 class _Sizes:
     """How many parts of a size can be asked, and which size says most for the money."""
 
@@ -206,14 +216,19 @@ class _Sizes:
             raise UsageError(self._too_few())
         return min(enough, key=lambda size: (self._loss(enough[size]), size))
 
+    @property
+    def looks(self) -> int:
+        return self._settings.looks if self._settings.until else 1
+
+    def limit(self, pieces: Sequence[_Piece]) -> Limit:
+        """The share and, where all is asked at once, the budget: in rounds, systems that leave make room for others."""
+        most = self._settings.share * self._population.number
+        return Limit(most, self.affordable(pieces) if self.looks == 1 else len(pieces))
+
     def parts(self, pieces: Sequence[_Piece]) -> int:
         """How many parts of average size may be asked."""
-        return math.floor(self.most_units(pieces) * len(pieces) / self._population.number + 1e-9)
-
-    def most_units(self, pieces: Sequence[_Piece]) -> float:
-        """The largest number of units within the share and, if everything is asked at once, the budget."""
-        within = math.inf if self._settings.until else self.affordable(pieces) * self._population.number / len(pieces)
-        return min(self._settings.share * self._population.number, within)
+        limit = self.limit(pieces)
+        return min(math.floor(limit.units * len(pieces) / self._population.number + 1e-9), limit.parts)
 
     def affordable(self, pieces: Sequence[_Piece]) -> int:
         """How many parts the budget allows if all systems stay; all, without a budget."""
@@ -252,24 +267,15 @@ class _Sizes:
 # -- strata, and how much of each ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Limit:
-    """The most that is asked, before it is known which parts are drawn: so many units and so many parts."""
-
-    units: float
-    parts: int
-
-    def allows(self, asked: Floats, length: Floats) -> bool:
-        return bool(asked @ length <= self.units + 1e-6 and asked.sum() <= self.parts + 1e-6)
-
-
-def _strata(pieces: Sequence[_Piece], limit: _Limit, asked: int) -> tuple[list[Counts], Counts]:
+def _strata(pieces: Sequence[_Piece], limit: Limit, asked: int) -> tuple[list[Counts], Counts]:
     """The pieces of each stratum by number, the surest first, and how many of them are asked."""
+    sd, units = np.array([piece.sd for piece in pieces]), np.array([len(piece.units) for piece in pieces])
     for number in range(min(MOST_STRATA, asked // PARTS_OF_STRATUM), 1, -1):
-        strata = _equal_sums(np.array([piece.sd for piece in pieces]), number)
+        strata = _equal_sums(sd, number)
         if min(map(len, strata)) >= PARTS_OF_STRATUM:
-            allocated = _allocate(pieces, strata, limit)
-            if allocated is not None:
+            sizes, length = np.array([len(s) for s in strata]), np.array([units[s].mean() for s in strata])
+            allocated = neyman(sizes, np.array([math.sqrt((sd[s] ** 2).mean()) for s in strata]), length, limit)
+            if allocated is not None and allocated.sum() >= MIN_ASKED:
                 return strata, allocated
     return [np.arange(len(pieces))], np.array([asked])
 
@@ -282,12 +288,11 @@ def _equal_sums(sd: Floats, number: int) -> list[Counts]:
     return [np.flatnonzero(which == stratum) for stratum in range(number)]
 
 
-def _allocate(pieces: Sequence[_Piece], strata: Sequence[Counts], limit: _Limit) -> Counts | None:
-    """Neyman's allocation within floors; None where the floors alone are too much."""
-    sizes = np.array([len(members) for members in strata])
-    length = np.array([np.mean([len(pieces[i].units) for i in members]) for members in strata])
-    sd = np.array([math.sqrt(np.mean([pieces[i].sd ** 2 for i in members])) for members in strata])
-    even = min(limit.units / float(sizes @ length), limit.parts / len(pieces))
+def neyman(sizes: Counts, sd: Floats, length: Floats, limit: Limit) -> Counts | None:
+    """How many of the parts of each stratum to ask: as many as the limit allows, in proportion to their number times
+    their standard deviation (Neyman 1934), within floors; None where the floors alone are too much. ``length`` is the
+    mean number of units of a part."""
+    even = min(limit.units / float(sizes @ length), limit.parts / float(sizes.sum()), 1.0)
     low = np.minimum(np.maximum(np.ceil(FLOOR * even * sizes - 1e-9), MIN_OF_STRATUM), sizes)
     if not limit.allows(low, length):
         return None
@@ -312,16 +317,23 @@ def _prefixes(asked: Counts, looks: int, affordable: int) -> list[Counts]:
     total = int(asked.sum())
     first = min(total, affordable, max(MIN_ASKED, math.ceil(FIRST_ROUND * total)))
     number = min(looks, 1 + math.floor(math.log(total / first) / math.log(GROWTH) + 1e-9))
-    prefixes: list[Counts] = []
+    if affordable < total:
+        number = max(number, 2)
+    prefixes = [np.minimum(asked, MIN_OF_STRATUM)]
     for size in np.geomspace(first, total, number)[:-1]:
-        before = prefixes[-1] if prefixes else np.minimum(asked, MIN_OF_STRATUM)
-        prefixes.append(np.maximum(_in_proportion(asked, math.floor(size + 0.5)), before))
-    return [*prefixes, asked]
+        prefixes.append(_in_proportion(asked, math.floor(size + 0.5), prefixes[-1]))
+    return [*prefixes[1:], asked]
 
 
-def _in_proportion(asked: Counts, size: int) -> Counts:
-    """So many parts in all; the largest remainders are rounded up."""
+def _in_proportion(asked: Counts, size: int, least: Counts) -> Counts:
+    """So many parts in all, as near to proportional as whole numbers above the least ones are."""
     exact = asked * size / asked.sum()
-    whole: Counts = np.floor(exact + 1e-9).astype(np.int64)
-    whole[np.argsort(whole - exact, kind="stable")[: size - int(whole.sum())]] += 1
+    whole: Counts = np.maximum(np.floor(exact + 1e-9).astype(np.int64), least)
+    while (gap := size - int(whole.sum())) != 0:
+        beyond = (
+            np.where(whole < asked, whole - exact, np.inf)
+            if gap > 0
+            else np.where(whole > least, exact - whole, np.inf)
+        )
+        whole[int(np.argmin(beyond))] += 1 if gap > 0 else -1
     return whole

@@ -110,7 +110,10 @@ class Settings:
         default="",
         metadata={"help": "judge: the id of the model whose judgments guide what people are asked; empty asks all."},
     )
-    share: float = field(default=0.25, metadata={"help": "model: the largest share of the units to ask people about."})
+    share: float = field(
+        default=0.25,
+        metadata={"help": "model: the share of the units to ask people about, at most and on average over draws."},
+    )
     until: str = field(
         default="",
         metadata={"help": "model: the goal (top, ranking, width=0.03 or pairs=90%); empty asks all at once."},
