@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from pyramidion.analysis.cost import campaign_cost
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.plan import Plan, release
 from pyramidion.campaigns.sampling import Part
+from pyramidion.campaigns.tasks import JudgeAnswer
 from pyramidion.store.database import Database
 from pyramidion.study import Campaign, ContentUnit, Contributor, Judge, Judgment, Judgments, Pyramid, Settings, Summary
 
@@ -110,19 +112,18 @@ def answer_all(
     desk: CampaignDesk, campaign: str = "judge", *, shares: Mapping[str, float] = SHARES, but: int = 0
 ) -> int:
     """Let people answer every open task of a campaign truly, but for so many; returns how many answers were given."""
-    from pyramidion.campaigns.tasks import JudgeAnswer
-
-    given = 0
-    for number in range(desk.campaigns.get(campaign).settings.workers):
-        worker = desk.workers.join("local", f"person {number}").id
-        while desk.campaigns.progress(campaign)["open"] > but:
-            lease = desk.assignments.lease(campaign, worker)
-            if lease is None:
-                break
+    given, new = 0, 1
+    for number in count():
+        if desk.campaigns.progress(campaign)["open"] <= but or not new:
+            return given
+        worker, new = desk.workers.join("local", f"person {number}").id, 0
+        while desk.campaigns.progress(campaign)["open"] > but and (lease := desk.assignments.lease(campaign, worker)):
             units = {unit: truth(lease.task.system, unit, shares) for unit in lease.task.units}
             desk.assignments.submit(lease.id, worker, f"key-{lease.id}", JudgeAnswer(units))
-            given += 1
-    return given
+            new += 1
+        given += new
+        new = new or number < 50  # those who came before have done what they may
+    raise AssertionError
 
 
 def without_goal(plan: Plan) -> Plan:

@@ -108,7 +108,9 @@ def test_a_budget_is_never_exceeded(study: Study) -> None:
 def test_sentences_say_what_is_asked_drawn_done_and_paid(study: Study) -> None:
     text = " ".join(planned(study, until="pairs=90%").sentences)
     assert re.search(r"asked about \d+ of 200 units, each for all 5 systems: \d+ of 1,000 questions \(\d+%\)\.", text)
-    assert re.search(r"cut into \d+ parts, in \d strata by how unsure model is\. .*parts .* are \d+ of \d+ \(\d+%\), ", text)
+    assert re.search(
+        r"cut into \d+ parts, in \d strata by how unsure model is\. .*parts .* are \d+ of \d+ \(\d+%\), ", text
+    )
     assert re.search(r"A task is one summary with \d to \d units, for 5 workers; it takes about \d\.\d minutes", text)
     assert re.search(r"pays \$0\.\d\d, which is \$\d+\.\d\d per hour \(\$0\.45 is the pay for 16 units\)", text)
     assert re.search(r"Round 1 of at most \d: \$[\d.]+ for \d+ assignments .*until 90% of all pairs", text)

@@ -60,6 +60,8 @@ def test_a_look_and_a_round_come_once_however_many_try(place: str) -> None:
     desk = desk_in_rounds(place)
     assert sum(at_once(4, lambda one: one.rounds.add_look("judge", LOOK, "somebody"), place)) == 1
     assert [(one.look, one.actor) for one in desk.rounds.looks("judge")] == [(LOOK, "somebody")]
+    assert not release_second(desk), "the first round still lacks answers"
+    answer_all(desk)
     before = desk.campaigns.progress("judge")["tasks"]
     assert sum(at_once(4, release_second, place)) == 1
     assert not any(at_once(2, release_second, place)), "and nobody does it again"
@@ -73,6 +75,7 @@ def test_a_look_and_a_round_come_once_however_many_try(place: str) -> None:
 
 def test_a_round_is_released_only_while_the_campaign_runs(place: str) -> None:
     desk = desk_in_rounds(place)
+    answer_all(desk)
     desk.campaigns.set_state("judge", "paused")
     assert not release_second(desk)
     assert not desk.rounds.stop("judge", 1), "nobody stops what does not run"
@@ -131,6 +134,7 @@ def test_the_answer_that_fills_a_task_says_so(place: str) -> None:
 
 def test_places_are_written_down_once(place: str) -> None:
     desk = desk_in_rounds(place)
+    answer_all(desk)
     release_second(desk)
     assert desk.rounds.want_places("judge", 2, 30) == 30
     assert desk.rounds.want_places("judge", 2, 45) == 30, "what was written first holds"
@@ -143,8 +147,9 @@ def test_places_are_written_down_once(place: str) -> None:
 
 def test_a_backup_holds_rounds_and_looks(place: str, tmp_path: Path) -> None:
     desk = desk_in_rounds(place)
+    answer_all(desk)
     desk.rounds.add_look("judge", LOOK, "server")
-    release_second(desk)
+    assert release_second(desk)
     back_up(desk.database, tmp_path / "backup.db")
     restore(tmp_path / "backup.db", str(tmp_path / "again.db"))
     again = CampaignDesk.open(tmp_path / "again.db")

@@ -144,10 +144,7 @@ def advance(desk: CampaignDesk, name: str, *, actor: str) -> Advance:
     """Do what is due: take the look, then release the next round or stop. Doing it again changes nothing."""
     position = _must_have_rounds(position_of(desk, name), name)
     phase, new = position.phase, None
-    if not phase.due:
-        stop = position.stop() if phase.state == "paused" and not phase.open_tasks else None
-        return Advance(open_tasks=phase.open_tasks, state=position.campaign.state, stop=stop)
-    if phase.taken is None:
+    if phase.due and phase.taken is None:
         try:
             look = _look(desk, position)
         except PyramidionError as error:
@@ -155,7 +152,11 @@ def advance(desk: CampaignDesk, name: str, *, actor: str) -> Advance:
             return Advance(state="paused", stop=Stop("trouble", f"no look could be taken: {error}"))
         new = desk.rounds.add_look(name, look, actor)
         position = _must_have_rounds(position_of(desk, name, position.study), name)
-    taken = position.phase.taken if new else None
+        phase = position.phase  # somebody else may have been faster: what was just seen is no longer true
+    taken = phase.taken if new else None
+    if not phase.due or phase.taken is None:
+        stop = position.stop() if phase.state == "paused" and not phase.open_tasks else None
+        return Advance(look=taken, open_tasks=phase.open_tasks, state=position.campaign.state, stop=stop)
     stop = position.stop()
     if stop is not None:
         desk.rounds.stop(name, phase.round.number)

@@ -127,8 +127,7 @@ class Rounds:
             released = _rounds(connection, row.id)
             if not released:
                 return None
-            lacking = select(func.count()).select_from(schema.tasks).filter_by(campaign_id=row.id, full=False)
-            open_tasks = connection.execute(lacking).scalar_one()
+            open_tasks = _count_open(connection, row.id)
             last = released[-1]
             look = connection.execute(select(schema.looks).filter_by(campaign_id=row.id, number=last.number)).first()
         taken = TakenLook(look.at, look.actor, Look.of(look.body)) if look else None
@@ -152,13 +151,16 @@ class Rounds:
         reason: str = "",
         resume: bool = False,
     ) -> bool:
-        """Release a round with its tasks; False where somebody has done so, or the campaign does not run any more.
+        """Release a round with its tasks; False where it is not the next one, since somebody has released it, where the
+        one before still lacks answers, or where the campaign does not run any more.
 
         With ``resume`` a campaign that is paused runs again.
         """
         with self._database.write() as connection:
             row = self._locked(connection, campaign)
             if row.state != "running" and not (resume and row.state == "paused"):
+                return False
+            if _rounds(connection, row.id)[-1].number != number - 1 or _count_open(connection, row.id):
                 return False
             what = {"systems": list(systems), "tasks": len(release.tasks), "actor": actor, "reason": reason}
             about = {"campaign_id": row.id, "number": number, "at": self.clock()}
@@ -202,6 +204,12 @@ class Rounds:
             enough = or_(_r.places.is_(None), _r.places <= places)
             now = {"places": func.coalesce(_r.places, places), "placed": self.clock()}
             connection.execute(waiting.where(enough).values(**now))
+
+
+def _count_open(connection: Connection, campaign: int) -> int:
+    """How many tasks still lack answers."""
+    lacking = select(func.count()).select_from(schema.tasks).filter_by(campaign_id=campaign, full=False)
+    return int(connection.execute(lacking).scalar_one())
 
 
 def _rounds(connection: Connection, campaign: int) -> list[Round]:
