@@ -48,6 +48,8 @@ REMOVED = [*REVIEWED, "--remove-answers", "--campaign", "judge"]
 COMPAT = ["--compat", "litepyramids-2019"]
 ANNA = [DB, "out.jsonl", "--name", "anna"]
 
+GUIDED = [DB, "judge", "--name", "new", "--yes", "--with-model", "lexical", "--set", "question=these"]
+
 BASE: dict[str, Words] = {
     "demo": [],
     "validate": [STUDY],
@@ -381,6 +383,10 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--topic": ["--topic", "reef-nursery"],
         "--system": ["--system", "lead"],
         "--pyramid": ["--pyramid", "expert"],
+        "--with-model": ["--with-model", "lexical", "--set", "question=these"],
+        "--share": (GUIDED, ["--share", "0.5"]),
+        "--until": ([*GUIDED, "--share", "0.9"], ["--until", "top"]),
+        "--budget": ([*GUIDED, "--share", "0.9"], ["--budget", "40"]),
         "--yes": ([DB, "rate"], ["--yes"]),
     },
     "campaign close": {"--yes": ["--yes"]},
@@ -566,6 +572,7 @@ REFUSED: dict[str, list[tuple[Words, str]]] = {
     "campaign plan": [
         ([DB, "write", "--name", "new", "--yes"], "--system lead"),
         ([DB, "rate", "--yes"], "--pyramid crowd"),
+        *(([DB, "judge", "--name", "new", "--yes"], words) for words in ("--share 0.5", "--until top", "--budget 9")),
     ],
     "campaign invite": [([DB, "open", "--people", "people.txt"], "--count 2")],
     "auto score": [
