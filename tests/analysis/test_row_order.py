@@ -153,7 +153,7 @@ def fractions(seed: int, measures: tuple[str, ...] = ("modified", "zeta", "alpha
     systems = [*STUDY.systems, *(f"extra{n}" for n in range(3))]
     topics = [*(topic.id for topic in STUDY.topics), *(f"topic{n}" for n in range(8))]
     scores = [
-        Score(topic, system, measure, None if rng.random() < missing else rng.random() + 0.03 * number)
+        Score(topic, system, measure, None if rng.random() < 0.05 else rng.random() + 0.03 * number)
         for measure in measures
         for topic in topics
         for number, system in enumerate(systems)
