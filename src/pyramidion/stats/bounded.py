@@ -28,6 +28,7 @@ def wilson(means: Floats, variances: Floats, quantile: Floats | float, observati
     spread = middle * (1 - middle)
     told = (spread > 0) & (variances > 0)
     each = np.where(told, np.where(told, variances, 0.0) / np.where(told, spread, 1.0), 1 / np.asarray(observations))
+    each = np.minimum(each, 1e12)  # an estimate next to an end of the scale: nothing is known either way
     square = np.square(quantile)
     centre = (middle + square * each / 2) / (1 + square * each)
     half = quantile / (1 + square * each) * np.sqrt(spread * each + square * each**2 / 4)
