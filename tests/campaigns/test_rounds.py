@@ -257,7 +257,7 @@ def test_going_on_beyond_the_goal_is_for_one_round_and_recorded(place: Path, wri
     step(desk)
     assert step(desk).stop is not None
     assert report(desk).may_go_on
-    with pytest.raises(pyr.UsageError, match="the goal is reached .* use `campaign go-on`"):
+    with pytest.raises(pyr.UsageError, match=r"the goal is reached .* use `campaign go-on`"):
         change_state(desk, "judge", "running")
     made = go_on(desk, "judge", actor="boss", reason="narrower intervals")
     assert (made.number, made.systems, made.actor, made.reason) == (3, ("fair", "good"), "boss", "narrower intervals")
@@ -371,6 +371,6 @@ def test_a_start_that_fails_leaves_nothing(place: Path) -> None:
     desk = desk_in_rounds(place)
     twice = plan_in_rounds(desk.studies.load(), "again")
     doubled = replace(twice, parts=(*twice.parts, twice.parts[0]))
-    with pytest.raises(Exception, match="one_part_per_place|UNIQUE"):
+    with pytest.raises(Exception, match=r"one_part_per_place|UNIQUE"):
         desk.start(doubled)
     assert [campaign.name for campaign in desk.campaigns.all()] == ["judge"]

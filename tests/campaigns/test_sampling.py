@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.campaigns.judged_studies import MODEL, judged_study
 
 import pyramidion as pyr
-from pyramidion.campaigns.sampling import Limit, Part, draw_parts, neyman, strata_of, tasks_of
+from pyramidion.campaigns.sampling import Limit, Part, draw_parts, neyman, shares_of, strata_of, tasks_of
 from pyramidion.study import Judgments, Settings, Study
 
 
@@ -33,13 +33,13 @@ def by_stratum(parts: tuple[Part, ...]) -> dict[str, list[Part]]:
 @st.composite
 def designs(draw: st.DrawFn) -> tuple[Study, dict[str, Any]]:
     sizes = draw(st.lists(st.integers(1, 40), min_size=1, max_size=30))
-    if sum(sizes) < 12:
-        sizes.append(12)
+    if sum(sizes) < 16:
+        sizes.append(16)
     systems = draw(st.integers(1, 6))
     rng = np.random.default_rng(draw(st.integers(0, 99)))
     shape = (sum(sizes), systems)
     sure = draw(st.sampled_from([rng.random(shape), rng.beta(0.1, 0.1, shape), np.full(shape, 0.5), np.zeros(shape)]))
-    least = 12 / sum(sizes)
+    least = 16 / sum(sizes)
     chosen = {
         "share": draw(st.floats(min(1.0, least + 1e-6), 1.0)),
         "until": draw(st.sampled_from(["", "top", "width=0.05"])),
@@ -72,7 +72,8 @@ def test_what_is_asked_grows_from_round_to_round_in_every_stratum(design: tuple[
     rounds = max(part.round for part in parts)
     assert rounds <= (chosen["looks"] if chosen["until"] else 1)
     asked = {number: [part for part in parts if 1 <= part.round <= number] for number in range(1, rounds + 1)}
-    assert len(asked[1]) >= 12
+    assert len(asked[1]) >= 16
+    assert shares_of(parts) == tuple(len(held) / len(parts) for held in asked.values())
     assert all(len(asked[number]) > len(asked[number - 1]) for number in range(2, rounds + 1))
     for members in strata.values():
         order = [part.round or rounds + 1 for part in sorted(members, key=lambda part: part.place)]
@@ -101,7 +102,7 @@ def test_each_part_is_asked_as_often_as_its_recorded_probability_says() -> None:
     first: Counter[tuple[str, frozenset[str]]] = Counter()
     probability: dict[tuple[str, frozenset[str]], tuple[float, float]] = {}
     for seed in range(draws):
-        parts = drawn(study, seed, share=0.5, until="top")
+        parts = drawn(study, seed, share=0.6, until="top")
         after = {name: (sum(p.round == 1 for p in m), len(m)) for name, m in by_stratum(parts).items()}
         last = {stratum.name: stratum.probability for stratum in strata_of(parts)}
         for part in parts:
@@ -119,9 +120,9 @@ def test_each_part_is_asked_as_often_as_its_recorded_probability_says() -> None:
 def test_two_parts_of_a_stratum_are_asked_together_as_in_simple_sampling() -> None:
     study = judged_study([1] * 40, 2, np.full((40, 2), 0.5))  # one part each, all alike: what is drawn is the order
     draws, number = 1200, Counter[int]()
-    strata = strata_of(drawn(study, share=0.3))
+    strata = strata_of(drawn(study, share=0.5))
     for seed in range(draws):
-        parts = {part.topic: part for part in drawn(study, seed, share=0.3)}
+        parts = {part.topic: part for part in drawn(study, seed, share=0.5)}
         first, second = parts["t00"], parts["t01"]
         assert first.stratum == second.stratum == "1"
         number[(first.round > 0) + (second.round > 0)] += 1
@@ -171,7 +172,7 @@ def test_reading_decides_how_many_units_a_task_has() -> None:
 
 
 def test_small_topics_are_parts_of_their_own() -> None:
-    parts = drawn(judged_study([3] * 60, 4), minutes_per_summary=5.0)
+    parts = drawn(judged_study([3] * 120, 4), minutes_per_summary=5.0)
     assert {len(part.units) for part in parts} == {3}
 
 
@@ -217,9 +218,9 @@ def test_a_task_for_every_system_that_has_a_summary() -> None:
 
 def test_too_small_a_share_names_the_smallest_that_works() -> None:
     study = judged_study([10] * 10, 2)
-    with pytest.raises(pyr.UsageError, match=r"a share of 0.1 of 100 units .* smallest share that works is 0.12$"):
+    with pytest.raises(pyr.UsageError, match=r"a share of 0.1 of 100 units .* smallest share that works is 0.16$"):
         drawn(study, share=0.1)
-    assert sum(part.round > 0 for part in drawn(study, share=0.12)) == 12
+    assert sum(part.round > 0 for part in drawn(study, share=0.16)) == 16
     with pytest.raises(pyr.UsageError, match="only 8 units"):
         drawn(judged_study([4, 4], 2), share=1.0)
 
@@ -227,9 +228,9 @@ def test_too_small_a_share_names_the_smallest_that_works() -> None:
 def test_too_small_a_budget_names_the_smallest_that_works() -> None:
     study = judged_study([10] * 10, 2)
     for until in ("", "top"):
-        with pytest.raises(pyr.UsageError, match=r"budget of 5 .* smallest budget that works is 15$"):
+        with pytest.raises(pyr.UsageError, match=r"budget of 5 .* the smallest that works is 20$"):
             drawn(study, share=0.5, budget=5, until=until)
-        assert sum(part.round == 1 for part in drawn(study, share=0.5, budget=15, until=until)) == 12
+        assert sum(part.round == 1 for part in drawn(study, share=0.5, budget=20, until=until)) == 16
 
 
 def test_a_thousand_tiny_topics_and_fifty_systems() -> None:

@@ -1,43 +1,64 @@
-"""TEMPORARY: stands in for the statistics until they land."""
+"""Is it decided? A look at a campaign that goes on in rounds until its goal is reached (stats/looks has the tests)."""
 
 from __future__ import annotations
 
-import math
-import re
-from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
-from itertools import combinations
-from statistics import NormalDist, mean, stdev
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+
+from pyramidion.analysis.asked_items import asked_parts, choose_design, items_of_units
+from pyramidion.analysis.combine import check_enough
 from pyramidion.errors import UsageError
+from pyramidion.scoring.choice import PEOPLE
+from pyramidion.stats.combining import AskedParts, Question, combine
+from pyramidion.stats.looks import Flags, decide
 from pyramidion.study import Study
 
+GoalKind = Literal["top", "ranking", "width", "pairs"]
+LEVEL = 0.05
+"""The probability of deciding any pair wrongly, over all looks."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, slots=True)
 class Goal:
-    kind: Literal["top", "ranking", "width", "pairs"]
-    target: float | None = None
+    """When a campaign has done its work: the best system is known ("top"), every pair is decided ("ranking"), a share
+    of the pairs is ("pairs=90%"), or no score's interval is wider than so much from end to end ("width=0.03")."""
+
+    kind: GoalKind
+    target: float = 1.0
 
     @classmethod
     def parse(cls, text: str) -> Goal:
-        if text in {"top", "ranking"}:
-            return cls(text)  # type: ignore[arg-type]
-        if match := re.fullmatch(r"width=([\d.]+)", text):
-            return cls("width", float(match[1]))
-        if match := re.fullmatch(r"pairs=([\d.]+)%", text):
-            return cls("pairs", float(match[1]) / 100)
-        raise UsageError(f"unknown goal {text!r}; use top, ranking, width=0.03 or pairs=90%")
+        name, _, value = text.strip().partition("=")
+        if name in {"top", "ranking"} and not value:
+            return cls(name)  # type: ignore[arg-type]
+        number = _number(value)
+        if name == "pairs" and number is not None and 0 < number <= 1:
+            return cls("pairs", number)
+        if name == "width" and number is not None and 0 < number < 1 and not value.strip().endswith("%"):
+            return cls("width", number)
+        raise UsageError(f"the goal {text!r} is not known; use top, ranking, pairs=90% or width=0.03")
 
     def __str__(self) -> str:
-        if self.kind == "width":
-            return f"width={self.target:g}"
-        return f"pairs={100 * (self.target or 0):g}%" if self.kind == "pairs" else self.kind
+        if self.kind == "pairs":
+            return f"pairs={100 * self.target:g}%"
+        return f"width={self.target:g}" if self.kind == "width" else self.kind
 
 
-@dataclass(frozen=True)
+def _number(text: str) -> float | None:
+    text = text.strip()
+    try:
+        return float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
 class Standing:
+    """A system's score at a look, with an interval that holds over all looks; ``active`` if it is asked about on."""
+
     system: str
     score: float
     low: float
@@ -45,38 +66,42 @@ class Standing:
     active: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DecidedPair:
     better: str
     worse: str
     difference: float
-    low: float
-    high: float
     look: int
 
 
 @dataclass(frozen=True)
 class Look:
+    """What a look found. ``decided`` has the pairs of all looks so far, ``pairs`` is the number of all pairs."""
+
     number: int
     looks: int
-    question: str
+    goal: str
+    question: Question
     standings: tuple[Standing, ...]
     decided: tuple[DecidedPair, ...]
     pairs: int
-    active: tuple[str, ...]
+    answered: int
     reached: bool
-    asked: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def active(self) -> tuple[str, ...]:
+        return tuple(standing.system for standing in self.standings if standing.active)
 
     @classmethod
-    def of(cls, stored: Mapping[str, Any]) -> Look:
+    def of(cls, held: Mapping[str, Any]) -> Look:
+        """From what `dataclasses.asdict` made of it."""
         return cls(
             **{
-                **stored,
-                "standings": tuple(Standing(**one) for one in stored["standings"]),
-                "decided": tuple(DecidedPair(**one) for one in stored["decided"]),
-                "active": tuple(stored["active"]),
-                "notes": tuple(stored["notes"]),
+                **held,
+                "standings": tuple(Standing(**one) for one in held["standings"]),
+                "decided": tuple(DecidedPair(**one) for one in held["decided"]),
+                "notes": tuple(held["notes"]),
             }
         )
 
@@ -84,58 +109,85 @@ class Look:
 def take_look(
     study: Study,
     *,
-    people: str = "crowd",
     model: str,
     goal: Goal,
     number: int,
-    looks: int,
-    question: str,
+    shares: Sequence[float],
+    people: str = PEOPLE,
+    question: Question = "topics",
     earlier: Look | None = None,
     pyramid: str | None = None,
+    aggregate: str = "majority",
 ) -> Look:
-    crowd = {judge.id for judge in study.judges if judge.kind == people}
-    parts = {task.id: (task.stratum, task.place, task.system) for task in study.tasks if task.stratum}
-    said: dict[tuple[str, int, str], list[float]] = defaultdict(list)
-    for judgment in study.judgments:
-        if judgment.judge in crowd and judgment.task in parts and judgment.value is not None:
-            said[parts[judgment.task]].append(judgment.value)
-    cells = {key: mean(values) for key, values in said.items()}
-    systems = sorted({system for _, _, system in cells})
-    if not systems:
-        raise UsageError("nobody has answered anything")
-    by_system = {s: {key[:2]: value for key, value in cells.items() if key[2] == s} for s in systems}
-    pairs = list(combinations(systems, 2))
-    z = NormalDist().inv_cdf(1 - 0.05 / looks / max(len(pairs), 1) / 2)
-    decided = {frozenset((d.better, d.worse)): d for d in (earlier.decided if earlier else ())}
-    for a, b in pairs:
-        shared = [by_system[a][key] - by_system[b][key] for key in by_system[a] if key in by_system[b]]
-        if frozenset((a, b)) in decided or len(shared) < 3:
-            continue
-        middle, error = mean(shared), stdev(shared) / math.sqrt(len(shared))
-        if abs(middle) > z * error:
-            better, worse = (a, b) if middle > 0 else (b, a)
-            size = abs(middle)
-            pair = DecidedPair(better, worse, size, size - z * error, size + z * error, number)
-            decided[frozenset((a, b))] = pair
-    active = [s for s in systems if any(frozenset((s, o)) not in decided for o in systems if o != s)]
-    if earlier:
-        active = [s for s in active if s in earlier.active]
-    standings = []
-    for system in systems:
-        values = list(by_system[system].values())
-        error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.5
-        middle = mean(values)
-        standings.append(Standing(system, middle, middle - z * error, middle + z * error, system in active))
-    wanted = {"ranking": 1.0, "top": 1.0, "width": 2.0, "pairs": goal.target or 1.0}[goal.kind]
-    return Look(
-        number,
-        looks,
-        question,
-        tuple(sorted(standings, key=lambda one: -one.score)),
-        tuple(decided.values()),
-        len(pairs),
-        tuple(active),
-        len(decided) >= wanted * len(pairs),
-        len(cells),
-        (),
+    """Look number ``number`` (from 1) at a study with the answers so far. ``shares`` say for each planned look what
+    share of the parts will have been asked."""
+    items = items_of_units(study, people=people, model=model, pyramid=pyramid, aggregate=aggregate)
+    chosen = choose_design(study, items)
+    answered = int((~np.isnan(items.people) & chosen.asked).sum())
+    parts = asked_parts(items, chosen)
+    how = {"goal": goal, "number": number, "shares": shares, "question": question, "earlier": earlier}
+    return look_at(parts, items.systems, answered=answered, **how)  # type: ignore[arg-type]
+
+
+def look_at(
+    parts: AskedParts,
+    systems: tuple[str, ...],
+    *,
+    goal: Goal,
+    number: int,
+    shares: Sequence[float],
+    question: Question = "topics",
+    earlier: Look | None = None,
+    answered: int = 0,
+) -> Look:
+    """The same from arrays. Too few answers for an interval decide nothing."""
+    looks = len(shares)
+    if not 1 <= number <= looks:
+        raise UsageError(f"look {number} of {looks} was not planned")
+    if list(shares) != sorted(shares) or not 0 < shares[0] <= shares[-1] <= 1:
+        raise UsageError(f"the shares of planned looks must rise from above 0 to at most 1, not {list(shares)}")
+    notes: tuple[str, ...] = ()
+    found = combine(parts)
+    better = _decided_before(systems, earlier)
+    active = np.array([earlier is None or system in earlier.active for system in systems])
+    undecided = ~(better | better.T) & active[:, None] & active
+    decided = list(earlier.decided) if earlier else []
+    try:
+        check_enough(parts, systems, question)
+    except UsageError as error:
+        notes, undecided = (f"nothing is decided yet: {error}",), np.zeros_like(undecided)
+    new, low, high = astuple(decide(found, question, undecided, shares=shares, now=number, level=LEVEL, seed=number))
+    for i, j in np.argwhere(new).tolist():
+        decided.append(DecidedPair(systems[i], systems[j], float(found.scores[i] - found.scores[j]), number))
+    better |= new
+    narrow = (high - low <= goal.target) if goal.kind == "width" and not notes else np.zeros(len(systems), dtype=bool)
+    active, reached = _still_needed(goal, better, active, narrow)
+    standings = tuple(
+        Standing(system, float(found.scores[i]), float(low[i]), float(high[i]), bool(active[i]) and not reached)
+        for i, system in enumerate(systems)
     )
+    pairs = len(systems) * (len(systems) - 1) // 2
+    return Look(number, looks, str(goal), question, standings, tuple(decided), pairs, answered, reached, notes)
+
+
+def _decided_before(systems: tuple[str, ...], earlier: Look | None) -> Flags:
+    better = np.zeros((len(systems), len(systems)), dtype=bool)
+    place = {system: number for number, system in enumerate(systems)}
+    for pair in earlier.decided if earlier else ():
+        better[place[pair.better], place[pair.worse]] = True
+    return better
+
+
+def _still_needed(goal: Goal, better: Flags, active: Flags, narrow: Flags) -> tuple[Flags, bool]:
+    """Which systems must be asked about further, and whether the goal is reached."""
+    decided = better | better.T
+    number = len(active)
+    if goal.kind == "width":
+        active = active & ~narrow
+        return active, not active.any()
+    if goal.kind == "top":
+        active = active & ~better.any(axis=0)
+        return active, int(active.sum()) <= 1
+    share = decided.sum() / max(number * (number - 1), 1)
+    complete = decided.sum(axis=1) == number - 1
+    return active & ~complete, bool(share >= goal.target - 1e-12)

@@ -5,16 +5,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
 
-from pyramidion.analysis.answer import count
+from pyramidion.analysis.answer import count, listed
+from pyramidion.analysis.combine import LEAST_TOPICS
 from pyramidion.analysis.cost import Cost, campaign_cost, hourly_wage, money
 from pyramidion.analysis.effort import minutes_of
 from pyramidion.campaigns.sampling import Part, Stratum, strata_of
-from pyramidion.errors import UsageError, check_choice
-from pyramidion.study import Settings, Study
+from pyramidion.errors import Problem, UsageError, check_choice
+from pyramidion.scoring.choice import own_references
+from pyramidion.study import Pyramid, Settings, Study
 from pyramidion.study.tasks import TaskKind
 
 GUIDED = ("share", "until", "looks", "budget", "question", "minutes_per_summary", "minutes_per_unit")
@@ -40,6 +42,25 @@ def check_guided(kind: TaskKind, settings: Settings) -> None:
         raise UsageError("the setting looks has no effect without a goal: everything is asked in one round")
     if settings.units_per_topic != default.units_per_topic:
         raise UsageError("the setting units_per_topic has no effect with a model, which judges all units; use share")
+
+
+def check_size(pyramids: Mapping[str, Pyramid], systems: Sequence[str], settings: Settings) -> None:
+    """Refuse what no interval could be given for, however much is asked."""
+    if len(systems) < 2:
+        raise UsageError(f"a model guides comparisons of at least 2 systems; there is {', '.join(systems)}")
+    if settings.question == "topics" and len(pyramids) < LEAST_TOPICS:
+        raise UsageError(
+            f"intervals for topics of this kind need at least {LEAST_TOPICS} topics, not {len(pyramids)}; ask about "
+            "these topics alone with --set question=these"
+        )
+
+
+def human_peers(study: Study, pyramids: Mapping[str, Pyramid]) -> Iterator[Problem]:
+    """A note on peers that are asked about but not part of an estimate."""
+    names = sorted({system for topic, system in own_references(study) if topic in pyramids})
+    if names:
+        what = "are references themselves; they are asked about, but estimates with a model leave them out"
+        yield Problem("human peers", f"{listed(names)} {what} (--system chooses systems)", "warning")
 
 
 @dataclass(frozen=True)
@@ -147,7 +168,7 @@ def _goal(until: str) -> str:
     return {
         "top": "the best system is known",
         "ranking": "the order of all systems is known",
-        "width": f"every difference between two systems is known within an interval {value} wide",
+        "width": f"no score's interval is wider than {value}",
         "pairs": f"{value} of all pairs of systems are decided",
     }[name]
 

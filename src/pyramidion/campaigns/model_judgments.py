@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pyramidion.analysis.answer import count
-from pyramidion.errors import Problem, UsageError
+from pyramidion.errors import UsageError
 from pyramidion.scoring.choice import TO_BE_JUDGED, Choice, choose, named_pyramid
 from pyramidion.study import Judgments, Pyramid, Study
 from pyramidion.study.judgments import group
@@ -33,8 +33,8 @@ def name_of(pyramids: Pyramids) -> str:
     return next(iter(pyramids.values())).name
 
 
-def check_model(study: Study, pyramids: Pyramids, model: str, systems: Collection[str]) -> Iterator[Problem]:
-    """Refuse a model that has not judged everything; a note says what it left without an answer."""
+def check_model(study: Study, pyramids: Pyramids, model: str, systems: Collection[str]) -> None:
+    """Refuse a model that has not judged everything: what it says is part of every estimate."""
     check_kind(study, model)
     if model not in {judge.id for judge in study.judges}:
         models = ", ".join(sorted(study.judges_of("model"))) or "none"
@@ -46,12 +46,8 @@ def check_model(study: Study, pyramids: Pyramids, model: str, systems: Collectio
         topic, system = missing[0]
         raise UsageError(
             f"model {model!r} has not judged all units of {count(len(missing), 'summary', 'summaries')}, such as that "
-            f"of {system} on topic {topic}; `pyramidion campaign plan STUDY judge --with-model {model}` lets it do that"
+            f"of {system} on topic {topic}; `pyramidion campaign plan STUDY judge --with-model {model}` asks it"
         )
-    said = _said(choose(study, kind="model", pyramid=name_of(pyramids), judges=model), pyramids, systems)
-    if number := int(np.isnan(said.value).sum()):
-        what = f"gave no answer to {number} of {len(said)} questions, so how unsure it is follows from the others"
-        yield Problem(f"model {model}", what, "warning")
 
 
 def check_kind(study: Study, model: str) -> None:
@@ -61,7 +57,8 @@ def check_kind(study: Study, model: str) -> None:
 
 
 def unjudged(study: Study, pyramids: Pyramids, model: str, systems: Collection[str]) -> list[tuple[str, str]]:
-    """The topics and systems of summaries that the model has not been asked about in full."""
+    """The topics and systems of summaries that the model has not judged in full; an answer that it did not give is
+    missing."""
     peers = sorted((p.topic, p.system) for p in study.peers if p.topic in pyramids and p.system in systems)
     if model not in {judge.id for judge in study.judges}:
         return peers
@@ -75,12 +72,13 @@ def unjudged(study: Study, pyramids: Pyramids, model: str, systems: Collection[s
 
 
 def _said(choice: Choice, pyramids: Pyramids, systems: Collection[str]) -> Judgments:
-    """What was said about the units and systems that a campaign may ask about."""
-    said = choice.on_units.take(choice.on_units.system.is_in(set(systems)))
+    """What was answered about the units and systems that a campaign may ask about."""
+    held = choice.on_units.system.is_in(set(systems)) & ~np.isnan(choice.on_units.value)
+    said = choice.on_units.take(held)
     known = {(topic, unit.id) for topic, pyramid in pyramids.items() for unit in pyramid.sampled}
     units = group(said.topic.ranks(), said.unit.ranks())
-    held = np.array([(said.topic[row], said.unit[row]) in known for row in units.first.tolist()], dtype=bool)
-    return said.take(held[units.of_row]) if len(said) else said
+    asked = np.array([(said.topic[row], said.unit[row]) in known for row in units.first.tolist()], dtype=bool)
+    return said.take(asked[units.of_row]) if len(said) else said
 
 
 def _units_for(choice: Choice, pyramid: Pyramid, system: str) -> int:

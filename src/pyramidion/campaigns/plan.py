@@ -11,7 +11,7 @@ import numpy as np
 
 from pyramidion.analysis.cost import Cost, campaign_cost
 from pyramidion.analysis.effort import in_proportion
-from pyramidion.campaigns.guided import Guide, check_guided, guide, sentences
+from pyramidion.campaigns.guided import Guide, check_guided, check_size, guide, human_peers, sentences
 from pyramidion.campaigns.model_judgments import check_model, judged_pyramids
 from pyramidion.campaigns.sampling import Part, draw_parts, tasks_of
 from pyramidion.campaigns.tasks import SCALES, AttentionCheck, ExpertRatings, Gold
@@ -82,6 +82,7 @@ def plan(
     systems: Sequence[str] = (),
 ) -> Plan:
     """Plan a campaign over all topics and systems, or some of them. The same seed gives the same plan."""
+    check_choice("kind of campaign", kind, KINDS)
     chosen = settings or Settings.for_kind(kind)
     check_plan(kind, name, chosen)
     rng = np.random.default_rng(chosen.seed)
@@ -105,7 +106,6 @@ def plan(
 
 def check_plan(kind: TaskKind, name: str, settings: Settings) -> None:
     """Refuse what no campaign can have, whatever it asks about."""
-    check_choice("kind of campaign", kind, KINDS)
     if not NAME.fullmatch(name):  # it is part of addresses, task ids and file names
         raise UsageError(f"a campaign's name must have 1 to 60 letters, digits, dots, dashes or _, not {name!r}")
     check_settings(settings)
@@ -121,7 +121,9 @@ def _guided(study: Study, part: Study, name: str, given: Settings, pyramid: str 
     for topic in part.topics:
         if topic.id not in pyramids:
             problems.warning(f"topic {topic.id}", "has no units to judge, or no peers, and is left out")
-    problems.extend(check_model(study, pyramids, given.model, part.systems))
+    check_model(study, pyramids, given.model, part.systems)
+    check_size(pyramids, part.systems, given)
+    problems.extend(human_peers(study, pyramids))
     parts = draw_parts(part, pyramids, given.model, given, np.random.default_rng(given.seed))
     paid = in_proportion(given, sum(len(drawn.units) for drawn in parts) / len(parts))
     campaign = Campaign(name, "judge", paid)

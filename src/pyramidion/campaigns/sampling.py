@@ -16,6 +16,7 @@ summary to be read. The size of parts is the one with the least minutes x varian
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -24,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pyramidion.analysis.combine import LEAST_PARTS
 from pyramidion.analysis.effort import minutes_of, price_of
 from pyramidion.errors import UsageError
 from pyramidion.scoring.choice import choose
@@ -33,9 +35,6 @@ from pyramidion.study.judgments import group
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
-MIN_ASKED = 12
-"""Fewer parts hardly know their own spread: with 11 degrees of freedom an interval is 12% wider than with many, with 5
-31%."""
 MOST_STRATA, PARTS_OF_STRATUM = 4, 4
 """More strata gain little; each has so many parts, and on average so many are asked."""
 MIN_OF_STRATUM = 2
@@ -86,6 +85,13 @@ def strata_of(parts: Iterable[Part]) -> tuple[Stratum, ...]:
     for part in parts:
         asked.setdefault(part.stratum, []).append(part.round > 0)
     return tuple(Stratum(name, len(held), sum(held)) for name, held in sorted(asked.items()))
+
+
+def shares_of(parts: Sequence[Part]) -> tuple[float, ...]:
+    """The share of all parts that has been asked after each round."""
+    rounds = max((part.round for part in parts), default=0)
+    asked = Counter(part.round for part in parts)
+    return tuple(sum(asked[k] for k in range(1, number + 1)) / len(parts) for number in range(1, rounds + 1))
 
 
 def tasks_of(parts: Iterable[Part], study: Study, systems: Sequence[str] = ()) -> Iterator[Task]:
@@ -205,16 +211,14 @@ class _Sizes:
         self._population, self._settings, self._peers = population, settings, peers
 
     def best(self) -> int:
+        """The size with the least loss; with a goal, if that can be, one that leaves much to ask after a first look."""
         most = min(self._settings.units_per_task, self._population.largest)
         cuts = {size: self._population.cut(size, self._settings.units_per_task) for size in range(1, most + 1)}
-        enough = {
-            size: pieces
-            for size, pieces in cuts.items()
-            if min(self.parts(pieces), self.affordable(pieces)) >= MIN_ASKED
-        }
-        if not enough:
-            raise UsageError(self._too_few())
-        return min(enough, key=lambda size: (self._loss(enough[size]), size))
+        allowed = {size: self.parts(pieces) for size, pieces in cuts.items() if self.affordable(pieces) >= LEAST_PARTS}
+        for least in (LEAST_PARTS, 2 * LEAST_PARTS)[:: 1 if self.looks == 1 else -1]:
+            if enough := [size for size, number in allowed.items() if number >= least]:
+                return min(enough, key=lambda size: (self._loss(cuts[size]), size))
+        raise UsageError(self._too_few())
 
     @property
     def looks(self) -> int:
@@ -246,21 +250,21 @@ class _Sizes:
 
     def _too_few(self) -> str:
         number, share = self._population.number, self._settings.share
-        if number < MIN_ASKED:
+        if number < LEAST_PARTS:
             return (
-                f"there are only {number} units; a sample needs at least {MIN_ASKED}. Ask about all of them: plan "
+                f"there are only {number} units; a sample needs at least {LEAST_PARTS}. Ask about all of them: plan "
                 "without a model"
             )
-        if share * number + 1e-9 >= MIN_ASKED:
+        if share * number + 1e-9 >= LEAST_PARTS:
             price = price_of(self._settings, 1) * self._peers * self._settings.workers
             return (
-                f"the budget of {self._settings.budget:g} is too small for an interval, which needs {MIN_ASKED} units "
-                f"for {self._peers} systems; the smallest budget that works is {math.ceil(price * MIN_ASKED)}"
+                f"the budget of {self._settings.budget:g} is too small for an interval, which needs {LEAST_PARTS} "
+                f"units for {self._peers} systems; the smallest that works is {math.ceil(price * LEAST_PARTS)}"
             )
-        least = math.ceil(MIN_ASKED / number * 1000 - 1e-9) / 1000
+        least = math.ceil(LEAST_PARTS / number * 1000 - 1e-9) / 1000
         return (
-            f"a share of {share:g} of {number} units is too small for an interval, which needs {MIN_ASKED} units; the "
-            f"smallest share that works is {least:g}"
+            f"a share of {share:g} of {number} units is too small for an interval, which needs {LEAST_PARTS} units; "
+            f"the smallest share that works is {least:g}"
         )
 
 
@@ -275,7 +279,7 @@ def _strata(pieces: Sequence[_Piece], limit: Limit, asked: int) -> tuple[list[Co
         if min(map(len, strata)) >= PARTS_OF_STRATUM:
             sizes, length = np.array([len(s) for s in strata]), np.array([units[s].mean() for s in strata])
             allocated = neyman(sizes, np.array([math.sqrt((sd[s] ** 2).mean()) for s in strata]), length, limit)
-            if allocated is not None and allocated.sum() >= MIN_ASKED:
+            if allocated is not None and allocated.sum() >= LEAST_PARTS:
                 return strata, allocated
     return [np.arange(len(pieces))], np.array([asked])
 
@@ -315,7 +319,7 @@ def _prefixes(asked: Counts, looks: int, affordable: int) -> list[Counts]:
     """How many parts of each stratum have been asked after each round: growing in the same proportion everywhere, from
     at most as many as are affordable."""
     total = int(asked.sum())
-    first = min(total, affordable, max(MIN_ASKED, math.ceil(FIRST_ROUND * total)))
+    first = min(total, affordable, max(LEAST_PARTS, math.ceil(FIRST_ROUND * total)))
     number = min(looks, 1 + math.floor(math.log(total / first) / math.log(GROWTH) + 1e-9))
     if affordable < total:
         number = max(number, 2)

@@ -40,6 +40,8 @@ def with_model_judgments(
     asked = questions_about(study, pyramids, missing)
     answers = output.track(LabelJudge(judge, evidence=False).judge_all(asked), f"Judging by {model}", total=len(asked))
     new = without_known(study, model, Judgments(chain.from_iterable(answers)))
+    if not len(new):
+        raise UsageError(f"{model} gives no answer to some questions, so it cannot guide what people are asked")
     known = Judge(model, "model", **bounds_of(judge)._asdict())
     judges = () if model in {judge.id for judge in study.judges} else (known,)
     desk.studies.add(Records(judges=judges, judgments=new))
