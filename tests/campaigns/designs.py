@@ -25,6 +25,8 @@ from pyramidion.study import Campaign, ContentUnit, Contributor, Judge, Judgment
 MODEL = "oracle"
 SHARES: dict[str, float] = {"good": 0.9, "fair": 0.5, "poor": 0.1}
 TOPICS, UNITS = 8, 12
+MANY = 30
+"""Topics of which the first round has enough parts for a real look."""
 
 
 def truth(system: str, unit: str, shares: Mapping[str, float] = SHARES, units: int = UNITS) -> int:
@@ -99,10 +101,12 @@ def plan_in_rounds(
     return Plan(campaign, first.tasks, cost, first.gold, parts=drawn)
 
 
-def desk_in_rounds(place: Any, *, shares: Mapping[str, float] = SHARES, **chosen: Any) -> CampaignDesk:
+def desk_in_rounds(
+    place: Any, *, shares: Mapping[str, float] = SHARES, topics: int = TOPICS, **chosen: Any
+) -> CampaignDesk:
     """A new database with such a study and a campaign `judge` whose first round is released."""
     desk = CampaignDesk(Database.create(place, title="Asked in rounds"))
-    study = study_in_rounds(shares)
+    study = study_in_rounds(shares, topics)
     desk.import_study(study)
     desk.start(plan_in_rounds(desk.studies.load(), **chosen))
     return desk

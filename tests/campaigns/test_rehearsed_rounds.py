@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.campaigns.designs import MODEL, desk_in_rounds, study_in_rounds, truth
+from tests.campaigns.designs import MANY, MODEL, desk_in_rounds, study_in_rounds, truth
 
 import pyramidion as pyr
 from pyramidion.campaigns.rehearsal import Truths, rehearse_campaign
@@ -16,7 +16,7 @@ from pyramidion.study import Judge, Judgment, Judgments
 def test_a_rehearsal_ends_when_the_goal_is_reached(tmp_path: Path) -> None:
     found = []
     for number in range(2):
-        desk = desk_in_rounds(tmp_path / f"{number}.db", workers=3, check=True)
+        desk = desk_in_rounds(tmp_path / f"{number}.db", topics=MANY, workers=3, check=True)
         done = rehearse_campaign(desk, "judge", workers=20, careless=0.1, adversarial=0.0, abandon=0.05, seed=5)
         assert done.rounds is not None
         assert done.rounds.stop is not None

@@ -26,19 +26,18 @@ Script = Mapping[int, tuple[str, ...]]
 SYSTEMS = ("fair", "good", "poor")
 
 
-def look_of(number: int, stay: tuple[str, ...], asked: int = 0) -> Look:
+def look_of(number: int, stay: tuple[str, ...]) -> Look:
     pairs = [(a, b) for a, b in combinations(("good", "fair", "poor"), 2) if a not in stay or b not in stay]
     return Look(
         number=number,
         looks=3,
+        goal="ranking",
         question="these",
         standings=tuple(Standing(s, 0.5, 0.5 - 0.4 / number, 0.5 + 0.4 / number, s in stay) for s in SYSTEMS),
-        decided=tuple(DecidedPair(a, b, 0.4, 0.1, 0.7, number) for a, b in pairs),
+        decided=tuple(DecidedPair(a, b, 0.4, number) for a, b in pairs),
         pairs=3,
-        active=stay,
+        answered=0,
         reached=not stay,
-        asked=asked,
-        notes=(),
     )
 
 

@@ -47,14 +47,13 @@ def look_of(number: int, stay: tuple[str, ...]) -> Look:
     return Look(
         number=number,
         looks=3,
+        goal="ranking",
         question="these",
         standings=tuple(Standing(s, 0.5, 0.25, 0.75, s in stay) for s in SYSTEMS),
-        decided=tuple(DecidedPair(a, b, 0.4, 0.1, 0.7, number) for a, b in pairs),
+        decided=tuple(DecidedPair(a, b, 0.4, number) for a, b in pairs),
         pairs=3,
-        active=stay,
+        answered=0,
         reached=not stay,
-        asked=0,
-        notes=(),
     )
 
 

@@ -23,13 +23,13 @@ from pyramidion.store.database import Database, insert_if_new
 LOOK = Look(
     number=1,
     looks=3,
+    goal="ranking",
     question="these",
     standings=(Standing("good", 0.75, 0.5, 1.0, True), Standing("poor", 0.125, 0.0, 0.25, False)),
-    decided=(DecidedPair("good", "poor", 0.625, 0.25, 1.0, 1),),
+    decided=(DecidedPair("good", "poor", 0.625, 1),),
     pairs=3,
-    active=("fair", "good"),
+    answered=72,
     reached=False,
-    asked=72,
     notes=("a note",),
 )
 

@@ -68,6 +68,12 @@ class Position:
         return max(part.round for part in self.parts)
 
     @property
+    def shares(self) -> list[float]:
+        """The share of all parts that has been asked after each round, as it was planned."""
+        asked = [sum(0 < part.round <= number for part in self.parts) for number in range(1, self.rounds + 1)]
+        return [number / len(self.parts) for number in asked]
+
+    @property
     def staying(self) -> tuple[str, ...]:
         """The systems that the next round asks about: a system that has left does not come back, since what was asked
         about it must stay the beginning of each random order."""
@@ -174,8 +180,8 @@ def _look(desk: CampaignDesk, position: Position) -> Look:
         model=settings.model,
         goal=Goal.parse(settings.until),
         number=position.phase.round.number,
-        looks=position.rounds,
-        question=settings.question,
+        shares=position.shares,
+        question=settings.question,  # type: ignore[arg-type]
         earlier=looks[-1].look if looks else None,
         pyramid=pyramid_of(position.study, position.parts),
     )

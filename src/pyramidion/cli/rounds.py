@@ -43,8 +43,8 @@ def looks(place: Place, name: Name, json: Json = False) -> None:
         )
         output.show(_standings(look))
         if new := [pair for pair in look.decided if pair.look == look.number]:
-            rows = [(one.better, one.worse, *_interval(one.difference, one.low, one.high)) for one in new]
-            output.show(TerminalTable(("better", "worse", "difference", "interval"), rows))
+            rows = [(one.better, one.worse, f"{one.difference:.3f}") for one in new]
+            output.show(TerminalTable(("better", "worse", "difference"), rows))
         for note in look.notes:
             output.show(plain(f"  {note}"))
     if not report.looks:

@@ -12,7 +12,7 @@ import { intervals } from "./charts.js";
 /** @import { Child } from "../shared/dom.js" */
 /**
  * @typedef {{ system: string, score: number, low: number, high: number, active: boolean }} Standing
- * @typedef {{ better: string, worse: string, difference: number, low: number, high: number, look: number }} Decided
+ * @typedef {{ better: string, worse: string, difference: number, look: number }} Decided
  * @typedef {{ number: number, looks: number, at: number, actor: string, standings: Standing[], decided: Decided[],
  *   notes: string[] }} Look
  * @typedef {{ number: number, at: number, actor: string, systems: string[], tasks: number, reason: string }} Round
@@ -273,10 +273,7 @@ function pairTable() {
     columns: [
       column("Better", (row) => row.better, { header: true }),
       column("Worse", (row) => row.worse),
-      column("Difference", (row) => row.difference, {
-        kind: "number",
-        cell: (row) => `${fixed(row.difference, 3)} (${fixed(row.low, 3)} to ${fixed(row.high, 3)})`,
-      }),
+      column("Difference", (row) => row.difference, { kind: "number", cell: (row) => fixed(row.difference, 3) }),
       column("Look", (row) => row.look, { kind: "number", first: "ascending" }),
     ],
     empty: el("p", "No pair is decided yet."),
