@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, func, select, update
 from tests.campaigns.designs import answer_all, desk_in_rounds
 
 from pyramidion.analysis.stopping import DecidedPair, Look, Standing
@@ -174,3 +175,19 @@ def test_a_database_from_before_gets_the_tables(place: str) -> None:
         for table in (schema.parts, schema.rounds, schema.looks):
             assert connection.execute(select(func.count()).select_from(table)).scalar_one() == 0
     again.close()
+
+
+def test_verification_finds_what_is_missing(place: str) -> None:
+    desk = desk_in_rounds(place)
+    assert verify(place).problems == ()
+    desk.rounds.add_look("judge", replace(LOOK, number=2), "server")
+    with desk.database.write() as connection:
+        connection.execute(update(schema.rounds).values(number=4))
+        connection.execute(delete(schema.tasks).where(schema.tasks.c.name == "judge-1-01"))
+    found = [str(problem) for problem in verify(place).problems]
+    assert found == [
+        "campaign judge: has rounds 4; some are missing",
+        "campaign judge: has 17 tasks, but its rounds have 18",
+        "campaign judge: has look 2, but no such round",
+    ]
+    desk.database.close()

@@ -393,6 +393,11 @@ def rehearse(
     output.show("Check: failed, of those who came. Flags: of those who worked. Caught: failed or flagged, of all.")
     if done.rounds:
         show_rounds(done.rounds, output)
+        judged = done.rounds.judged
+        output.show(
+            f"Asking about everything takes {judged.whole:,} judgments; {judged.asked:,} were asked, so "
+            f"{judged.whole - judged.asked:,} ({(judged.whole - judged.asked) / judged.whole:.0%}) were saved."
+        )
     output.show(f"Next: pyramidion campaign status {shown(place)} {plain(name)}")
 
 
