@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import count
+from itertools import combinations, count
 from typing import Any
 
 import numpy as np
 
 import pyramidion as pyr
 from pyramidion.analysis.cost import campaign_cost
+from pyramidion.analysis.stopping import DecidedPair, Look, Standing
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.plan import Plan, release
 from pyramidion.campaigns.sampling import Part
@@ -24,6 +25,7 @@ from pyramidion.study import Campaign, ContentUnit, Contributor, Judge, Judgment
 
 MODEL = "oracle"
 SHARES: dict[str, float] = {"good": 0.9, "fair": 0.5, "poor": 0.1}
+SYSTEMS = tuple(sorted(SHARES))
 TOPICS, UNITS = 8, 12
 MANY = 30
 """Topics of which the first round has enough parts for a real look."""
@@ -128,6 +130,27 @@ def answer_all(
         given += new
         new = new or number < 50  # those who came before have done what they may
     raise AssertionError
+
+
+def look_of(number: int, stay: tuple[str, ...]) -> Look:
+    """A look after which these systems stay, and all pairs with another one are decided; where none stays, the goal is
+    reached."""
+    pairs = [(a, b) for a, b in combinations(SHARES, 2) if a not in stay or b not in stay]
+    width = 0.4 / number
+    return Look(
+        number=number,
+        looks=3,
+        goal="ranking",
+        question="these",
+        standings=tuple(
+            Standing(s, 0.5 * share + 0.25, 0.5 * share + 0.25 - width, 0.5 * share + 0.25 + width, s in stay)
+            for s, share in sorted(SHARES.items())
+        ),
+        decided=tuple(DecidedPair(a, b, (SHARES[a] - SHARES[b]) / 2, number) for a, b in pairs),
+        pairs=3,
+        answered=0,
+        reached=not stay,
+    )
 
 
 def without_goal(plan: Plan) -> Plan:

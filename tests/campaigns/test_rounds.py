@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.campaigns.designs import MODEL, answer_all, desk_in_rounds, plan_in_rounds, study_in_rounds, without_goal
+from tests.campaigns.designs import (
+    MODEL,
+    SYSTEMS,
+    answer_all,
+    desk_in_rounds,
+    look_of,
+    plan_in_rounds,
+    study_in_rounds,
+    without_goal,
+)
 
 import pyramidion as pyr
-from pyramidion.analysis.stopping import DecidedPair, Look, Standing
+from pyramidion.analysis.stopping import Look
 from pyramidion.campaigns import advancing
 from pyramidion.campaigns.advancing import Advance, advance, change_state, go_on
 from pyramidion.campaigns.desk import CampaignDesk
@@ -23,22 +31,6 @@ from pyramidion.study import Judge, Judgment, Judgments, Study
 
 Script = Mapping[int, tuple[str, ...]]
 """After each look, the systems that stay; none: the goal is reached."""
-SYSTEMS = ("fair", "good", "poor")
-
-
-def look_of(number: int, stay: tuple[str, ...]) -> Look:
-    pairs = [(a, b) for a, b in combinations(("good", "fair", "poor"), 2) if a not in stay or b not in stay]
-    return Look(
-        number=number,
-        looks=3,
-        goal="ranking",
-        question="these",
-        standings=tuple(Standing(s, 0.5, 0.5 - 0.4 / number, 0.5 + 0.4 / number, s in stay) for s in SYSTEMS),
-        decided=tuple(DecidedPair(a, b, 0.4, number) for a, b in pairs),
-        pairs=3,
-        answered=0,
-        reached=not stay,
-    )
 
 
 @pytest.fixture

@@ -9,12 +9,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.campaigns.designs import SHARES, answer_all, desk_in_rounds, plan_in_rounds, truth
+from tests.campaigns.designs import SHARES, SYSTEMS, answer_all, desk_in_rounds, look_of, plan_in_rounds, truth
 from tests.campaigns.platforms.fake_prolific import STUDY, TOKEN, fake_prolific
 from tests.server.servers import (
     ACCOUNTS,
@@ -28,7 +27,7 @@ from tests.server.servers import (
     start_server,
 )
 
-from pyramidion.analysis.stopping import DecidedPair, Look, Standing
+from pyramidion.analysis.stopping import Look
 from pyramidion.campaigns import advancing, sync
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.platforms.prolific import Client
@@ -37,24 +36,8 @@ from pyramidion.server import rounds as server_rounds
 from pyramidion.store.accounts import Accounts
 
 pytestmark = pytest.mark.server
-SYSTEMS = ("fair", "good", "poor")
 ALIKE = dict.fromkeys(SYSTEMS, 0.5)
 """Systems that say the same, so that no pair is ever decided."""
-
-
-def look_of(number: int, stay: tuple[str, ...]) -> Look:
-    pairs = [(a, b) for a, b in combinations(("good", "fair", "poor"), 2) if a not in stay or b not in stay]
-    return Look(
-        number=number,
-        looks=3,
-        goal="ranking",
-        question="these",
-        standings=tuple(Standing(s, 0.5, 0.25, 0.75, s in stay) for s in SYSTEMS),
-        decided=tuple(DecidedPair(a, b, 0.4, number) for a, b in pairs),
-        pairs=3,
-        answered=0,
-        reached=not stay,
-    )
 
 
 def until(what: Callable[[], Any], within: float = STARTS_WITHIN) -> Any:
