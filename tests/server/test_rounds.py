@@ -13,7 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.campaigns.designs import SHARES, SYSTEMS, answer_all, desk_in_rounds, look_of, plan_in_rounds, truth
+from tests.campaigns.designs import (
+    MANY,
+    MODEL,
+    SHARES,
+    SYSTEMS,
+    answer_all,
+    desk_in_rounds,
+    look_of,
+    plan_in_rounds,
+    truth,
+)
 from tests.campaigns.platforms.fake_prolific import STUDY, TOKEN, fake_prolific
 from tests.server.servers import (
     ACCOUNTS,
@@ -247,6 +257,18 @@ def test_a_manager_goes_on_and_others_may_not(tmp_path: Path, monkeypatch: pytes
         assert boss.post(f"{address}/state", json={"state": "closed"}).status_code == 200
         shown = vera.get(address).json()["rounds"]
         assert (shown["status"], shown["may_go_on"]) == ("closed", False)
+
+
+def test_a_plan_in_rounds_starts_from_the_page(tmp_path: Path) -> None:
+    with site(tmp_path / "study.db", topics=MANY) as (desk, server, _):
+        settings = {"model": MODEL, "until": "pairs=50%", "question": "these", "check": False}
+        body = {"kind": "judge", "name": "second", "settings": settings, "start": True}
+        done = logged_in(desk, server.url).post("/api/manage/plan", json=body)
+        assert done.status_code == 200, done.text
+        assert any("Round 1 of at most" in sentence for sentence in done.json()["design"])
+        report = logged_in(desk, server.url).get("/api/manage/campaigns/second").json()["rounds"]
+        assert (report["round"], report["goal"], report["status"]) == (1, "pairs=50%", "asking")
+        assert done.json()["tasks"] == report["released"][0]["tasks"] == desk.campaigns.progress("second")["tasks"]
 
 
 def test_many_answers_are_looked_at_in_another_process(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def _sentence(done: Advance) -> str:
         return f"{look}Round {made.number} released: {counted(made.tasks, 'tasks')} for {len(made.systems)} systems."
     if done.stop:
         return f"{look}Stopped: {done.stop.text}."
-    if done.open_tasks:
+    if done.open_tasks and done.state == "running":
         return f"Nothing to do yet: {counted(done.open_tasks, 'tasks')} of this round still lack answers."
     return f"{look}Nothing to do: the campaign is {done.state}."
 
