@@ -72,7 +72,7 @@ def study_of(
         topics=tuple(Topic(f"t{t:02}") for t in range(topics)),
         summaries=tuple(Summary(f"t{t:02}", s, f"What {s} says.", "peer") for t in range(topics) for s in SYSTEMS),
         pyramids=tuple(
-            Pyramid(f"t{t:02}", "crowd", units=tuple(ContentUnit(f"u{u}", f"Unit {u}.") for u in range(units)))
+            Pyramid(f"t{t:02}", (), name="crowd", units=tuple(ContentUnit(f"u{u}", f"Unit {u}.") for u in range(units)))
             for t in range(topics)
         ),
         judges=(*(Judge(f"w{w}", "crowd") for w in range(workers)), Judge("align", "model")),

@@ -24,7 +24,7 @@ from pyramidion.study.judgments import group
 Flags = NDArray[np.bool_]
 Row = tuple[str, str]
 """A topic and a unit; the unit of a rating is the aspect."""
-Design = Literal["drawn", "given", "everything", "assumed"]
+HowChosen = Literal["drawn", "given", "everything", "assumed"]
 ALL_BUT_SOME = 0.95
 """Where people answered at least so much, everything was asked, and the rest is missing."""
 STRATA = 4
@@ -235,7 +235,7 @@ class Chosen:
     """How rows were put into parts and parts into strata; ``part`` is -1 for rows that were not drawn. ``weight``
     corrects parts whose probability differs from that of their stratum. ``asked`` is rows x systems."""
 
-    design: Design
+    design: HowChosen
     part: Codes
     stratum: Codes
     places: Codes
@@ -266,7 +266,7 @@ def choose_design(
     return _assumed(items, answered, (Problem("what was asked", what, "warning"),))
 
 
-def _single_rows(design: Design, items: Items, asked: Flags, notes: tuple[Problem, ...] = ()) -> Chosen:
+def _single_rows(design: HowChosen, items: Items, asked: Flags, notes: tuple[Problem, ...] = ()) -> Chosen:
     number = len(items.rows)
     drawn = asked.any(axis=1)
     part = np.where(drawn, np.cumsum(drawn) - 1, -1)
