@@ -34,13 +34,13 @@ class Goal:
 
     @classmethod
     def parse(cls, text: str) -> Goal:
-        name, _, value = text.strip().partition("=")
+        name, _, value = (part.strip() for part in text.partition("="))
         if name in {"top", "ranking"} and not value:
             return cls(name)  # type: ignore[arg-type]
         number = _number(value)
         if name == "pairs" and number is not None and 0 < number <= 1:
             return cls("pairs", number)
-        if name == "width" and number is not None and 0 < number < 1 and not value.strip().endswith("%"):
+        if name == "width" and number is not None and 0 < number < 1 and not value.endswith("%"):
             return cls("width", number)
         raise UsageError(f"the goal {text!r} is not known; use top, ranking, pairs=90% or width=0.03")
 
