@@ -121,8 +121,8 @@ def _guided(study: Study, part: Study, name: str, given: Settings, pyramid: str 
     for topic in part.topics:
         if topic.id not in pyramids:
             problems.warning(f"topic {topic.id}", "has no units to judge, or no peers, and is left out")
-    check_model(study, pyramids, given.model, part.systems)
     check_size(pyramids, part.systems, given)
+    check_model(study, pyramids, given.model, part.systems)
     problems.extend(human_peers(study, pyramids))
     parts = draw_parts(part, pyramids, given.model, given, np.random.default_rng(given.seed))
     paid = in_proportion(given, sum(len(drawn.units) for drawn in parts) / len(parts))
