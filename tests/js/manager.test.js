@@ -22,6 +22,7 @@ test("settings are grouped, and unknown ones are not lost", () => {
     ["", ["pay", "fee"]],
     ["Quality", ["check"]],
     ["Workers", []],
+    ["People and a model", []],
     ["Platform and money", []],
     ["More", ["brand_new"]],
   ]);

@@ -78,6 +78,14 @@ const LABELS = {
   signed_entry: "Only signed links",
   platform_study: "Platform’s study id",
   keep_days: "Erase people’s data after (days)",
+  model: "Model that guides (judge id)",
+  share: "Share of units to ask about",
+  until: "Goal",
+  looks: "Maximum number of rounds",
+  budget: "Budget",
+  question: "Intervals are about",
+  minutes_per_summary: "Reading a summary (minutes)",
+  minutes_per_unit: "Judging a unit (minutes)",
   seed: "Random seed",
 };
 
@@ -90,6 +98,14 @@ const ONLY_FOR = {
   min_agreement: ["judge"],
   separate_writers: ["judge"],
   deviation_notice: ["rate"],
+  model: ["judge"],
+  share: ["judge"],
+  until: ["judge"],
+  looks: ["judge"],
+  budget: ["judge"],
+  question: ["judge"],
+  minutes_per_summary: ["judge"],
+  minutes_per_unit: ["judge"],
 };
 
 const MAIN = ["workers", "statements", "units_per_topic", "units_per_task", "pay", "fee"];
@@ -98,6 +114,10 @@ const MAIN = ["workers", "statements", "units_per_topic", "units_per_task", "pay
 const GROUPS = [
   ["Quality", ["check", "gold_rate", "min_seconds", "min_agreement", "separate_writers"]],
   ["Workers", ["lease_minutes", "most_per_worker", "show_progress", "deviation_notice", "keep_days"]],
+  [
+    "People and a model",
+    ["model", "share", "until", "looks", "budget", "question", "minutes_per_summary", "minutes_per_unit"],
+  ],
   [
     "Platform and money",
     [
