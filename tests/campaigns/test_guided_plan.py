@@ -107,7 +107,9 @@ def test_a_budget_is_never_exceeded(study: Study) -> None:
 
 def test_sentences_say_what_is_asked_drawn_done_and_paid(study: Study) -> None:
     text = " ".join(planned(study, until="pairs=90%").sentences)
-    assert re.search(r"asked about \d+ of 200 units, each for all 5 systems: \d+ of 1,000 questions \(\d+%\)\.", text)
+    assert re.search(
+        r"asked about at most \d+ of 200 units, each for all 5 systems: \d+ of 1,000 questions \(\d+%\)\.", text
+    )
     assert re.search(
         r"cut into \d+ parts, in \d strata by how unsure model is\. .*parts .* are \d+ of \d+ \(\d+%\), ", text
     )
@@ -118,6 +120,7 @@ def test_sentences_say_what_is_asked_drawn_done_and_paid(study: Study) -> None:
     assert re.search(r"Round 1 of at most \d: \$[\d.]+ for \d+ assignments .*until 90% of all pairs", text)
     assert re.search(r"Cost at most: \$[\d.]+ .*tasks of 16 units, would cost \$270\.00\.$", text)
     plain = " ".join(planned(study).sentences)
+    assert re.search(r"asked about \d+ of 200 units", plain)
     assert "Round" not in plain
     assert "until" not in plain
     assert plan(study, "judge", "j").sentences == []

@@ -116,8 +116,9 @@ def sentences(parts: Sequence[Part], guide: Guide, paid: Settings) -> list[str]:
 def _what(parts: Sequence[Part], guide: Guide) -> str:
     asked = sum(len(part.units) for part in parts if part.round)
     total = sum(len(part.units) for part in parts)
+    most = "at most " if max(part.round for part in parts) > 1 else ""
     return (
-        f"People are asked about {asked:,} of {count(total, 'unit')}, each for {_all(guide.systems)}: "
+        f"People are asked about {most}{asked:,} of {count(total, 'unit')}, each for {_all(guide.systems)}: "
         f"{guide.asked:,} of {count(guide.questions, 'question')} ({_percent(guide.asked / guide.questions)})."
     )
 
