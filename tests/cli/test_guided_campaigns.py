@@ -25,7 +25,7 @@ def test_a_model_judges_what_is_missing_and_the_study_keeps_it(tmp_path: Path) -
     assert asked.returncode == 2  # nobody said yes
     assert "lexical has judged 768 units of summaries; the study keeps that." in asked.stderr
     assert "of 128 units, each for all 6 systems" in asked.stdout
-    assert "Asking about everything, in tasks of 16 units, would cost $129.60." in asked.stdout
+    assert "Asking about everything, in tasks of up to 16 units at $0.45, would cost $129.60." in asked.stdout
     again = run("campaign", "plan", place, *PLAN, "--until", "top", "--yes", "--json")
     assert "has judged" not in again.stderr
     planned = json.loads(again.stdout)

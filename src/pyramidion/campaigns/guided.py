@@ -160,7 +160,8 @@ def _money(parts: Sequence[Part], guide: Guide, paid: Settings) -> Iterator[str]
         yield f"Tasks are released until {_goal(paid.until)}; systems that it no longer needs leave."
     yield f"Cost at most: {guide.most}."
     total = money(guide.everything.total, guide.everything.currency)
-    yield f"Asking about everything, in tasks of {guide.settings.units_per_task} units, would cost {total}."
+    full = guide.settings
+    yield f"Asking about everything, in tasks of up to {full.units_per_task} units at {_pay(full)}, would cost {total}."
 
 
 def _goal(until: str) -> str:
