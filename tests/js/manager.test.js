@@ -21,8 +21,8 @@ test("settings are grouped, and unknown ones are not lost", () => {
   assert.deepEqual(named, [
     ["", ["pay", "fee"]],
     ["Quality", ["check"]],
-    ["Workers", []],
     ["People and a model", []],
+    ["Workers", []],
     ["Platform and money", []],
     ["More", ["brand_new"]],
   ]);

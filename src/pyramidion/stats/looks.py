@@ -23,6 +23,8 @@ from pyramidion.stats.combining import Combined, Floats, Question
 
 Flags = NDArray[np.bool_]
 DRAWS = 10_000
+TIE = 1e-9
+"""Scores that differ by less are equal: where everything was asked, rounding errors would decide."""
 
 
 class Paths:
@@ -103,7 +105,7 @@ def decide(
     while len(first):
         quantile = max(float(np.quantile(most.max(axis=1), 1 - level)), float(norm.ppf(1 - level / 2)))
         low = found.intervals_at(question, _heavier(quantile, freedom)).of_differences.low
-        ahead, behind = low[first, second] > 0, low[second, first] > 0
+        ahead, behind = low[first, second] > TIE, low[second, first] > TIE
         if not (ahead | behind).any():
             break
         better[first[ahead], second[ahead]] = better[second[behind], first[behind]] = True

@@ -248,8 +248,6 @@ export class PlanForm {
     const start = button(`Start ${request.name}`, () => busy(start, () => this.#start(request, problem)), "primary");
     const heading = el("h3", { tabindex: "-1" }, "If you start it now");
     const [total, rest] = splitCost(plan.cost);
-    /** @type {string[]} */
-    const design = plan.design ?? [];
     /** @param {string} title @param {Child} value */
     const fact = (title, value) => el("div", el("dt", title), el("dd", value));
     const preview = el(
@@ -259,9 +257,9 @@ export class PlanForm {
         "dl.m-facts",
         fact("Tasks", count(plan.tasks)),
         fact("Assignments", count(plan.assignments)),
-        fact(design.length ? "Cost at most" : "Cost when all is done", [total, el("span.m-help.m-cost-rest", rest)]),
+        fact("Cost when all is done", [total, el("span.m-help.m-cost-rest", rest)]),
       ),
-      design.map((sentence) => el("p", sentence)),
+      (plan.design ?? []).map((/** @type {string} */ sentence) => el("p", el("bdi", sentence))),
       noteList(plan.notes ?? [], { none: "Nothing is left out." }),
       problem,
       el(

@@ -78,14 +78,14 @@ const LABELS = {
   signed_entry: "Only signed links",
   platform_study: "Platform’s study id",
   keep_days: "Erase people’s data after (days)",
-  model: "Model that guides (judge id)",
-  share: "Share of units to ask about",
-  until: "Goal",
-  looks: "Maximum number of rounds",
-  budget: "Budget",
-  question: "Intervals are about",
-  minutes_per_summary: "Reading a summary (minutes)",
-  minutes_per_unit: "Judging a unit (minutes)",
+  model: "Model that has judged everything",
+  share: "Largest share of units to ask",
+  until: "Ask in rounds until",
+  looks: "Rounds at most",
+  budget: "Budget, fee included",
+  question: "What intervals are about",
+  minutes_per_summary: "Minutes to read a summary",
+  minutes_per_unit: "Minutes to judge a unit",
   seed: "Random seed",
 };
 
@@ -113,11 +113,11 @@ const MAIN = ["workers", "statements", "units_per_topic", "units_per_task", "pay
 /** @type {[title: string, names: string[]][]} */
 const GROUPS = [
   ["Quality", ["check", "gold_rate", "min_seconds", "min_agreement", "separate_writers"]],
-  ["Workers", ["lease_minutes", "most_per_worker", "show_progress", "deviation_notice", "keep_days"]],
   [
     "People and a model",
     ["model", "share", "until", "looks", "budget", "question", "minutes_per_summary", "minutes_per_unit"],
   ],
+  ["Workers", ["lease_minutes", "most_per_worker", "show_progress", "deviation_notice", "keep_days"]],
   [
     "Platform and money",
     [
