@@ -172,7 +172,7 @@ def test_what_cannot_be_planned_is_explained(example: pyr.Study) -> None:
         (lambda: plan_with_model(judged, "lexical"), "at least 5 topics, not 4"),
         (lambda: plan_with_model(judged, "lexical", correlation=0.5), "for use without a pilot"),
         (lambda: plan_with_model(correlation=1.0), "at least 0 and below 1, not 1"),
-        (lambda: plan_with_model(topics=5, units=3), "at least 16 units, not 15"),
+        (lambda: plan_with_model(topics=5, units=3), "at least 20 units, not 15"),
         (lambda: plan_with_model(topics=0), "from 1 to 10,000, not 0"),
         (lambda: plan_with_model(level=0.0), "level must be between 0 and 1"),
         (lambda: plan_with_model(question="those"), "these, topics"),  # type: ignore[arg-type]

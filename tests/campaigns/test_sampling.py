@@ -15,6 +15,7 @@ from tests.campaigns.judged_studies import MODEL, judged_study
 
 import pyramidion as pyr
 from pyramidion.campaigns.sampling import Limit, Part, draw_parts, neyman, shares_of, strata_of, tasks_of
+from pyramidion.stats.combining import LEAST_PARTS
 from pyramidion.study import Judgments, Settings, Study
 
 
@@ -33,13 +34,13 @@ def by_stratum(parts: tuple[Part, ...]) -> dict[str, list[Part]]:
 @st.composite
 def designs(draw: st.DrawFn) -> tuple[Study, dict[str, Any]]:
     sizes = draw(st.lists(st.integers(1, 40), min_size=1, max_size=30))
-    if sum(sizes) < 16:
-        sizes.append(16)
+    if sum(sizes) < LEAST_PARTS:
+        sizes.append(LEAST_PARTS)
     systems = draw(st.integers(1, 6))
     rng = np.random.default_rng(draw(st.integers(0, 99)))
     shape = (sum(sizes), systems)
     sure = draw(st.sampled_from([rng.random(shape), rng.beta(0.1, 0.1, shape), np.full(shape, 0.5), np.zeros(shape)]))
-    least = 16 / sum(sizes)
+    least = LEAST_PARTS / sum(sizes)
     chosen = {
         "share": draw(st.floats(min(1.0, least + 1e-6), 1.0)),
         "until": draw(st.sampled_from(["", "top", "width=0.05"])),
@@ -72,7 +73,7 @@ def test_what_is_asked_grows_from_round_to_round_in_every_stratum(design: tuple[
     rounds = max(part.round for part in parts)
     assert rounds <= (chosen["looks"] if chosen["until"] else 1)
     asked = {number: [part for part in parts if 1 <= part.round <= number] for number in range(1, rounds + 1)}
-    assert len(asked[1]) >= 16
+    assert len(asked[1]) >= LEAST_PARTS
     assert shares_of(parts) == tuple(len(held) / len(parts) for held in asked.values())
     assert all(len(asked[number]) > len(asked[number - 1]) for number in range(2, rounds + 1))
     for members in strata.values():
@@ -207,7 +208,7 @@ def test_units_that_were_sampled_before_are_all_that_can_be_asked() -> None:
 def test_a_task_for_every_system_that_has_a_summary() -> None:
     study = judged_study([6] * 6, 3)
     lacking = replace(study, summaries=tuple(s for s in study.summaries if (s.topic, s.system) != ("t0", "s01")))
-    parts = drawn(lacking, share=0.5)
+    parts = drawn(lacking, share=0.8)
     tasks = list(tasks_of(parts, lacking))
     expected = {(p.topic, s, p.units, p.stratum, p.place, p.places) for p in parts for s in ("s00", "s01", "s02")}
     expected = {key for key in expected if key[:2] != ("t0", "s01")}
@@ -218,9 +219,9 @@ def test_a_task_for_every_system_that_has_a_summary() -> None:
 
 def test_too_small_a_share_names_the_smallest_that_works() -> None:
     study = judged_study([10] * 10, 2)
-    with pytest.raises(pyr.UsageError, match=r"a share of 0.1 of 100 units .* smallest share that works is 0.16$"):
+    with pytest.raises(pyr.UsageError, match=r"a share of 0.1 of 100 units .* smallest share that works is 0.2$"):
         drawn(study, share=0.1)
-    assert sum(part.round > 0 for part in drawn(study, share=0.16)) == 16
+    assert sum(part.round > 0 for part in drawn(study, share=0.2)) == 20
     with pytest.raises(pyr.UsageError, match="only 8 units"):
         drawn(judged_study([4, 4], 2), share=1.0)
 
@@ -228,9 +229,9 @@ def test_too_small_a_share_names_the_smallest_that_works() -> None:
 def test_too_small_a_budget_names_the_smallest_that_works() -> None:
     study = judged_study([10] * 10, 2)
     for until in ("", "top"):
-        with pytest.raises(pyr.UsageError, match=r"budget of 5 .* the smallest that works is 20$"):
+        with pytest.raises(pyr.UsageError, match=r"budget of 5 .* the smallest that works is 24$"):
             drawn(study, share=0.5, budget=5, until=until)
-        assert sum(part.round == 1 for part in drawn(study, share=0.5, budget=20, until=until)) == 16
+        assert sum(part.round == 1 for part in drawn(study, share=0.5, budget=24, until=until)) == 20
 
 
 def test_a_thousand_tiny_topics_and_fifty_systems() -> None:

@@ -25,7 +25,7 @@ from scipy.stats import t as student
 
 from pyramidion.analysis.answer import Answer, Lines, Series, Table, count, show
 from pyramidion.analysis.asked_items import Items, items_of_units
-from pyramidion.analysis.combine import ABOUT, LEAST_PARTS, LEAST_TOPICS
+from pyramidion.analysis.combine import ABOUT
 from pyramidion.analysis.cost import money
 from pyramidion.analysis.effort import price_of
 from pyramidion.analysis.inputs import Floats
@@ -33,7 +33,7 @@ from pyramidion.analysis.planning import MOST, PAPER, Prices
 from pyramidion.analysis.simulation import Assumptions, from_assumptions
 from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.scoring.choice import PEOPLE, judge_ids
-from pyramidion.stats.combining import Codes, Question
+from pyramidion.stats.combining import LEAST_PARTS, LEAST_TOPICS, Codes, Question
 from pyramidion.study import Settings, Signature, Study
 from pyramidion.study.judgments import group
 

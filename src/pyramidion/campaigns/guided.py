@@ -3,26 +3,24 @@ sentences."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
 
 from pyramidion.analysis.answer import count, listed
-from pyramidion.analysis.combine import LEAST_TOPICS
 from pyramidion.analysis.cost import Cost, campaign_cost, hourly_wage, money
 from pyramidion.analysis.effort import minutes_of
-from pyramidion.campaigns.sampling import Part, Stratum, strata_of
+from pyramidion.analysis.stopping import Goal
+from pyramidion.campaigns.sampling import Part, Stratum, check_share, strata_of
 from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.scoring.choice import own_references
+from pyramidion.stats.combining import LEAST_TOPICS, QUESTIONS
 from pyramidion.study import Pyramid, Settings, Study
 from pyramidion.study.tasks import TaskKind
 
 GUIDED = ("share", "until", "looks", "budget", "question", "minutes_per_summary", "minutes_per_unit")
 """Settings that do nothing without a model."""
-QUESTIONS = ("these", "topics")
-GOAL = re.compile(r"top|ranking|width=0?\.\d*[1-9]\d*|pairs=(100|[1-9]?\d(\.\d+)?)%")
 
 
 def check_guided(kind: TaskKind, settings: Settings) -> None:
@@ -36,8 +34,8 @@ def check_guided(kind: TaskKind, settings: Settings) -> None:
     if kind != "judge":
         raise UsageError(f"a model guides judging only, not a campaign of kind {kind}")
     check_choice("question", settings.question, QUESTIONS)
-    if settings.until and not GOAL.fullmatch(settings.until):
-        raise UsageError(f"unknown goal {settings.until!r}; use top, ranking, width=0.03 or pairs=90%")
+    if settings.until:
+        Goal.parse(settings.until)
     if settings.looks != default.looks and not settings.until:
         raise UsageError("the setting looks has no effect without a goal: everything is asked in one round")
     if settings.units_per_topic != default.units_per_topic:
@@ -53,6 +51,7 @@ def check_size(pyramids: Mapping[str, Pyramid], systems: Sequence[str], settings
             f"intervals for topics of this kind need at least {LEAST_TOPICS} topics, not {len(pyramids)}; ask about "
             "these topics alone with --set question=these"
         )
+    check_share(pyramids, settings.share)
 
 
 def human_peers(study: Study, pyramids: Mapping[str, Pyramid]) -> Iterator[Problem]:
@@ -117,8 +116,9 @@ def sentences(parts: Sequence[Part], guide: Guide, paid: Settings) -> list[str]:
 def _what(parts: Sequence[Part], guide: Guide) -> str:
     asked = sum(len(part.units) for part in parts if part.round)
     total = sum(len(part.units) for part in parts)
+    most = "at most " if max(part.round for part in parts) > 1 else ""
     return (
-        f"People are asked about {asked:,} of {count(total, 'unit')}, each for {_all(guide.systems)}: "
+        f"People are asked about {most}{asked:,} of {count(total, 'unit')}, each for {_all(guide.systems)}: "
         f"{guide.asked:,} of {count(guide.questions, 'question')} ({_percent(guide.asked / guide.questions)})."
     )
 
@@ -160,17 +160,18 @@ def _money(parts: Sequence[Part], guide: Guide, paid: Settings) -> Iterator[str]
         yield f"Tasks are released until {_goal(paid.until)}; systems that it no longer needs leave."
     yield f"Cost at most: {guide.most}."
     total = money(guide.everything.total, guide.everything.currency)
-    yield f"Asking about everything, in tasks of {guide.settings.units_per_task} units, would cost {total}."
+    full = guide.settings
+    yield f"Asking about everything, in tasks of up to {full.units_per_task} units at {_pay(full)}, would cost {total}."
 
 
 def _goal(until: str) -> str:
-    name, _, value = until.partition("=")
+    goal = Goal.parse(until)
     return {
         "top": "the best system is known",
         "ranking": "the order of all systems is known",
-        "width": f"no score's interval is wider than {value}",
-        "pairs": f"{value} of all pairs of systems are decided",
-    }[name]
+        "width": f"no score's interval is wider than {goal.target:g}",
+        "pairs": f"{100 * goal.target:g}% of all pairs of systems are decided",
+    }[goal.kind]
 
 
 def _percent(share: float) -> str:

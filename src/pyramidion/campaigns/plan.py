@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
 
@@ -121,8 +121,8 @@ def _guided(study: Study, part: Study, name: str, given: Settings, pyramid: str 
     for topic in part.topics:
         if topic.id not in pyramids:
             problems.warning(f"topic {topic.id}", "has no units to judge, or no peers, and is left out")
-    check_model(study, pyramids, given.model, part.systems)
     check_size(pyramids, part.systems, given)
+    check_model(study, pyramids, given.model, part.systems)
     problems.extend(human_peers(study, pyramids))
     parts = draw_parts(part, pyramids, given.model, given, np.random.default_rng(given.seed))
     paid = in_proportion(given, sum(len(drawn.units) for drawn in parts) / len(parts))
@@ -202,12 +202,12 @@ _NEEDS: dict[TaskKind, str] = {
 }
 
 
-def _peers(study: Study, topic: str) -> list[Summary]:
-    return sorted((p for p in study.peers if p.topic == topic), key=lambda p: p.system)
-
-
-def _references(study: Study, topic: str) -> list[str]:
-    return sorted(r.system for r in study.references if r.topic == topic)
+def _systems(summaries: Iterable[Summary]) -> dict[str, list[str]]:
+    """Who wrote summaries of each topic, by name."""
+    found: dict[str, list[str]] = {}
+    for summary in summaries:
+        found.setdefault(summary.topic, []).append(summary.system)
+    return {topic: sorted(systems) for topic, systems in found.items()}
 
 
 class _Drafts:
@@ -217,10 +217,11 @@ class _Drafts:
         self, study: Study, settings: Settings, rng: np.random.Generator, problems: Problems, pyramid: str | None
     ) -> None:
         self.study, self.settings, self.rng, self.problems, self.pyramid = study, settings, rng, problems, pyramid
+        self.peers, self.references = _systems(study.peers), _systems(study.references)
 
     def write(self) -> Iterator[Task]:
         for topic in self.study.topics:
-            for reference in _references(self.study, topic.id):
+            for reference in self.references.get(topic.id, []):
                 yield Task("", topic.id, kind="write", references=(reference,))
 
     def judge(self) -> Iterator[Task]:
@@ -231,9 +232,9 @@ class _Drafts:
             groups = self._groups(pyramid) if pyramid else []
             if not groups:
                 self.problems.warning(f"topic {topic.id}", "has no units to judge and is left out")
-            for peer in _peers(self.study, topic.id):
+            for system in self.peers.get(topic.id, []):
                 for units in groups:
-                    yield Task("", topic.id, peer.system, units)
+                    yield Task("", topic.id, system, units)
 
     def _groups(self, pyramid: Pyramid) -> list[tuple[str, ...]]:
         """Units by judging group: as sampled before, or sampled now."""
@@ -258,16 +259,16 @@ class _Drafts:
 
     def rate(self) -> Iterator[Task]:
         for topic in self.study.topics:
-            if len(references := _references(self.study, topic.id)) < 2:
+            if len(references := self.references.get(topic.id, [])) < 2:
                 self.problems.warning(f"topic {topic.id}", f"has {len(references)} references; raters should see two")
-            for peer in _peers(self.study, topic.id):
-                yield Task("", topic.id, peer.system, kind="rate", references=self._two(references))
+            for system in self.peers.get(topic.id, []):
+                yield Task("", topic.id, system, kind="rate", references=self._two(references))
 
     def compare(self) -> Iterator[Task]:
         for topic in self.study.topics:
-            references = _references(self.study, topic.id)
-            for pair in combinations(_peers(self.study, topic.id), 2):
-                first, second = (pair[i].system for i in self.rng.permutation(2))  # neither is always on the left
+            references = self.references.get(topic.id, [])
+            for pair in combinations(self.peers.get(topic.id, []), 2):
+                first, second = (pair[i] for i in self.rng.permutation(2))  # neither is always on the left
                 shown = self._two(references)
                 yield Task("", topic.id, first, kind="compare", other=second, references=shown)
 

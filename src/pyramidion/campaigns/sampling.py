@@ -25,10 +25,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pyramidion.analysis.combine import LEAST_PARTS
 from pyramidion.analysis.effort import minutes_of, price_of
 from pyramidion.errors import UsageError
 from pyramidion.scoring.choice import choose
+from pyramidion.stats.combining import LEAST_PARTS
 from pyramidion.study import Pyramid, Settings, Study, Task
 from pyramidion.study.judgments import group
 
@@ -109,6 +109,7 @@ def draw_parts(
     study: Study, pyramids: Mapping[str, Pyramid], model: str, settings: Settings, rng: np.random.Generator
 ) -> tuple[Part, ...]:
     """All parts of the units of these pyramids, by topic, with the rounds in which they are asked."""
+    check_share(pyramids, settings.share)
     population = _Population(_unsureness(study, pyramids, model))
     sizes = _Sizes(population, settings, _most_peers(study, pyramids))
     pieces = population.cut(sizes.best(), settings.units_per_task)
@@ -123,6 +124,22 @@ def draw_parts(
             shown = tuple(piece.units[i] for i in rng.permutation(len(piece.units)))
             parts.append(Part(piece.topic, shown, str(name), place, len(members), round_))
     return tuple(parts)
+
+
+def check_share(pyramids: Mapping[str, Pyramid], share: float) -> None:
+    """Refuse a sample that would be too small for an interval."""
+    number = sum(len(pyramid.sampled) for pyramid in pyramids.values())
+    if number < LEAST_PARTS:
+        raise UsageError(
+            f"there are only {number} units; a sample needs at least {LEAST_PARTS}. Ask about all of them: plan "
+            "without a model"
+        )
+    if share * number + 1e-9 < LEAST_PARTS:
+        least = math.ceil(LEAST_PARTS / number * 1000 - 1e-9) / 1000
+        raise UsageError(
+            f"a share of {share:g} of {number} units is too small for an interval, which needs {LEAST_PARTS} units; "
+            f"the smallest share that works is {least:g}"
+        )
 
 
 # -- what the model does not know ------------------------------------------------------------------------------------
@@ -249,22 +266,10 @@ class _Sizes:
         return minutes * (sum(piece.sd for piece in pieces) * wider) ** 2
 
     def _too_few(self) -> str:
-        number, share = self._population.number, self._settings.share
-        if number < LEAST_PARTS:
-            return (
-                f"there are only {number} units; a sample needs at least {LEAST_PARTS}. Ask about all of them: plan "
-                "without a model"
-            )
-        if share * number + 1e-9 >= LEAST_PARTS:
-            price = price_of(self._settings, 1) * self._peers * self._settings.workers
-            return (
-                f"the budget of {self._settings.budget:g} is too small for an interval, which needs {LEAST_PARTS} "
-                f"units for {self._peers} systems; the smallest that works is {math.ceil(price * LEAST_PARTS)}"
-            )
-        least = math.ceil(LEAST_PARTS / number * 1000 - 1e-9) / 1000
+        price = price_of(self._settings, 1) * self._peers * self._settings.workers
         return (
-            f"a share of {share:g} of {number} units is too small for an interval, which needs {LEAST_PARTS} units; "
-            f"the smallest share that works is {least:g}"
+            f"the budget of {self._settings.budget:g} is too small for an interval, which needs {LEAST_PARTS} units "
+            f"for {self._peers} systems; the smallest that works is {math.ceil(price * LEAST_PARTS)}"
         )
 
 

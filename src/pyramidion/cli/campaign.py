@@ -103,7 +103,7 @@ def plan_(
 
         check_plan(kind, name or kind, settings)  # type: ignore[arg-type]
         some = part_of(study, topic or (), system or ())
-        study = with_model_judgments(desk, study, some, settings.model, pyramid, output)
+        study = with_model_judgments(desk, study, some, settings, pyramid, output)
     made = plan(
         study,
         kind,  # type: ignore[arg-type]

@@ -12,14 +12,15 @@ from pyramidion.errors import UsageError
 if TYPE_CHECKING:
     from pyramidion.campaigns.desk import CampaignDesk
     from pyramidion.judges import PresenceJudge
-    from pyramidion.study import Study
+    from pyramidion.study import Settings, Study
 
 
 def with_model_judgments(
-    desk: CampaignDesk, study: Study, part: Study, model: str, pyramid: str | None, output: Output
+    desk: CampaignDesk, study: Study, part: Study, settings: Settings, pyramid: str | None, output: Output
 ) -> Study:
     """The study with the model's judgments of all units of a part of it that may be asked about. New ones are stored
     at once: they are right whether the campaign starts or not, and planning again need not wait for them."""
+    from pyramidion.campaigns.guided import check_size
     from pyramidion.campaigns.model_judgments import (
         check_kind,
         judged_pyramids,
@@ -31,10 +32,12 @@ def with_model_judgments(
     from pyramidion.study import Judge, Judgments
     from pyramidion.study import Study as Records
 
+    model = settings.model
     check_kind(study, model)
-    pyramids = judged_pyramids(part, pyramid)
-    missing = unjudged(study, pyramids, model, part.systems) if pyramids else []
-    if not missing:
+    if not (pyramids := judged_pyramids(part, pyramid)):
+        return study
+    check_size(pyramids, part.systems, settings)
+    if not (missing := unjudged(study, pyramids, model, part.systems)):
         return study
     judge = _judge(model, known=model in study.judges_of("model"))
     asked = questions_about(study, pyramids, missing)

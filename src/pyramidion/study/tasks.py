@@ -62,7 +62,7 @@ class Settings:
     statements: int = field(default=8, metadata={"help": "Units to write in a writing task."})
     units_per_task: int = field(default=16, metadata={"help": "Units in a judging task."})
     units_per_topic: int = field(default=32, metadata={"help": "Units sampled for each topic."})
-    pay: float = field(default=0.45, metadata={"help": "Pay for one assignment."})
+    pay: float = field(default=0.45, metadata={"help": "Pay for one assignment; with a model, of a task of full size."})
     fee: float = field(default=0.2, metadata={"help": "The platform's fee, as a share of the pay."})
     currency: str = field(default="$", metadata={"help": "Printed before amounts of money."})
     lease_minutes: float = field(default=60.0, metadata={"help": "How long a task is reserved for a worker."})
