@@ -15,7 +15,7 @@ import numpy as np
 
 import pyramidion as pyr
 from pyramidion.analysis.cost import campaign_cost
-from pyramidion.analysis.stopping import DecidedPair, Look, Standing
+from pyramidion.analysis.stopping import DecidedPair, Look, SystemStanding
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.plan import Plan, release
 from pyramidion.campaigns.sampling import Part
@@ -143,7 +143,7 @@ def look_of(number: int, stay: tuple[str, ...]) -> Look:
         goal="ranking",
         question="these",
         standings=tuple(
-            Standing(s, 0.5 * share + 0.25, 0.5 * share + 0.25 - width, 0.5 * share + 0.25 + width, s in stay)
+            SystemStanding(s, 0.5 * share + 0.25, 0.5 * share + 0.25 - width, 0.5 * share + 0.25 + width, s in stay)
             for s, share in sorted(SHARES.items())
         ),
         decided=tuple(DecidedPair(a, b, (SHARES[a] - SHARES[b]) / 2, number) for a, b in pairs),

@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlalchemy import delete, func, select, update
 from tests.campaigns.designs import answer_all, desk_in_rounds
 
-from pyramidion.analysis.stopping import DecidedPair, Look, Standing
+from pyramidion.analysis.stopping import DecidedPair, Look, SystemStanding
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.plan import release
 from pyramidion.campaigns.tasks import JudgeAnswer
@@ -26,7 +26,7 @@ LOOK = Look(
     looks=3,
     goal="ranking",
     question="these",
-    standings=(Standing("good", 0.75, 0.5, 1.0, True), Standing("poor", 0.125, 0.0, 0.25, False)),
+    standings=(SystemStanding("good", 0.75, 0.5, 1.0, True), SystemStanding("poor", 0.125, 0.0, 0.25, False)),
     decided=(DecidedPair("good", "poor", 0.625, 1),),
     pairs=3,
     answered=72,
