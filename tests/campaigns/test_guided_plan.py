@@ -41,7 +41,7 @@ def test_one_task_for_each_part_and_system(study: Study) -> None:
 
 
 def test_rounds_have_tasks_of_their_own_and_are_always_the_same(study: Study) -> None:
-    made = planned(study, share=0.5, until="ranking", gold_rate=0.1)
+    made = planned(study, until="ranking", gold_rate=0.1)
     rounds = max(part.round for part in made.parts)
     assert rounds >= 3
     released = [release(study, made.campaign, made.parts, number) for number in range(1, rounds + 1)]
@@ -108,7 +108,7 @@ def test_a_budget_is_never_exceeded(study: Study) -> None:
 def test_sentences_say_what_is_asked_drawn_done_and_paid(study: Study) -> None:
     text = " ".join(planned(study, until="pairs=90%").sentences)
     assert re.search(
-        r"asked about at most \d+ of 200 units, each for all 5 systems: \d+ of 1,000 questions \(\d+%\)\.", text
+        r"asked about at most \d+ of 200 units, each for all 5 systems: [\d,]+ of 1,000 questions \(\d+%\)\.", text
     )
     assert re.search(
         r"cut into \d+ parts, in \d strata by how unsure model is\. .*parts .* are \d+ of \d+ \(\d+%\), ", text

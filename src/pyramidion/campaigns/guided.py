@@ -51,7 +51,7 @@ def check_size(pyramids: Mapping[str, Pyramid], systems: Sequence[str], settings
             f"intervals for topics of this kind need at least {LEAST_TOPICS} topics, not {len(pyramids)}; ask about "
             "these topics alone with --set question=these"
         )
-    check_share(pyramids, settings.share)
+    check_share(pyramids, settings.largest_share)
 
 
 def human_peers(study: Study, pyramids: Mapping[str, Pyramid]) -> Iterator[Problem]:
