@@ -117,7 +117,7 @@ def test_sentences_say_what_is_asked_drawn_done_and_paid(study: Study) -> None:
         r"A task is one summary with \d( to \d)? units?, for 5 workers; it takes about \d\.\d minutes", text
     )
     assert re.search(r"pays \$0\.\d\d, which is \$\d+\.\d\d per hour \(\$0\.45 is the pay for 16 units\)", text)
-    assert re.search(r"Round 1 of at most \d: \$[\d.]+ for \d+ assignments .*until 90% of all pairs", text)
+    assert re.search(r"Round 1 of at most \d: \$[\d.,]+ for [\d,]+ assignments .*until 90% of all pairs", text)
     assert re.search(r"Cost at most: \$[\d.]+ .*tasks of up to 16 units at \$0\.45, would cost \$270\.00\.$", text)
     plain = " ".join(planned(study).sentences)
     assert re.search(r"asked about \d+ of 200 units", plain)

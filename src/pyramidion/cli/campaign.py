@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from pyramidion.campaigns.rehearsal import GateReport
+    from pyramidion.campaigns.round_report import RoundsReport
     from pyramidion.campaigns.sync import Notice
     from pyramidion.study.tasks import CampaignState
 
@@ -192,6 +193,8 @@ def status(
             f"  {p['submitted']} of {p['wanted']} assignments, {p['tasks_full']} of {p['tasks']} tasks done, "
             f"{p['leased']} in progress, {p['surplus']} surplus; {alpha}{one.cost}"
         )
+        if one.rounds:
+            show_rounds(one.rounds, output)
         if any(p[why] for why in ("rejected", "withdrawn", "reopened")):
             output.show(
                 f"  in no score: {p['rejected']} rejected, {p['withdrawn']} withdrawn, {p['reopened']} re-opened; "
@@ -217,12 +220,21 @@ def status(
             output.show(TerminalTable(heads, rows))
 
 
+def show_rounds(report: RoundsReport, output: Output) -> None:
+    """Where a campaign with a goal is, what is decided, and money."""
+    for line in report.sentences:
+        output.show(plain(f"  {line}"))
+
+
 def _because(late: Notice) -> Text:
     return cell(f"({late.problem})" if late.problem else "(not sent yet; `campaign pay` sends it)")
 
 
 def _change_state(place: str, name: str, state: CampaignState) -> None:
-    open_desk(place).campaigns.set_state(name, state)
+    desk = open_desk(place)
+    from pyramidion.campaigns.advancing import change_state
+
+    change_state(desk, name, state)
     Output().show(f"Campaign {plain(name)} is {state}.")
 
 
@@ -375,10 +387,18 @@ def rehearse(
             seed=seed,
         )
     counts = {"submitted": done.submitted.total(), "workers": len(done.submitted), "abandoned": done.abandoned}
-    output.result({**counts, "gates": [asdict(gate) for gate in done.gates]})
+    rounds = {"rounds": done.rounds.as_dict()} if done.rounds else {}
+    output.result({**counts, "gates": [asdict(gate) for gate in done.gates], **rounds})
     output.show(f"{done.submitted.total()} tasks by {len(done.submitted)} simulated workers, {done.abandoned} left.")
     output.show(_gates_table(done.gates))
     output.show("Check: failed, of those who came. Flags: of those who worked. Caught: failed or flagged, of all.")
+    if done.rounds:
+        show_rounds(done.rounds, output)
+        judged = done.rounds.judged
+        output.show(
+            f"Asking about everything takes {judged.whole:,} judgments; {judged.asked:,} were asked, so "
+            f"{judged.whole - judged.asked:,} ({(judged.whole - judged.asked) / judged.whole:.0%}) were saved."
+        )
     output.show(f"Next: pyramidion campaign status {shown(place)} {plain(name)}")
 
 
