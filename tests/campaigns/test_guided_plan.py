@@ -118,7 +118,7 @@ def test_sentences_say_what_is_asked_drawn_done_and_paid(study: Study) -> None:
     )
     assert re.search(r"pays \$0\.\d\d, which is \$\d+\.\d\d per hour \(\$0\.45 is the pay for 16 units\)", text)
     assert re.search(r"Round 1 of at most \d: \$[\d.,]+ for [\d,]+ assignments .*until 90% of all pairs", text)
-    assert re.search(r"Cost at most: \$[\d.]+ .*tasks of up to 16 units at \$0\.45, would cost \$270\.00\.$", text)
+    assert re.search(r"Cost at most: \$[\d.]+ .*tasks of up to 16 units at \$0\.45, would cost \$270\.00\.", text)
     plain = " ".join(planned(study).sentences)
     assert re.search(r"asked about \d+ of 200 units", plain)
     assert "Round" not in plain
@@ -215,3 +215,10 @@ def test_only_judging_can_be_guided(study: Study) -> None:
         plan(study, "judge", "j", Settings.for_kind("judge", model=MODEL), topics=["t00", "t01"])
     with pytest.raises(pyr.UsageError, match="nothing to judge"):
         planned(replace(study, pyramids=(), judgments=Judgments()))
+
+
+def test_a_plan_says_when_asking_about_everything_costs_less() -> None:
+    small, larger = (planned(judged_study([10] * topics, 5), until="top").sentences for topics in (6, 20))
+    assert any("That is less than the first round" in sentence for sentence in small)
+    assert any("less than this may cost at most; --budget sets a limit" in sentence for sentence in larger)
+    assert not any("That is less" in sentence for sentence in planned(judged_study([10] * 40, 5)).sentences)
