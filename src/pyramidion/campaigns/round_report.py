@@ -20,7 +20,7 @@ RoundsStatus = Literal["asking", "looking", "stopped", "paused", "closed"]
 
 
 @dataclass(frozen=True)
-class AskedJudgments:
+class AskedSoFar:
     """Single answers to "is this unit in this summary?": those of the rounds released so far, those of all rounds that
     were planned, and those that asking every unit of every summary would take."""
 
@@ -47,7 +47,7 @@ class RoundsReport:
     looks: tuple[TakenLook, ...]
     staying: tuple[str, ...]
     left: dict[str, int]
-    judged: AskedJudgments
+    judged: AskedSoFar
     spent: Cost
     this_round: Cost
     next_round: Cost | None
@@ -201,7 +201,7 @@ def _most(position: Position, stop: Stop | None, tasks: int) -> Cost:
     return max(position.cost(tasks), position.spent, key=lambda cost: cost.total)
 
 
-def _judged(position: Position, released: tuple[Round, ...]) -> AskedJudgments:
+def _judged(position: Position, released: tuple[Round, ...]) -> AskedSoFar:
     workers, study = position.campaign.settings.workers, position.study
 
     def count(parts: Iterable[Part], systems: tuple[str, ...]) -> int:
@@ -210,4 +210,4 @@ def _judged(position: Position, released: tuple[Round, ...]) -> AskedJudgments:
     everybody = released[0].systems
     asked = sum(count((p for p in position.parts if p.round == one.number), one.systems) for one in released)
     planned = count((part for part in position.parts if part.round), everybody)
-    return AskedJudgments(asked, planned, count(position.parts, everybody))
+    return AskedSoFar(asked, planned, count(position.parts, everybody))

@@ -65,7 +65,8 @@ def plan_(
         ),
     ] = None,
     share: Annotated[
-        float | None, typer.Option(help="With a model: the largest share of the units to ask about. [default: 0.25]")
+        float | None,
+        typer.Option(help="With a model: the largest share of the units to ask about. [default: 0.25; with a goal 1]"),
     ] = None,
     until: Annotated[
         str | None,

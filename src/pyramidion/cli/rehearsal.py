@@ -1,4 +1,4 @@
-"""`pyramidion campaign rehearse`: simulated workers complete a campaign."""
+"""`campaign rehearse`: simulated workers complete a campaign."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyramidion.campaigns.rehearsal import GateReport
 
 __all__ = ["campaign"]
-"""The commands of `pyramidion campaign`, including those defined here."""
+"""The commands of `pyramidion campaign`, including the one defined here."""
 
 
 def _share_of(what: str) -> Any:
