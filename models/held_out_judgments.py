@@ -49,7 +49,8 @@ Key = tuple[str, str, str]
 def single_answers(study: Study, folder: Path) -> dict[Key, list[float]]:
     """The answers of REALSumm's workers, by the ids of the labels. A file is of one system; `bart_out` is the name of
     two, told apart by the folder."""
-    units = {(p.topic, u.label.strip().lower()): u.id for p in study.pyramids for u in p.units}
+    experts = [pyramid for pyramid in study.pyramids if pyramid.name == "expert"]
+    units = {(p.topic, u.label.strip().lower()): u.id for p in experts for u in p.units}
     systems = {peer.system for peer in study.peers}
     answers: dict[Key, list[float]] = {}
     for path in sorted(folder.glob("*/*.csv")):
