@@ -1,0 +1,50 @@
+"""Intervals of means that cannot leave a scale, from an estimate and its variance, however they came about.
+
+Of one mean: Wilson's interval with the effective number of observations that the variance implies (Kish 1965; Dean and
+Pagano 2015 find it the best of seven for surveys). A share of .02 has a skewed interval inside the scale, where
+estimate ± t standard errors would be too short on one side and leave the scale on the other. Of a difference: the
+square-and-add method of Newcombe 1998, with the correlation of the two estimates (Zou and Donner 2008: MOVER).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Bounds(NamedTuple):
+    low: Floats
+    high: Floats
+
+
+def wilson(means: Floats, variances: Floats, quantile: Floats | float, observations: Floats | float) -> Bounds:
+    """The intervals of means on a scale from 0 to 1. ``observations`` stands in for the effective number where the
+    variance says nothing: the mean is at an end of the scale, or all values are equal."""
+    middle = np.clip(means, 0.0, 1.0)
+    spread = middle * (1 - middle)
+    told = (spread > 0) & (variances > 0)
+    number = np.where(told, spread / np.where(told, variances, 1.0), observations)
+    square = np.square(quantile)
+    centre = (middle + square / (2 * number)) / (1 + square / number)
+    half = quantile / (1 + square / number) * np.sqrt(spread / number + square / (4 * number**2))
+    low, high = np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
+    return Bounds(np.minimum(low, means), np.maximum(high, means))
+
+
+def differences(means: Floats, covariance: Floats, of_mean: Bounds) -> Bounds:
+    """The intervals of all differences of means, row minus column, from the interval of each mean."""
+    deviation = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
+    scale = np.outer(deviation, deviation)
+    correlation = np.clip(np.divide(covariance, scale, out=np.zeros_like(covariance), where=scale > 0), -1.0, 1.0)
+    gaps = means[:, None] - means
+    below, above = means - of_mean.low, of_mean.high - means
+
+    def reach(one: Floats, other: Floats) -> Floats:
+        square = one[:, None] ** 2 + other**2 - 2 * correlation * one[:, None] * other
+        return np.sqrt(np.maximum(square, 0.0))
+
+    return Bounds(gaps - reach(below, above), gaps + reach(above, below))
