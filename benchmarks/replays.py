@@ -50,7 +50,7 @@ class Population:
 
     @property
     def systems(self) -> int:
-        return self.people.shape[1]
+        return int(self.people.shape[1])
 
     @cached_property
     def by_topic(self) -> Floats:
