@@ -1,7 +1,8 @@
 """People and a model together, replayed on real labels: python benchmarks/combine.py [--quick] [--write]
 
 Labels are in the folder that `--labels` names: what `models/held_out_judgments.py` wrote. Without them a made-up
-population is replayed. Every replay draws what people are asked and hands it to `pyramidion.stats.combining`, which the analysis uses. Ten minutes on two cores.
+population is replayed. Every replay draws what people are asked and hands it to `pyramidion.stats.combining`, which the
+analysis uses. Ten minutes on two cores.
 """
 
 from __future__ import annotations
