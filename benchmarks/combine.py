@@ -274,7 +274,7 @@ def needed(name: str, found: Curves) -> list[str]:
                 width = float(np.interp(share, curve.shares, curve.widths))
                 curve = both["these", what]
                 with_model = curve.needed(width)
-                less = "< " * (width > curve.widths.max())
+                less = "< " if width > curve.widths.max() else ""
                 cells.append(f"{width:.4f} | {less}{with_model:.1%} | {less}{with_model / share:.2f}")
             lines.append(f"| {name} | {what} | {share:.0%} | " + " | ".join(cells) + " |")
     return lines
