@@ -53,6 +53,7 @@ def test_the_public_names_are_these() -> None:
         "Summary",
         "Topic",
         "UsageError",
+        "combine",
         "compare_systems",
         "compare_units",
         "evaluate",

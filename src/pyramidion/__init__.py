@@ -15,6 +15,7 @@ from pyramidion.distribution import version as _version
 from pyramidion.errors import InputError, Problem, PyramidionError, UsageError
 
 if TYPE_CHECKING:
+    from pyramidion.analysis.combine import combine
     from pyramidion.analysis.systems import compare_systems
     from pyramidion.formats import example, load, save
     from pyramidion.formats.score_tables import read_scores, write_scores
@@ -43,6 +44,7 @@ __version__ = _version()
 # Everything but errors needs numpy, so it is fetched when first used and importing this package stays quick. What is
 # not listed here comes from pyramidion.study.
 _LAZY = {
+    "combine": "pyramidion.analysis.combine",
     "compare_systems": "pyramidion.analysis.systems",
     "compare_units": "pyramidion.scoring.unit_vectors",
     "Metric": "pyramidion.plain",
@@ -78,6 +80,7 @@ __all__ = [
     "Summary",
     "Topic",
     "UsageError",
+    "combine",
     "compare_systems",
     "compare_units",
     "evaluate",

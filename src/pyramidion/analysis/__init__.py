@@ -9,6 +9,7 @@ from __future__ import annotations
 from pyramidion.analysis.agreement import agreement
 from pyramidion.analysis.answer import Answer, Table
 from pyramidion.analysis.calibrate import calibrate
+from pyramidion.analysis.combine import combine
 from pyramidion.analysis.compare import compare
 from pyramidion.analysis.consistency import consistency
 from pyramidion.analysis.correlate import correlate
@@ -33,6 +34,7 @@ __all__ = [
     "Table",
     "agreement",
     "calibrate",
+    "combine",
     "compare",
     "consistency",
     "correlate",

@@ -45,6 +45,6 @@ def differences(means: Floats, covariance: Floats, of_mean: Bounds) -> Bounds:
 
     def reach(one: Floats, other: Floats) -> Floats:
         square = one[:, None] ** 2 + other**2 - 2 * correlation * one[:, None] * other
-        return np.sqrt(np.maximum(square, 0.0))
+        return np.asarray(np.sqrt(np.maximum(square, 0.0)))
 
     return Bounds(gaps - reach(below, above), gaps + reach(above, below))

@@ -63,7 +63,7 @@ class AskedParts:
     @cached_property
     def in_stratum(self) -> Floats:
         """Strata x parts: 1 where a part belongs to a stratum."""
-        return (np.arange(len(self.places))[:, None] == self.stratum).astype(np.float64)
+        return np.asarray(np.arange(len(self.places))[:, None] == self.stratum, dtype=np.float64)
 
     @cached_property
     def taken(self) -> Floats:
@@ -133,7 +133,7 @@ class Combined:
         own = np.diagonal(self.strata_freedom, axis1=1, axis2=2)
         with np.errstate(divide="ignore", invalid="ignore"):
             found = each.sum(axis=0) ** 2 / (each**2 / own).sum(axis=0)
-        return np.where(np.isnan(found), own.sum(axis=0), found)
+        return np.asarray(np.where(np.isnan(found), own.sum(axis=0), found))
 
     def intervals(self, question: Question, level: float = 0.05) -> Intervals:
         """Of each score and of each difference, row minus column, that hold one at a time."""
@@ -154,7 +154,7 @@ class Intervals(NamedTuple):
 
 def _of_differences(covariance: Floats) -> Floats:
     own = np.diagonal(covariance, axis1=-2, axis2=-1)
-    return np.maximum(own[..., :, None] + own[..., None, :] - 2 * covariance, 0.0)
+    return np.asarray(np.maximum(own[..., :, None] + own[..., None, :] - 2 * covariance, 0.0))
 
 
 def combine(asked: AskedParts, *, with_model: bool = True) -> Combined:

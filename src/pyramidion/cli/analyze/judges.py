@@ -1,4 +1,4 @@
-"""Questions about judges: agreement, stand-in, reliability, calibrate, consistency, trained-metric."""
+"""Questions about judges: agreement, stand-in, combine, reliability, calibrate, consistency, trained-metric."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from pyramidion.cli.analyze.asking import Asked, Resamples, Source, question
+from pyramidion.cli.analyze.asking import Asked, Level, Resamples, Source, question
 from pyramidion.cli.options import Judges, PyramidName, Seed, refuse_unused
+from pyramidion.errors import UsageError
 
 
 @question()
@@ -55,6 +56,74 @@ def agreement(
             seed=seed,
         )
     )
+
+
+@question()
+def combine(
+    context: typer.Context,
+    path: Source,
+    people: Annotated[
+        str, typer.Option(help="Whose judgments count as the people's: people, crowd, expert or a judge's id.")
+    ] = "people",
+    model: Annotated[str, typer.Option(help="The model, whose judgments the study has: a judge's id.")] = "align",
+    about: Annotated[
+        str,
+        typer.Option(
+            "--question", help="topics (intervals hold for topics of this kind) or these (these topics only)."
+        ),
+    ] = "topics",
+    aspect: Annotated[str | None, typer.Option(help="Combine ratings of this aspect instead of judged units.")] = None,
+    aggregate: Annotated[
+        str | None, typer.Option(help="How answers become one: majority, mean or wawa. [default: majority]")
+    ] = None,
+    chances: Annotated[
+        Path | None,
+        typer.Option(
+            help="A table with the columns topic, unit and probability: how likely each unit was to be asked. "
+            "[default: as the study's tasks say]"
+        ),
+    ] = None,
+    assume_random: Annotated[
+        bool, typer.Option("--assume-random", help="What people were asked was drawn at random, though not recorded.")
+    ] = False,
+    scores: Annotated[
+        Path | None, typer.Option(help="Write the estimates as a score table (.csv, .json, .jsonl or .parquet).")
+    ] = None,
+    pyramid: PyramidName = None,
+    level: Level = 0.05,
+    *,
+    asked: Asked,
+) -> None:
+    """What do people who judged a part say with a model that judged everything, and what was the model worth?"""
+    from pyramidion.analysis import combine as ask
+    from pyramidion.formats.chances import read_chances
+    from pyramidion.formats.score_tables import SUFFIXES, write_scores
+
+    if aspect is not None:
+        refuse_unused(context, "with --aspect; ratings are averaged, and are not about units", "pyramid", "aggregate")
+    if chances is not None:
+        refuse_unused(context, "with --chances, which say how it was chosen", "assume_random")
+    if scores is not None and scores.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"{scores}: scores can be written to {', '.join(SUFFIXES)}")
+    known = None if chances is None else read_chances(chances)
+    study = asked.study(path)
+    found = asked.answer(
+        lambda: ask(
+            study,
+            people=people,
+            model=model,
+            question=about,  # type: ignore[arg-type]
+            aspect=aspect,
+            pyramid=pyramid,
+            aggregate=aggregate or "majority",
+            chances=known,
+            assume_random=assume_random,
+            level=level,
+        )
+    )
+    if scores is not None:
+        write_scores(found.result.table, scores)
+        asked.wrote(scores)
 
 
 @question("stand-in")
@@ -133,7 +202,6 @@ def calibrate(
 ) -> None:
     """How far are judges from experts? Bias, scale, correlation, and adjusted scores."""
     from pyramidion.analysis import calibrate as ask
-    from pyramidion.errors import UsageError
     from pyramidion.formats.score_tables import SUFFIXES, write_scores
 
     if scores is not None and scores.suffix.lower() not in SUFFIXES:
@@ -190,7 +258,6 @@ def consistency(
     from pyramidion.analysis import consistency as ask
     from pyramidion.analysis.assessors import topic_set
     from pyramidion.analysis.sources import rouge_tables
-    from pyramidion.errors import UsageError
 
     studies = asked.studies(paths)
     if scores and len(scores) != len(studies):
@@ -257,7 +324,6 @@ def trained_metric(
     from pyramidion.analysis import trained_metric as ask
     from pyramidion.analysis.trained_metric import CRITERIA, predicted_scores
     from pyramidion.cli.options import refuse_same
-    from pyramidion.errors import UsageError
     from pyramidion.formats.score_tables import SUFFIXES, write_scores
 
     if exclude is not None and not any(exclude):
