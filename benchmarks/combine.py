@@ -13,45 +13,36 @@ import platform
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-from replays import MADE_UP, MODELS, Codes, Floats, Model, Parts, Population, cut, populations, whole_topics
-from scipy.stats import t as student
+from interval_coverage import COVERAGE, INTERVALS, coverage_tables, intervals
+from replays import (
+    MADE_UP,
+    SHARE,
+    STRATA,
+    Design,
+    Floats,
+    Population,
+    as_study,
+    cut,
+    gaps,
+    made_up,
+    pairs_of,
+    populations,
+    spread,
+    whole_topics,
+)
 
 from pyramidion.analysis.answer import Lines, Series
-from pyramidion.stats.bounded import Bounds
+from pyramidion.analysis.combine import combine as combine_study
 from pyramidion.stats.combining import QUESTIONS, AskedParts, Combined, Question, combine
 
 RESULTS = Path(__file__).parent / "results"
 LABELS = Path(__file__).resolve().parents[2] / "shared" / "held-out"
 REPLAYS, QUICK = 1000, 60
-TOPICS = (10, 20, 50, 100)
-SHARE, STRATA = 0.25, 3
-ASKED_PER_STRATUM = 6
-"""Fewer strata rather than fewer parts asked in one: degrees of freedom cost more than strata save."""
 SHARES = (0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.65, 0.8)
-RESAMPLES, PAIRS = 400, 45
-Design = Callable[[Population, np.random.Generator], Parts]
-
-
-def spread(part: int = 1, strata: int = 1, share: float = SHARE) -> Design:
-    """Units of all topics; with strata, more where the model is unsure."""
-
-    def drawn(population: Population, rng: np.random.Generator) -> Parts:
-        most = int(share * len(population.topic) / part / ASKED_PER_STRATUM)
-        return cut(population, rng, part=part, strata=max(1, min(strata, most)))
-
-    return drawn
-
-
-def pairs_of(systems: int) -> tuple[Codes, Codes]:
-    return np.triu_indices(systems, 1)
-
-
-def gaps(scores: Floats) -> Floats:
-    return np.asarray(scores[:, None] - scores)
 
 
 # -- the error of differences ------------------------------------------------------------------------------------
@@ -81,135 +72,6 @@ def errors(population: Population, replays: int, share: float = 0.1) -> list[str
 
 def _squared(estimate: Combined, truth: Population) -> float:
     return float(np.mean((gaps(estimate.scores) - gaps(truth.scores))[pairs_of(truth.systems)] ** 2))
-
-
-# -- coverage ----------------------------------------------------------------------------------------------------
-
-
-class Setting(NamedTuple):
-    """``workers`` is how many answer each unit and system; 0 takes the label."""
-
-    model: Model
-    workers: int
-    part: int = 1
-
-    def __str__(self) -> str:
-        said = ("label", "one answer", "two answers")[self.workers]
-        return f"{self.model} | {said}" + (f" | {self.part}")
-
-
-Coverage = dict[tuple[Question, str], float]
-"""By question, and scores or differences."""
-
-
-def coverage(whole: Population, topics: int, setting: Setting, replays: int) -> Coverage:
-    """How often intervals contain the truth: topics are drawn with replacement, then what is asked about them."""
-    rng = np.random.default_rng([topics, setting.workers])
-    whole = whole.judged_by(setting.model, rng)
-    if setting.workers:
-        whole = whole.by_single_answers()
-    design = spread(setting.part, STRATA)
-    held: Coverage = {}
-    for _ in range(replays):
-        these = whole.only(rng.integers(0, whole.topics, topics))
-        parts = design(these, rng)
-        answers = these.answered(setting.workers, rng) if setting.workers else (None, None)
-        estimate = combine(parts.asked(parts.allocated(SHARE), *answers))
-        for question in QUESTIONS:
-            truth = (these if question == "these" else whole).scores
-            intervals = estimate.intervals(question)
-            right = _contains(intervals.of_differences, gaps(truth))[pairs_of(whole.systems)]
-            _count(held, (question, "scores"), _contains(intervals.of_scores, truth).mean() / replays)
-            _count(held, (question, "differences"), right.mean() / replays)
-    return held
-
-
-def _contains(bounds: Bounds, truth: Floats) -> Floats:
-    slack = 1e-9  # everything was asked: the interval is a point
-    return np.asarray((bounds.low - slack <= truth) & (truth <= bounds.high + slack), np.float64)
-
-
-def _count(held: Coverage, key: tuple[Question, str], more: float) -> None:
-    held[key] = held.get(key, 0.0) + float(more)
-
-
-def coverage_tables(labelled: Sequence[Population], replays: int) -> list[str]:
-    cells: dict[tuple[str, Setting, int], Coverage] = {}
-    for population in labelled:
-        for workers in (0, 1, 2) if population.answers is not None else (0,):
-            for setting in [Setting(model, workers) for model in MODELS]:
-                for topics in TOPICS:
-                    cells[population.name, setting, topics] = coverage(population, topics, setting, replays)
-        for topics in TOPICS:
-            setting = Setting("good", 0, 3)
-            cells[population.name, setting, topics] = coverage(population, topics, setting, replays)
-    figures = [value for held in cells.values() for value in held.values()]
-    inside = sum(0.93 <= value <= 0.97 for value in figures)
-    lines = [f"{inside} of {len(figures)} figures are within 93-97%; the others are in bold.", ""]
-    for question, what in (("these", "These topics"), ("topics", "Topics of this kind")):
-        lines += [f"### {what}", "", _COVERAGE_HEAD, "|---|---|---|---:" + "|---:" * len(TOPICS) + "|"]
-        for name, setting in dict.fromkeys((name, setting) for name, setting, _ in cells):
-            shown = (_shown(cells[name, setting, topics], question) for topics in TOPICS)
-            lines.append(f"| {name} | {setting} | " + " | ".join(shown) + " |")
-        lines.append("")
-    return lines
-
-
-_COVERAGE_HEAD = "| labels | model | truth by | units per part | " + " | ".join(f"{n} topics" for n in TOPICS) + " |"
-
-
-def _shown(held: Coverage, question: str) -> str:
-    values = (value for (asked, _), value in held.items() if asked == question)
-    return " / ".join(f"{value:.1%}" if 0.93 <= value <= 0.97 else f"**{value:.1%}**" for value in values)
-
-
-# -- intervals beside others -------------------------------------------------------------------------------------
-
-
-def intervals(whole: Population, replays: int) -> list[str]:
-    """Coverage for topics of this kind by our intervals, by plain t intervals and by a bootstrap over topics."""
-    lines = []
-    for topics in TOPICS:
-        rng = np.random.default_rng(topics)
-        one, other = pairs_of(whole.systems)
-        chosen = rng.permutation(len(one))[:PAIRS]
-        pairs = one[chosen], other[chosen]
-        truth = np.concatenate([whole.scores, gaps(whole.scores)[pairs]])
-        right = np.zeros((3, len(truth)))
-        for _ in range(replays):
-            these = whole.only(rng.integers(0, whole.topics, topics))
-            parts = spread(1, STRATA)(these, rng)
-            estimate = combine(parts.asked(parts.allocated(SHARE)))
-            bounds = _ours(estimate, pairs), _by_t(estimate, pairs), _bootstrap(estimate, pairs, rng)
-            right += [_contains(each, truth) for each in bounds]
-        scores, differences = right[:, : whole.systems].mean(axis=1), right[:, whole.systems :].mean(axis=1)
-        shown = [f"{a / replays:.1%} / {b / replays:.1%}" for a, b in zip(scores, differences, strict=True)]
-        lines.append(f"| {whole.name} | {topics} | " + " | ".join(shown) + " |")
-    return lines
-
-
-def _ours(estimate: Combined, pairs: tuple[Codes, Codes]) -> Bounds:
-    found = estimate.intervals("topics")
-    low, high = (
-        np.concatenate([a, b[pairs]]) for a, b in zip(found.of_scores, found.of_differences, strict=True)
-    )  # fmt: skip
-    return Bounds(low, high)
-
-
-def _by_t(estimate: Combined, pairs: tuple[Codes, Codes]) -> Bounds:
-    values = np.column_stack([estimate.by_topic, estimate.by_topic[:, pairs[0]] - estimate.by_topic[:, pairs[1]]])
-    half = student.ppf(0.975, len(values) - 1) * values.std(axis=0, ddof=1) / np.sqrt(len(values))
-    return Bounds(values.mean(axis=0) - half, values.mean(axis=0) + half)
-
-
-def _bootstrap(estimate: Combined, pairs: tuple[Codes, Codes], rng: np.random.Generator) -> Bounds:
-    """Percentiles."""
-    topics = len(estimate.by_topic)
-    scores = rng.multinomial(topics, np.full(topics, 1 / topics), RESAMPLES) @ estimate.by_topic / topics
-    low, high = np.quantile(
-        np.column_stack([scores, scores[:, pairs[0]] - scores[:, pairs[1]]]), [0.025, 0.975], axis=0
-    )
-    return Bounds(low, high)
 
 
 # -- judgments for the same width --------------------------------------------------------------------------------
@@ -299,35 +161,32 @@ def _series(label: str, curve: Widths) -> Series:
 
 def speed(quick: bool) -> list[str]:
     lines = []
-    for judgments in (10_000, 100_000) if quick else (10_000, 100_000, 1_000_000, 4_000_000):
-        asked = many(judgments, np.random.default_rng(0))
-        took = []
-        for _ in range(3):
-            start = time.perf_counter()
-            estimate = combine(asked)
-            for question in QUESTIONS:
-                estimate.intervals(question)
-            took.append(time.perf_counter() - start)
-        lines.append(f"| {judgments:,} | {len(asked.model_means):,} | {asked.people.shape[1]} | {min(took):.3f} |")
+    for judgments in (10_000, 100_000) if quick else (10_000, 100_000, 1_000_000):
+        rng = np.random.default_rng(0)
+        population = made_up(rng, topics=judgments // 1000, systems=50, units=20)
+        parts = cut(population, rng, strata=STRATA)
+        asked = parts.asked(parts.allocated(SHARE))
+        study = as_study(population, rng.random(len(population.topic)) < SHARE)
+        arrays = best_of(partial(_all_intervals, asked))
+        whole = best_of(partial(combine_study, study, people="worker", assume_random=True))
+        size = f"{len(study.judgments):,} | {population.topics:,} | {population.systems}"
+        lines.append(f"| {size} | {arrays:.3f} | {whole:.2f} |")
     return lines
 
 
-def many(judgments: int, rng: np.random.Generator, systems: int = 50, units: int = 20) -> AskedParts:
-    """So many judgments of people: a quarter of the units of each topic, one by one, in five strata."""
-    parts = judgments // systems
-    topics = max(2, parts * 4 // units)
-    model = rng.random((parts, systems))
-    people = (rng.random(model.shape) < model).astype(np.float64)
-    stratum = rng.integers(0, 5, parts)
-    return AskedParts(
-        rng.integers(0, topics, parts),
-        stratum,
-        np.full(parts, 1 / units),
-        people,
-        model,
-        np.bincount(stratum, minlength=5) * 4,
-        rng.random((topics, systems)),
-    )
+def _all_intervals(asked: AskedParts) -> None:
+    estimate = combine(asked)
+    for question in QUESTIONS:
+        estimate.intervals(question)
+
+
+def best_of(run: Callable[[], object], times: int = 3) -> float:
+    took = []
+    for _ in range(times):
+        start = time.perf_counter()
+        run()
+        took.append(time.perf_counter() - start)
+    return min(took)
 
 
 # -- the page ----------------------------------------------------------------------------------------------------
@@ -413,32 +272,14 @@ design, whole topics. A tenth of the replays.
 
 | labels | of | asked, people alone | half width, spread | asked with the model | ratio | half width, whole topics | asked with the model | ratio |
 |---|---|---:|---:|---:|---:|---:|---:|---:|"""  # noqa: E501
-COVERAGE = f"""
-## Coverage of 95% intervals
-
-{SHARE:.0%} of the judgments are asked of people. Topics are drawn from the collection with replacement: for "these
-topics" the truth is what people say about all units of the topics drawn, for "topics of this kind" what they say about
-the whole collection. Each cell: scores / differences between systems. A useless model is the good one shuffled, a
-biased one adds .2 to its judgments of every second system. Where the truth is by answers, it is the mean of all answers
-of single workers, of which one or two are drawn for each judgment. The standard error of a figure is about .3 to .7
-points.
-"""
-INTERVALS = """## Beside other intervals
-
-Topics of this kind, a good model, parts of one unit. Coverage of scores / differences by our intervals (Wilson's with
-an effective number, and MOVER for differences), by mean ± t standard errors over topics, and by percentiles of a
-bootstrap over topics.
-
-| labels | topics | ours | t | bootstrap |
-|---|---:|---:|---:|---:|"""
 SPEED = """
 ## Speed
 
-Estimates, covariances and all intervals of both questions, from arrays; the best of three. People were asked about a
-quarter of the units.
+The model judged everything, people a quarter of it, and both count as judgments. From arrays: estimates, covariances
+and all intervals of both questions; from a study: `pyr.combine`. The best of three.
 
-| judgments of people | topics | systems | seconds |
-|---:|---:|---:|---:|"""
+| judgments | topics | systems | arrays, s | study, s |
+|---:|---:|---:|---:|---:|"""
 
 if __name__ == "__main__":
     main()

@@ -7,7 +7,7 @@ what is asked of it, as a campaign does, and hands it to the project's own estim
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyramidion.stats.combining import AskedParts
+from pyramidion.study import Column, ContentUnit, Contributor, Judge, Judgments, Pyramid, Study, Summary, Topic
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -26,6 +27,9 @@ OVERRATED = 0.2
 """What the biased model adds to every second system."""
 COLLECTIONS = ("pyrxsum", "realsumm", "qapyramid")
 MADE_UP = "made up"
+SHARE, STRATA = 0.25, 3
+ASKED_PER_STRATUM = 6
+"""Fewer strata rather than fewer parts asked in one: degrees of freedom cost more than strata save."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,6 +165,37 @@ def made_up(rng: np.random.Generator, topics: int = 60, systems: int = 10, units
     return Population(MADE_UP, topic, people, model, np.abs(people[..., None] - wrong))
 
 
+def as_study(population: Population, asked: NDArray[np.bool_]) -> Study:
+    """The study that holds a population: the model's judgments of everything, and a worker's of some units."""
+    topics = [f"topic{number:05}" for number in range(population.topics)]
+    systems = [f"system{number:03}" for number in range(population.systems)]
+    first = np.concatenate([[0], np.cumsum(population.sizes)[:-1]])
+    units = [f"unit{number:03}" for number in range(int(population.sizes.max()))]
+    number = np.arange(len(population.topic)) - first[population.topic]
+    rows = np.concatenate([np.arange(len(asked)), np.flatnonzero(asked)]).repeat(population.systems)
+    columns = np.tile(np.arange(population.systems), len(asked) + int(asked.sum()))
+    by_model = np.arange(len(rows)) < population.model.size
+    nothing = Column.repeat("", len(rows))
+    return Study(
+        topics=tuple(map(Topic, topics)),
+        summaries=tuple(Summary(topic, system, "text") for topic in topics for system in systems),
+        pyramids=tuple(
+            Pyramid(topic, ("A",), tuple(ContentUnit(u, u, (Contributor("A"),)) for u in units[:size]), "crowd")
+            for topic, size in zip(topics, population.sizes.tolist(), strict=True)
+        ),
+        judges=(Judge("worker"), Judge("align", "model")),
+        judgments=Judgments.of_columns(
+            topic=Column(topics, population.topic[rows]),
+            system=Column(systems, columns),
+            unit=Column(units, number[rows]),
+            aspect=nothing,
+            judge=Column(["worker", "align"], by_model.astype(np.int32)),
+            task=nothing,
+            value=np.where(by_model, population.model[rows, columns], population.people[rows, columns]),
+        ),
+    )
+
+
 # -- what is asked -----------------------------------------------------------------------------------------------
 
 
@@ -255,3 +290,24 @@ def whole_topics(population: Population, rng: np.random.Generator) -> Parts:
         population.sizes,
         np.ones(1),
     )
+
+
+Design = Callable[[Population, np.random.Generator], Parts]
+
+
+def spread(part: int = 1, strata: int = 1, share: float = SHARE) -> Design:
+    """Units of all topics; with strata, more where the model is unsure."""
+
+    def drawn(population: Population, rng: np.random.Generator) -> Parts:
+        most = int(share * len(population.topic) / part / ASKED_PER_STRATUM)
+        return cut(population, rng, part=part, strata=max(1, min(strata, most)))
+
+    return drawn
+
+
+def pairs_of(systems: int) -> tuple[Codes, Codes]:
+    return np.triu_indices(systems, 1)
+
+
+def gaps(scores: Floats) -> Floats:
+    return np.asarray(scores[:, None] - scores)
