@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 from interval_coverage import COVERAGE, INTERVALS, coverage_tables, intervals
 from replays import (
+    LABELS,
     MADE_UP,
     SHARE,
     STRATA,
@@ -40,7 +41,6 @@ from pyramidion.analysis.combine import combine as combine_study
 from pyramidion.stats.combining import QUESTIONS, AskedParts, Combined, Question, combine
 
 RESULTS = Path(__file__).parent / "results"
-LABELS = Path(__file__).resolve().parents[2] / "shared" / "held-out"
 REPLAYS, QUICK = 1000, 60
 SHARES = (0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.65, 0.8)
 

@@ -27,6 +27,7 @@ OVERRATED = 0.2
 """What the biased model adds to every second system."""
 COLLECTIONS = ("pyrxsum", "realsumm", "qapyramid")
 MADE_UP = "made up"
+LABELS = Path(__file__).resolve().parents[2] / "shared" / "held-out"
 SHARE, STRATA = 0.25, 3
 ASKED_PER_STRATUM = 6
 """Fewer strata rather than fewer parts asked in one: degrees of freedom cost more than strata save."""
@@ -214,9 +215,11 @@ class Parts:
     spread: Floats
 
     def asked(self, taken: Codes, people: Floats | None = None, noise: Floats | None = None) -> AskedParts:
-        """The first so many parts of each stratum; by what people say about each unit, the labels by default."""
+        """The first so many parts of each stratum, for all systems or for each; by what people say about each unit, the
+        labels by default."""
         held = self.population
-        chosen = np.flatnonzero(self.place < taken[self.stratum])
+        drawn = self.place[:, None] < (taken if taken.ndim == 2 else taken[:, None])[self.stratum]
+        chosen = np.flatnonzero(drawn.any(axis=1))
         number = np.full(len(self.topic), -1)
         number[chosen] = np.arange(len(chosen))
         rows = np.flatnonzero(number[self.part] >= 0)
@@ -230,12 +233,16 @@ class Parts:
             self.topic[chosen],
             self.stratum[chosen],
             self.sizes[chosen] / held.sizes[self.topic[chosen]],
-            means(held.people if people is None else people),
+            np.where(drawn[chosen], means(held.people if people is None else people), np.nan),
             means(held.model),
             self.places,
             held.model_means,
             None if noise is None else means(noise) / sizes,
         )
+
+    def judgments(self, taken: Codes) -> int:
+        """How many people are asked for; ``taken`` has a column for each system."""
+        return int((self.sizes[:, None] * (self.place[:, None] < taken[self.stratum])).sum())
 
     def allocated(self, share: float, floor: float = 0.5) -> Codes:
         """How many parts of each stratum to ask so that about this share of all parts is asked: in proportion to their
