@@ -76,7 +76,7 @@ def items_of_units(
     grid = _Grid(rows, systems)
     answers = grid.fill(vote.present)
     judged = grid.fill(said)
-    noise = grid.fill_noise(at_most_once(vote.cast)) if aggregate == "mean" else np.zeros_like(answers)
+    noise = grid.fill_noise(at_most_once(vote.cast), judged) if aggregate == "mean" else np.zeros_like(answers)
     exist = grid.exist(study, answers, judged)
     _check_model(judged, exist, model, rows, systems)
     held = Items(rows, systems, answers, np.where(exist, judged, np.nan), noise, 0.0, 1.0, choice.pyramid)
@@ -101,7 +101,8 @@ def items_of_ratings(study: Study, aspect: str, *, people: str = PEOPLE, model: 
     grid = _Grid(rows, systems)
     answers = _on_scale(grid.fill(mean(given)), scale)
     judged = _on_scale(grid.fill(said), scale)
-    noise = grid.fill_noise(given) / (scale.high - scale.low) ** 2
+    width = scale.high - scale.low
+    noise = grid.fill_noise(given, scale.low + width * judged) / width**2
     exist = grid.exist(study, answers, judged)
     _check_model(judged, exist, model, rows, systems)
     held = Items(rows, systems, answers, np.where(exist, judged, np.nan), noise, scale.low, scale.high)
@@ -181,9 +182,10 @@ class _Grid:
         found[rows[held], systems[held]] = judgments.value[held]
         return found
 
-    def fill_noise(self, answers: Judgments) -> Floats:
+    def fill_noise(self, answers: Judgments, judged: Floats) -> Floats:
         """How much the mean answer to a question would vary with other people: the variance of its answers over their
-        number. A question with one answer gets the mean variance of the others."""
+        number. A question with one answer gets the mean variance of the others; where all have one answer, that may
+        be all that people say beyond the model, so all of it is taken to be."""
         asked = questions(answers)
         value = np.nan_to_num(answers.value)
         given = ~np.isnan(answers.value)
@@ -193,11 +195,13 @@ class _Grid:
         several = number > 1
         spread = np.zeros(len(asked))
         spread[several] = (square[several] - total[several] ** 2 / number[several]) / (number[several] - 1)
-        usual = float(spread[several].mean()) if several.any() else 0.0
-        each = np.where(several, spread, usual) / np.maximum(number, 1)
         rows, systems = self.places(answers.take(asked.first))
         held = (rows >= 0) & (systems >= 0)
         found = np.zeros(self.shape)
+        if not several.any():
+            found[rows[held], systems[held]] = (value[asked.first[held]] - judged[rows[held], systems[held]]) ** 2
+            return np.nan_to_num(found)
+        each = np.where(several, spread, float(spread[several].mean())) / np.maximum(number, 1)
         found[rows[held], systems[held]] = np.maximum(each[held], 0.0)
         return found
 

@@ -23,12 +23,10 @@ from pyramidion.analysis.asked_items import (
 )
 from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.scoring.choice import PEOPLE
-from pyramidion.stats.combining import AskedParts, Combined, Floats, Question
+from pyramidion.stats.combining import LEAST_PARTS, LEAST_TOPICS, AskedParts, Combined, Floats, Question
 from pyramidion.stats.combining import combine as estimate
 from pyramidion.study import Score, ScoreTable, Signature, Study
 
-LEAST_PARTS, LEAST_TOPICS = 16, 5
-"""With fewer, intervals do not hold: replays of real labels cover 91 to 93 instead of 95 of 100 with 12 parts."""
 ABOUT = {"these": "these topics", "topics": "topics of this kind"}
 
 
@@ -118,7 +116,7 @@ def combine(
     check_enough(parts, items.systems, question)
     both, alone = estimate(parts), estimate(parts, with_model=False)
     signature = _signature(items, chosen, question, model, aggregate if aspect is None else "mean", level)
-    notes = (*items.notes, *chosen.notes, *_missing(items, chosen, both), *_single_answers(items, aggregate))
+    notes = (*items.notes, *chosen.notes, *_missing(items, chosen, both))
     measure = "lite" if aspect is None else aspect
     table = _score_table(items, both, question, level, measure, signature, notes)
     result = _combination(items, chosen, both, alone, question, level, measure, table)
@@ -298,13 +296,6 @@ def _missing(items: Items, chosen: Chosen, both: Combined) -> list[Problem]:
         f"to be missing at random. If all were answered alike, no score would change by more than {show(most)}"
     )
     return [Problem("missing answers", what, "warning")]
-
-
-def _single_answers(items: Items, aggregate: str) -> list[Problem]:
-    if (items.pyramid and aggregate != "mean") or items.noise.any():
-        return []
-    what = "nobody answered a question that somebody else did, so intervals do not contain how much people differ"
-    return [Problem("single answers", what, "warning")]
 
 
 # -- how people see it ---------------------------------------------------------------------------------------

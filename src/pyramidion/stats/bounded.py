@@ -27,10 +27,10 @@ def wilson(means: Floats, variances: Floats, quantile: Floats | float, observati
     middle = np.clip(means, 0.0, 1.0)
     spread = middle * (1 - middle)
     told = (spread > 0) & (variances > 0)
-    number = np.where(told, spread / np.where(told, variances, 1.0), observations)
+    each = np.where(told, np.where(told, variances, 0.0) / np.where(told, spread, 1.0), 1 / np.asarray(observations))
     square = np.square(quantile)
-    centre = (middle + square / (2 * number)) / (1 + square / number)
-    half = quantile / (1 + square / number) * np.sqrt(spread / number + square / (4 * number**2))
+    centre = (middle + square * each / 2) / (1 + square * each)
+    half = quantile / (1 + square * each) * np.sqrt(spread * each + square * each**2 / 4)
     low, high = np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
     return Bounds(np.minimum(low, means), np.maximum(high, means))
 

@@ -1,0 +1,118 @@
+"""Looking at results while they come in, without finding differences that are not there.
+
+The looks are planned beforehand: what share of the parts will have been asked at each. At a look, all undecided pairs
+are tested together. The critical value is a quantile of the largest statistic of any of these pairs at any of the
+planned looks (max-t), and is lowered as pairs are decided (step-down: Romano and Wolf 2005); so the probability of
+deciding any pair wrongly, at any look, is at most the level. The largest statistic is drawn from the joint distribution
+of the estimates: a longer sample contains the shorter one, so the covariance of two looks is the variance at the later
+(independent increments, as in group-sequential trials: Jennison and Turnbull 2000). The bound is the same at every look
+(Pocock 1977), because here what is decided early is what saves money (docs/adr/29 has the comparison).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+from scipy.stats import t as student
+
+from pyramidion.stats.combining import Combined, Floats, Question
+
+Flags = NDArray[np.bool_]
+DRAWS = 10_000
+
+
+class Paths:
+    """What the scores might do over all planned looks if no two systems differed: drawn from the covariances that the
+    present look has. ``shares`` are those of the parts asked at each look; ``now`` is the number of this one."""
+
+    def __init__(self, found: Combined, question: Question, shares: Sequence[float], now: int, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        covariance, half = found.covariance(question), found.half_covariance
+        systems = len(covariance)
+        root, step = _root(covariance + (1 / shares[-1] - 1 / shares[now - 1]) * half), _root(half)
+        last = root @ root.T  # of the last look; what is subtracted may leave less than nothing
+        self._variances = [_own_and_differences(last + (1 / share - 1 / shares[-1]) * half) for share in shares]
+        self._least = 1e-6 * max(float(np.diagonal(covariance).max(initial=0.0)), 1e-300)
+        drawn = rng.standard_normal((DRAWS, systems)) @ root.T
+        self._scores = [drawn]
+        for later, earlier in zip(shares[::-1], shares[-2::-1], strict=False):
+            drawn = drawn + np.sqrt(max(1 / earlier - 1 / later, 0.0)) * rng.standard_normal((DRAWS, systems)) @ step.T
+            self._scores.append(drawn)
+        self._scores.reverse()
+
+    def largest_of_pairs(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Draws x pairs: the largest |t| of a pair at any look."""
+        most = np.zeros((DRAWS, len(first)), dtype=np.float32)
+        for scores, (_, differences) in zip(self._scores, self._variances, strict=True):
+            spread = differences[first, second]
+            told = spread > self._least
+            gaps = (scores[:, first[told]] - scores[:, second[told]]) / np.sqrt(spread[told])
+            most[:, told] = np.maximum(most[:, told], np.abs(gaps))
+        return most
+
+    def largest_of_scores(self, level: float) -> Floats:
+        """For each system the value that its score's |t| exceeds at any look with probability ``level``."""
+        most = np.zeros_like(self._scores[0])
+        for scores, (own, _) in zip(self._scores, self._variances, strict=True):
+            told = own > self._least
+            most[:, told] = np.maximum(most[:, told], np.abs(scores[:, told]) / np.sqrt(own[told]))
+        return np.maximum(np.quantile(most, 1 - level, axis=0), norm.ppf(1 - level / 2))
+
+
+def _root(covariance: Floats) -> Floats:
+    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def _own_and_differences(covariance: Floats) -> tuple[Floats, Floats]:
+    own = np.maximum(np.diagonal(covariance), 0.0)
+    return own, np.maximum(own[:, None] + own - 2 * covariance, 0.0)
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """``better[i, j]``: system i was found better than j at this look. ``low`` and ``high`` are intervals of the scores
+    that hold over all looks, one system at a time."""
+
+    better: Flags
+    low: Floats
+    high: Floats
+
+
+def decide(
+    found: Combined,
+    question: Question,
+    undecided: Flags,
+    *,
+    shares: Sequence[float],
+    now: int,
+    level: float = 0.05,
+    seed: int = 0,
+) -> Verdicts:
+    """Test undecided pairs (a symmetric matrix) at look ``now`` (from 1) together; a pair is decided if its interval at
+    the critical value does not contain 0. ``shares`` are those of the parts asked at each planned look."""
+    paths = Paths(found, question, shares, now, seed)
+    freedom = found.freedom(question)
+    first, second = np.nonzero(np.triu(undecided & undecided.T, 1))
+    better = np.zeros_like(undecided)
+    most = paths.largest_of_pairs(first, second)
+    while len(first):
+        quantile = max(float(np.quantile(most.max(axis=1), 1 - level)), float(norm.ppf(1 - level / 2)))
+        low = found.intervals_at(question, _heavier(quantile, freedom)).of_differences.low
+        ahead, behind = low[first, second] > 0, low[second, first] > 0
+        if not (ahead | behind).any():
+            break
+        better[first[ahead], second[ahead]] = better[second[behind], first[behind]] = True
+        left = ~(ahead | behind)
+        first, second, most = first[left], second[left], most[:, left]
+    low, high = found.intervals_at(question, _heavier(paths.largest_of_scores(level), freedom)).of_scores
+    return Verdicts(better, low, high)
+
+
+def _heavier(quantile: Floats | float, freedom: Floats) -> Floats:
+    """The quantile of Student's distributions that is exceeded as seldom as this one of the normal distribution."""
+    return np.asarray(student.isf(norm.sf(quantile), np.maximum(freedom, 1.0)))
