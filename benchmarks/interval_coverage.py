@@ -9,9 +9,8 @@ import numpy as np
 from replays import MODELS, SHARE, STRATA, Codes, Floats, Model, Population, gaps, pairs_of, spread
 from scipy.stats import t as student
 
-from pyramidion.analysis.combine import LEAST_PARTS
 from pyramidion.stats.bounded import Bounds
-from pyramidion.stats.combining import QUESTIONS, Combined, Question, combine
+from pyramidion.stats.combining import LEAST_PARTS, QUESTIONS, Combined, Question, combine
 
 TOPICS = (10, 20, 50, 100)
 MOST = 0.6
