@@ -177,13 +177,14 @@ def needed_lines(population: Population, question: Question, replays: int) -> li
         fixed(population, spread(1, 3), question, with_model=True, replays=few),
     )
     most = float(designs[0].pairs[-1].mean())
+    goals = [Goal("pairs", round(most * part, 4)) for part in (0.5, 0.7, 0.9)] if most * _pairs(population) > 3 else []
     lines = []
-    for goal in [*(Goal("pairs", round(most * part, 4)) for part in (0.5, 0.7, 0.9)), Goal("top")]:
+    for goal in [*goals, Goal("top")]:
         both, alone = (in_rounds(each, goal, question, replays) for each in (population, without_model(population)))
         used = both.judgments / population.people.size
         cells = [f"{both.reached:.0%} | {used:.0%}", f"{alone.judgments / population.people.size:.0%}"]
         for each in designs:
-            share = each.needed(goal, min(both.reached, SURE))
+            share = each.needed(goal, SURE)
             cells.append("never" if share is None else f"{share:.0%} ({used / share:.2f})")
         named = "top" if goal.kind == "top" else f"{goal.target / most:.0%} of {most * _pairs(population):.0f} pairs"
         lines.append(f"| {population.name} | {named} | " + " | ".join(cells) + " |")
@@ -264,9 +265,10 @@ topic were exchanged at random, labels with the model's judgments, and moved to 
 NEEDED = """
 ## Judgments until it is decided: {what}
 
-Shares of all judgments, on average. A goal of pairs is a share of what everything, asked of people, decides. Beside
-campaigns in rounds: the share that a design asked in one go needs to reach the goal in 90% of the replays, or as often
-as the rounds if that is less; in brackets rounds with the model / that design.
+Shares of all judgments, on average. A goal of pairs is a share of what everything, asked of people, decides (none where
+that is three pairs or fewer). Beside campaigns in rounds: the share that a design asked in one go needs to reach the
+goal in 90% of the replays, and in brackets rounds with the model / that design; whoever plans it would have to know it
+beforehand. A fifth of the replays.
 
 | labels | goal | reached | rounds, with model | rounds, people | people, whole topics | people, units of all topics | people and model |
 |---|---|---:|---:|---:|---:|---:|---:|"""  # noqa: E501
