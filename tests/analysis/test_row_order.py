@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.combined_studies import rated_study, study_of
 from tests.strategies import crowds
 
 import pyramidion as pyr
@@ -225,6 +226,11 @@ ANALYSES: dict[str, list[Ask]] = {
     "calibrate": [
         lambda mix: analysis.calibrate(mix(STUDY), aspect="overall", experts="rater1"),
         lambda mix: analysis.calibrate(mix(STUDY), mix(fractions(1)), aspect="content", adjust="shift"),
+    ],
+    "combine": [
+        lambda mix: analysis.combine(mix(study_of(topics=8))),
+        lambda mix: analysis.combine(mix(study_of(topics=8, drawn=False)), assume_random=True, aggregate="mean"),
+        lambda mix: analysis.combine(mix(rated_study()), model="rater", aspect="overall", question="these"),
     ],
     "compare": [lambda mix: analysis.compare(mix(STUDY), resamples=50)],
     "consistency": [lambda mix: analysis.consistency(mix(years()), mix({"2010": fractions(2)}), resamples=50)],

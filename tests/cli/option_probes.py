@@ -18,6 +18,8 @@ SMALL, SMALL_SECOND = "small.jsonl", "small-second.jsonl"
 TINY, BUILT = "tiny.jsonl", "built.jsonl"
 """One topic and two systems; and with an automatic pyramid beside the expert's and the crowd's."""
 MODELLED = "modelled.jsonl"
+PARTLY = "partly.jsonl"
+RATED = "rated.jsonl"
 """The small study, of which two models have judged the crowd's units."""
 ORDERED = "ordered.jsonl"
 """The bundled example with assignments, in which the crowd leaves every fifth unit blank."""
@@ -102,6 +104,7 @@ BASE: dict[str, Words] = {
     "analyze compare": [SECOND, "--resamples", "50"],
     "analyze agreement": [SMALL, "--resamples", "50"],
     "analyze stand-in": [MODELLED, "--resamples", "50"],
+    "analyze combine": [PARTLY],
     "analyze reliability": [SMALL_SECOND, "--resamples", "50"],
     "analyze calibrate": [STUDY, "--experts", "rater1"],
     "analyze stability": [SMALL, "--repetitions", "3"],
@@ -326,6 +329,18 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--experts": ["--experts", "rater2"],
         "--adjust": ["--adjust", "shift"],
         "--scores": ["--scores", "adjusted.csv"],
+    },
+    "analyze combine": {
+        "--people": ["--people", "w0"],
+        "--model": ["--model", "other"],
+        "--question": ["--question", "these"],
+        "--aspect": ([RATED, "--model", "rater"], ["--aspect", "overall"]),
+        "--aggregate": ["--aggregate", "mean"],
+        "--chances": ["--chances", "chances.csv"],
+        "--assume-random": (["unrecorded.jsonl"], ["--assume-random"]),
+        "--scores": ["--scores", "both.csv"],
+        "--pyramid": (["twice.jsonl", "--assume-random"], ["--pyramid", "second"]),
+        "--level": ["--level", "0.1"],
     },
     "analyze stability": {
         "--vary": ["--vary", "topics"],
@@ -583,6 +598,10 @@ REFUSED: dict[str, list[tuple[Words, str]]] = {
         ([STUDY, "--gold", TABLE, "--gold-measure", "modified"], "--experts rater1"),
     ],
     "analyze agreement": [([SMALL, "--aspect", "overall"], "--pyramid crowd")],
+    "analyze combine": [
+        ([RATED, "--model", "rater", "--aspect", "overall"], "--pyramid crowd"),
+        ([PARTLY, "--chances", "chances.csv"], "--assume-random"),
+    ],
     "analyze plan": [(SIZES, "--lenient")],
     "analyze significance": [([TABLE, "--test", "tukey"], "--seed 1"), ([TABLE, "--test", "wilcoxon"], "--seed 1")],
     "analyze stability": [

@@ -37,7 +37,9 @@ from tests.cli.option_probes import (
     MODELLED,
     ORDERED,
     PAID,
+    PARTLY,
     PROBES,
+    RATED,
     RECEIPTS,
     REFUSED,
     REJECTED,
@@ -53,6 +55,7 @@ from tests.cli.option_probes import (
     Words,
 )
 from tests.cli.running import run
+from tests.combined_studies import rated_study, study_of
 from typer.main import get_command
 
 import pyramidion as pyr
@@ -69,7 +72,7 @@ from pyramidion.errors import UsageError
 from pyramidion.server import serving
 from pyramidion.store.database import Database
 from pyramidion.store.studies import Studies
-from pyramidion.study import Aspect, Assignment, ContentUnit, Contributor, Judge, Judgment, Score
+from pyramidion.study import Aspect, Assignment, ContentUnit, Contributor, Judge, Judgment, Judgments, Score
 
 
 def commands() -> Iterator[tuple[str, Any]]:
@@ -127,6 +130,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done(f"judge {SMALL} --judge lexical --save lexical.jsonl", folder)
     done(f"judge lexical.jsonl --judge align --save {MODELLED}", folder)
     make_years(folder)
+    make_combined(folder)
     for path in list(folder.glob("*.jsonl")):
         broken = path.read_text("utf-8") + '{"type": "nonsense"}\n'
         path.with_name(f"broken-{path.name}").write_text(broken, "utf-8")
@@ -134,6 +138,24 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / f"broken-{name}").write_text((folder / name).read_text() + "reef-nursery,lead,lite,good\n")
     make_databases(folder, small, tiny)
     return folder
+
+
+def make_combined(folder: Path) -> None:
+    """Studies in which people judged a part: as a design drew it, as nobody knows, and ratings."""
+    study = study_of(topics=15)
+    other = [replace(j, judge="other", value=1 - (j.value or 0)) for j in study.judgments if j.judge == "align"]
+    both = replace(study, judges=(*study.judges, Judge("other", "model")), judgments=study.judgments + Judgments(other))
+    pyr.save(both, folder / PARTLY)
+    once = study_of(topics=15, drawn=False)
+    pyr.save(once, folder / "unrecorded.jsonl")
+    second = [replace(p, name="second", units=tuple(replace(u, id=f"s{u.id}") for u in p.units)) for p in once.pyramids]
+    again = Judgments(replace(j, unit=f"s{j.unit}", value=1 - (j.value or 0)) for j in once.judgments)
+    twice = replace(once, pyramids=(*once.pyramids, *second), judgments=once.judgments + again)
+    pyr.save(twice, folder / "twice.jsonl")
+    pyr.save(rated_study(), folder / RATED)
+    rows = sorted({(task.topic, task.units[0]) for task in study.tasks})
+    table = "".join(f"{topic},{unit},{0.4 if unit < 'u3' else 0.6}\n" for topic, unit in rows)
+    (folder / "chances.csv").write_text("topic,unit,probability\n" + table)
 
 
 def done(call: str, folder: Path) -> str:
@@ -361,7 +383,7 @@ def probe(command: str, option: str) -> Probe | None:
     generic = EVERYWHERE | (ASKED if "--plot" in ALL[command] else {})
     found = PROBES.get(command, {}).get(option, generic.get(option))
     if option == "--lenient":
-        with_errors = (STUDY, SECOND, SMALL, SMALL_SECOND, TINY, BUILT, MODELLED, TABLE, LONG, "2008.jsonl")
+        with_errors = (STUDY, SECOND, SMALL, SMALL_SECOND, TINY, BUILT, MODELLED, PARTLY, TABLE, LONG, "2008.jsonl")
         return [f"broken-{word}" if word in with_errors else word for word in BASE[command]], ["--lenient"]
     if found is None:
         return None

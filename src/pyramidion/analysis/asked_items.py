@@ -24,7 +24,7 @@ from pyramidion.study.judgments import group
 Flags = NDArray[np.bool_]
 Row = tuple[str, str]
 """A topic and a unit; the unit of a rating is the aspect."""
-Design = Literal["drawn", "given", "everything", "assumed"]
+HowChosen = Literal["drawn", "given", "everything", "assumed"]
 ALL_BUT_SOME = 0.95
 """Where people answered at least so much, everything was asked, and the rest is missing."""
 STRATA = 4
@@ -78,9 +78,9 @@ def items_of_units(
     judged = grid.fill(said)
     noise = grid.fill_noise(at_most_once(vote.cast), judged) if aggregate == "mean" else np.zeros_like(answers)
     exist = grid.exist(study, answers, judged)
-    _check_model(judged, exist, model, rows, systems)
-    held = Items(rows, systems, answers, np.where(exist, judged, np.nan), noise, 0.0, 1.0, choice.pyramid)
-    return _dropped_rows(held, choice.judges, (*choice.notes, *notes))
+    filled, gaps = _filled(judged, exist, model, rows, systems)
+    held = Items(rows, systems, answers, filled, noise, 0.0, 1.0, choice.pyramid)
+    return _dropped_rows(held, choice.judges, (*choice.notes, *notes, *gaps))
 
 
 def items_of_ratings(study: Study, aspect: str, *, people: str = PEOPLE, model: str) -> Items:
@@ -104,9 +104,9 @@ def items_of_ratings(study: Study, aspect: str, *, people: str = PEOPLE, model: 
     width = scale.high - scale.low
     noise = grid.fill_noise(given, scale.low + width * judged) / width**2
     exist = grid.exist(study, answers, judged)
-    _check_model(judged, exist, model, rows, systems)
-    held = Items(rows, systems, answers, np.where(exist, judged, np.nan), noise, scale.low, scale.high)
-    return _dropped_rows(held, people, ())
+    filled, gaps = _filled(judged, exist, model, rows, systems)
+    held = Items(rows, systems, answers, filled, noise, scale.low, scale.high)
+    return _dropped_rows(held, people, gaps)
 
 
 def _on_scale(values: Floats, scale: Aspect) -> Floats:
@@ -118,7 +118,7 @@ def _model_id(study: Study, model: str) -> frozenset[str]:
     if model in models:
         return frozenset({model})
     known = f"; its models are: {', '.join(sorted(models))}" if models else ""
-    what = "" if known else f"; judge it first: pyramidion judge STUDY --judge {model} --save STUDY2.jsonl"
+    what = "" if known else f"; judge it first: pyramidion judge STUDY --judge {model} --save FILE"
     raise UsageError(f"the study has no judgments of a model called {model!r}{known or what}")
 
 
@@ -137,15 +137,23 @@ def _without_human_peers(
     return systems, (Problem("human peers", what, "warning"),)
 
 
-def _check_model(judged: Floats, exist: Flags, model: str, rows: Sequence[Row], systems: Sequence[str]) -> None:
+def _filled(
+    judged: Floats, exist: Flags, model: str, rows: Sequence[Row], systems: Sequence[str]
+) -> tuple[Floats, tuple[Problem, ...]]:
+    """The model's judgments, where it has none the mean of those on the same unit, or of all: whatever stands in for a
+    judgment, the estimate is right on average."""
     missing = np.argwhere(np.isnan(judged) & exist)
-    if len(missing):
-        row, system = missing[0]
-        (topic, unit), total = rows[row], int(exist.sum())
-        raise UsageError(
-            f"{model} has not judged {len(missing):,} of {total:,} questions, such as {unit} of {systems[system]} on "
-            f"{topic}; a model must judge everything: pyramidion judge STUDY --judge {model} --save STUDY2.jsonl"
-        )
+    if not len(missing):
+        return np.where(exist, judged, np.nan), ()
+    (topic, unit), system, total = rows[missing[0][0]], systems[missing[0][1]], int(exist.sum())
+    what = f"has not judged {len(missing):,} of {total:,} questions, such as {unit} of {system} on {topic}"
+    if 2 * len(missing) > total:
+        raise UsageError(f"{model} {what}; let it judge everything: pyramidion judge STUDY --judge {model} --save FILE")
+    held = ~np.isnan(judged)
+    number = held.sum(axis=1)
+    usual = np.where(number > 0, np.where(held, judged, 0.0).sum(axis=1) / np.maximum(number, 1), judged[held].mean())
+    note = Problem(f"judge {model}", f"{what}; its mean for the unit stands in", "warning")
+    return np.where(exist, np.where(held, judged, usual[:, None]), np.nan), (note,)
 
 
 def _dropped_rows(items: Items, judges: str, notes: tuple[Problem, ...]) -> Items:
@@ -227,7 +235,7 @@ class Chosen:
     """How rows were put into parts and parts into strata; ``part`` is -1 for rows that were not drawn. ``weight``
     corrects parts whose probability differs from that of their stratum. ``asked`` is rows x systems."""
 
-    design: Design
+    design: HowChosen
     part: Codes
     stratum: Codes
     places: Codes
@@ -258,7 +266,7 @@ def choose_design(
     return _assumed(items, answered, (Problem("what was asked", what, "warning"),))
 
 
-def _single_rows(design: Design, items: Items, asked: Flags, notes: tuple[Problem, ...] = ()) -> Chosen:
+def _single_rows(design: HowChosen, items: Items, asked: Flags, notes: tuple[Problem, ...] = ()) -> Chosen:
     number = len(items.rows)
     drawn = asked.any(axis=1)
     part = np.where(drawn, np.cumsum(drawn) - 1, -1)

@@ -326,6 +326,7 @@ def _tables(result: Combination, model: str, level: float) -> tuple[Table, ...]:
             for s in result.systems
         ),
         "people: what the same answers give without the model. answered: questions about this system.",
+        heads=("system", result.measure, "low", "high", "people", "low", "high", "answered"),
     )
     trust = Table(
         f"How far {model} is trusted",

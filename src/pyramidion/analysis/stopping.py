@@ -56,7 +56,7 @@ def _number(text: str) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SystemStanding:
     """A system's score at a look, with an interval that holds over all looks; ``active`` if it is asked about on."""
 
     system: str
@@ -82,7 +82,7 @@ class Look:
     looks: int
     goal: str
     question: Question
-    standings: tuple[Standing, ...]
+    standings: tuple[SystemStanding, ...]
     decided: tuple[DecidedPair, ...]
     pairs: int
     answered: int
@@ -99,7 +99,7 @@ class Look:
         return cls(
             **{
                 **held,
-                "standings": tuple(Standing(**one) for one in held["standings"]),
+                "standings": tuple(SystemStanding(**one) for one in held["standings"]),
                 "decided": tuple(DecidedPair(**one) for one in held["decided"]),
                 "notes": tuple(held["notes"]),
             }
@@ -163,7 +163,7 @@ def look_at(
     narrow = (high - low <= goal.target) if goal.kind == "width" and not notes else np.zeros(len(systems), dtype=bool)
     active, reached = _still_needed(goal, better, active, narrow)
     standings = tuple(
-        Standing(system, float(found.scores[i]), float(low[i]), float(high[i]), bool(active[i]) and not reached)
+        SystemStanding(system, float(found.scores[i]), float(low[i]), float(high[i]), bool(active[i]) and not reached)
         for i, system in enumerate(systems)
     )
     pairs = len(systems) * (len(systems) - 1) // 2

@@ -16,26 +16,27 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-class Bounds(NamedTuple):
+class IntervalEnds(NamedTuple):
     low: Floats
     high: Floats
 
 
-def wilson(means: Floats, variances: Floats, quantile: Floats | float, observations: Floats | float) -> Bounds:
+def wilson(means: Floats, variances: Floats, quantile: Floats | float, observations: Floats | float) -> IntervalEnds:
     """The intervals of means on a scale from 0 to 1. ``observations`` stands in for the effective number where the
     variance says nothing: the mean is at an end of the scale, or all values are equal."""
     middle = np.clip(means, 0.0, 1.0)
     spread = middle * (1 - middle)
     told = (spread > 0) & (variances > 0)
     each = np.where(told, np.where(told, variances, 0.0) / np.where(told, spread, 1.0), 1 / np.asarray(observations))
+    each = np.minimum(each, 1e12)  # an estimate next to an end of the scale: nothing is known either way
     square = np.square(quantile)
     centre = (middle + square * each / 2) / (1 + square * each)
     half = quantile / (1 + square * each) * np.sqrt(spread * each + square * each**2 / 4)
     low, high = np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
-    return Bounds(np.minimum(low, means), np.maximum(high, means))
+    return IntervalEnds(np.minimum(low, means), np.maximum(high, means))
 
 
-def differences(means: Floats, covariance: Floats, of_mean: Bounds) -> Bounds:
+def differences(means: Floats, covariance: Floats, of_mean: IntervalEnds) -> IntervalEnds:
     """The intervals of all differences of means, row minus column, from the interval of each mean."""
     deviation = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
     scale = np.outer(deviation, deviation)
@@ -47,4 +48,4 @@ def differences(means: Floats, covariance: Floats, of_mean: Bounds) -> Bounds:
         square = one[:, None] ** 2 + other**2 - 2 * correlation * one[:, None] * other
         return np.asarray(np.sqrt(np.maximum(square, 0.0)))
 
-    return Bounds(gaps - reach(below, above), gaps + reach(above, below))
+    return IntervalEnds(gaps - reach(below, above), gaps + reach(above, below))

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from pyramidion.stats.bounded import Bounds, differences, wilson
+from pyramidion.stats.bounded import IntervalEnds, differences, wilson
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -150,21 +150,21 @@ class Combined:
             found = each.sum(axis=0) ** 2 / (each**2 / own).sum(axis=0)
         return np.asarray(np.where(np.isnan(found), own.sum(axis=0), found))
 
-    def intervals(self, question: Question, level: float = 0.05) -> Intervals:
+    def intervals(self, question: Question, level: float = 0.05) -> CombinedIntervals:
         """Of each score and of each difference, row minus column, that hold one at a time."""
         return self.intervals_at(question, student.ppf(1 - level / 2, np.maximum(self.freedom(question), 1.0)))
 
-    def intervals_at(self, question: Question, quantile: Floats | float) -> Intervals:
+    def intervals_at(self, question: Question, quantile: Floats | float) -> CombinedIntervals:
         """The same for a given quantile of the estimates' distribution."""
         number = float(len(self.by_topic)) if question == "topics" else self.observations
         covariance = self.covariance(question)
         of_scores = wilson(self.scores, np.diagonal(covariance), quantile, number)
-        return Intervals(of_scores, differences(self.scores, covariance, of_scores))
+        return CombinedIntervals(of_scores, differences(self.scores, covariance, of_scores))
 
 
-class Intervals(NamedTuple):
-    of_scores: Bounds
-    of_differences: Bounds
+class CombinedIntervals(NamedTuple):
+    of_scores: IntervalEnds
+    of_differences: IntervalEnds
 
 
 def _of_differences(covariance: Floats) -> Floats:
