@@ -9,7 +9,7 @@ import numpy as np
 from replays import MODELS, SHARE, STRATA, Codes, Floats, Model, Population, gaps, pairs_of, spread
 from scipy.stats import t as student
 
-from pyramidion.stats.bounded import Bounds
+from pyramidion.stats.bounded import IntervalEnds
 from pyramidion.stats.combining import LEAST_PARTS, QUESTIONS, Combined, Question, combine
 
 TOPICS = (10, 20, 50, 100)
@@ -76,7 +76,7 @@ def coverage(whole: Population, topics: int, setting: Setting, replays: int) -> 
     return held
 
 
-def _contains(bounds: Bounds, truth: Floats) -> Floats:
+def _contains(bounds: IntervalEnds, truth: Floats) -> Floats:
     slack = 1e-9  # everything was asked: the interval is a point
     return np.asarray((bounds.low - slack <= truth) & (truth <= bounds.high + slack), np.float64)
 
@@ -143,28 +143,28 @@ def intervals(whole: Population, replays: int) -> list[str]:
     return lines
 
 
-def _ours(estimate: Combined, pairs: tuple[Codes, Codes]) -> Bounds:
+def _ours(estimate: Combined, pairs: tuple[Codes, Codes]) -> IntervalEnds:
     found = estimate.intervals("topics")
     low, high = (
         np.concatenate([a, b[pairs]]) for a, b in zip(found.of_scores, found.of_differences, strict=True)
     )  # fmt: skip
-    return Bounds(low, high)
+    return IntervalEnds(low, high)
 
 
-def _by_t(estimate: Combined, pairs: tuple[Codes, Codes]) -> Bounds:
+def _by_t(estimate: Combined, pairs: tuple[Codes, Codes]) -> IntervalEnds:
     values = np.column_stack([estimate.by_topic, estimate.by_topic[:, pairs[0]] - estimate.by_topic[:, pairs[1]]])
     half = student.ppf(0.975, len(values) - 1) * values.std(axis=0, ddof=1) / np.sqrt(len(values))
-    return Bounds(values.mean(axis=0) - half, values.mean(axis=0) + half)
+    return IntervalEnds(values.mean(axis=0) - half, values.mean(axis=0) + half)
 
 
-def _bootstrap(estimate: Combined, pairs: tuple[Codes, Codes], rng: np.random.Generator) -> Bounds:
+def _bootstrap(estimate: Combined, pairs: tuple[Codes, Codes], rng: np.random.Generator) -> IntervalEnds:
     """Percentiles."""
     topics = len(estimate.by_topic)
     scores = rng.multinomial(topics, np.full(topics, 1 / topics), RESAMPLES) @ estimate.by_topic / topics
     low, high = np.quantile(
         np.column_stack([scores, scores[:, pairs[0]] - scores[:, pairs[1]]]), [0.025, 0.975], axis=0
     )
-    return Bounds(low, high)
+    return IntervalEnds(low, high)
 
 
 COVERAGE = f"""

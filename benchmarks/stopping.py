@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
-from pyramidion.analysis.stopping import Goal, Look, look_at
 from replays import LABELS, MADE_UP, Codes, Design, Floats, Parts, Population, populations, spread, whole_topics
 
+from pyramidion.analysis.stopping import Goal, Look, look_at
 from pyramidion.stats import looks
 from pyramidion.stats.combining import QUESTIONS, Question, combine
 
