@@ -23,7 +23,9 @@ from pyramidion.study import (
 SYSTEMS = ("alpha", "beta", "gamma", "delta")
 
 
-def labels(topics: int = 12, units: int = 6, seed: int = 0) -> dict[tuple[str, str, str], tuple[int, float]]:
+def labels(
+    topics: int = 12, units: int = 6, seed: int = 0, step: float = 0.15
+) -> dict[tuple[str, str, str], tuple[int, float]]:
     """A truth and a model's probability for each topic, unit and system: alpha expresses most, delta least."""
     rng = np.random.default_rng(seed)
     found = {}
@@ -31,7 +33,7 @@ def labels(topics: int = 12, units: int = 6, seed: int = 0) -> dict[tuple[str, s
         for u in range(units):
             common = rng.random()
             for s, system in enumerate(SYSTEMS):
-                present = int(rng.random() < 0.35 * common + 0.15 * (len(SYSTEMS) - s))
+                present = int(rng.random() < 0.35 * common + step * (len(SYSTEMS) - s))
                 found[f"t{t:02}", f"u{u}", system] = (
                     present,
                     float(np.clip(0.3 + 0.4 * present + rng.normal(0, 0.2), 0, 1)),
@@ -48,10 +50,11 @@ def study_of(
     mistakes: float = 0.1,
     drawn: bool = True,
     seed: int = 0,
+    step: float = 0.15,
 ) -> Study:
     """``asked`` is the share of (topic, unit) that people judge, drawn at random, or says which."""
     rng = np.random.default_rng(seed)
-    known = labels(topics, units, seed)
+    known = labels(topics, units, seed, step)
     rows = sorted({(topic, unit) for topic, unit, _ in known})
     order = [rows[i] for i in rng.permutation(len(rows))]
     chosen = [row for row in order if asked(*row)] if callable(asked) else order[: round(asked * len(rows))]

@@ -12,6 +12,7 @@ from tests.combined_studies import SYSTEMS, labels, rated_study, study_of
 import pyramidion as pyr
 from pyramidion.analysis import significance
 from pyramidion.analysis.combine import Combination, combine
+from pyramidion.report.collect import findings
 from pyramidion.study import Judge, Judgment, Judgments, Study
 
 
@@ -213,3 +214,20 @@ def test_people_can_be_named() -> None:
     assert combine(expert, people="crowd").result.answered == combine(study).result.answered
     with pytest.raises(pyr.UsageError, match="no person has judged"):
         combine(study, people="align")
+
+
+def test_scores_of_what_was_asked_say_that_they_are_not_of_everything() -> None:
+    notes = [str(note) for note in pyr.score(study_of(topics=20), "lite", judges="crowd").notes]
+    assert any("asked about 60 of 120, drawn with probabilities" in note for note in notes)
+    everything = pyr.score(study_of(topics=20, asked=1.0), "lite", judges="crowd").notes
+    assert not any("drawn with probabilities" in str(note) for note in everything)
+
+
+def test_a_report_shows_the_estimate_with_its_own_intervals() -> None:
+    study = study_of(topics=20)
+    found = combine(study).result
+    shown = findings(study, metrics={"both": found.table}, resamples=50).scored
+    both = next(scored for scored in shown if scored.method == "both")
+    held = {s.system: (s.interval.low, s.interval.high) for s in both.ranking.result.systems if s.interval}
+    assert held == {s.system: (s.low, s.high) for s in found.systems}
+    assert "interval:given" in str(both.ranking.signature)

@@ -203,12 +203,12 @@ def rivals() -> Study:
     return replace(STUDY, pyramids=(*STUDY.pyramids, *made))
 
 
-def with_model() -> Study:
+def with_model(missing: float = 0.05) -> Study:
     """The example with a model's judgments on the crowd's units, some of them missing."""
     rng = random.Random(6)
     asked = {(j.topic, j.system, j.unit) for j in STUDY.judgments if j.judge in STUDY.judges_of("crowd") and j.unit}
     answers = [
-        Judgment(topic, system, "drawn", None if rng.random() < 0.05 else rng.random(), unit=unit)
+        Judgment(topic, system, "drawn", None if rng.random() < missing else rng.random(), unit=unit)
         for topic, system, unit in sorted(asked)
     ]
     judges = (*STUDY.judges, Judge("drawn", "model"))
@@ -248,6 +248,9 @@ ANALYSES: dict[str, list[Ask]] = {
     "grid_search": [lambda mix: analysis.grid_search(mix(settings()), mix(fractions(4)))],
     "metric_accuracy": [lambda mix: analysis.metric_accuracy(mix(fractions(5)), gold="modified", samples=10)],
     "plan": [lambda mix: analysis.plan(mix(STUDY), topics=(5,), units=(8,), workers=(3,), campaigns=10)],
+    "plan_with_model": [
+        lambda mix: analysis.plan_with_model(mix(with_model(missing=0.0)), "drawn", question="these"),
+    ],
     "pyramid_pairs": [
         lambda mix: analysis.pyramid_pairs(mix(rivals()), pyramid="rival"),
         lambda mix: analysis.pyramid_pairs(mix(STUDY), pyramid="crowd"),
@@ -390,6 +393,14 @@ def test_a_seeded_plan_does_not_depend_on_the_order_of_the_study() -> None:
             for study in (STUDY, shuffled(STUDY, random.Random(1)))
         )
         assert _asked(first) == _asked(second)
+
+
+def test_a_seeded_plan_with_a_model_does_not_depend_on_the_order_of_the_study() -> None:
+    chosen = Settings.for_kind("judge", model="drawn", question="these", share=0.5, until="top")
+    study = with_model(missing=0.0)
+    first, second = (plan(each, "judge", "judge", chosen) for each in (study, shuffled(study, random.Random(2))))
+    assert first.parts == second.parts
+    assert _asked(first) == _asked(second)
 
 
 def _asked(planned: Plan) -> set[tuple[str, str, frozenset[str]]]:

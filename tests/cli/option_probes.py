@@ -50,6 +50,8 @@ REMOVED = [*REVIEWED, "--remove-answers", "--campaign", "judge"]
 COMPAT = ["--compat", "litepyramids-2019"]
 ANNA = [DB, "out.jsonl", "--name", "anna"]
 
+GUIDED = [DB, "judge", "--name", "new", "--yes", "--with-model", "lexical", "--set", "question=these"]
+
 BASE: dict[str, Words] = {
     "demo": [],
     "validate": [STUDY],
@@ -396,6 +398,10 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--topic": ["--topic", "reef-nursery"],
         "--system": ["--system", "lead"],
         "--pyramid": ["--pyramid", "expert"],
+        "--with-model": ["--with-model", "lexical", "--set", "question=these"],
+        "--share": (GUIDED, ["--share", "0.5"]),
+        "--until": ([*GUIDED, "--share", "0.9"], ["--until", "top"]),
+        "--budget": ([*GUIDED, "--share", "0.9"], ["--budget", "40"]),
         "--yes": ([DB, "rate"], ["--yes"]),
     },
     "campaign close": {"--yes": ["--yes"]},
@@ -480,6 +486,9 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--writing-pay": ["--writing-pay", "1"],
         "--fee": ["--fee", "0.5"],
         "--currency": ["--currency", "EUR"],
+        "--with-model": ([MODELLED, "--json"], ["--with-model", "align", "--question", "these"]),
+        "--correlation": (["--with-model", "align", "--json"], ["--correlation", "0.4"]),
+        "--question": (["--with-model", "align", "--json"], ["--question", "these"]),
         "--pyramid": ["--pyramid", "expert"],
         "--judges": ["--judges", "worker1"],
         "--seed": ["--seed", "1"],
@@ -581,6 +590,7 @@ REFUSED: dict[str, list[tuple[Words, str]]] = {
     "campaign plan": [
         ([DB, "write", "--name", "new", "--yes"], "--system lead"),
         ([DB, "rate", "--yes"], "--pyramid crowd"),
+        *(([DB, "judge", "--name", "new", "--yes"], words) for words in ("--share 0.5", "--until top", "--budget 9")),
     ],
     "campaign invite": [([DB, "open", "--people", "people.txt"], "--count 2")],
     "auto score": [
@@ -602,7 +612,14 @@ REFUSED: dict[str, list[tuple[Words, str]]] = {
         ([RATED, "--model", "rater", "--aspect", "overall"], "--pyramid crowd"),
         ([PARTLY, "--chances", "chances.csv"], "--assume-random"),
     ],
-    "analyze plan": [(SIZES, "--lenient")],
+    "analyze plan": [
+        (SIZES, "--lenient"),
+        (SIZES, "--correlation 0.5"),
+        (SIZES, "--question these"),
+        *((["--with-model", "align"], words) for words in ("--power 0.5", "--budget 9", "--campaigns 5")),
+        ([MODELLED, "--with-model", "align", "--question", "these"], "--seed 1"),
+        ([MODELLED, "--with-model", "align", "--question", "these"], "--correlation 0.5"),
+    ],
     "analyze significance": [([TABLE, "--test", "tukey"], "--seed 1"), ([TABLE, "--test", "wilcoxon"], "--seed 1")],
     "analyze stability": [
         ([SMALL, "--repetitions", "3"], "--gold-measure raw"),

@@ -21,6 +21,7 @@ test("settings are grouped, and unknown ones are not lost", () => {
   assert.deepEqual(named, [
     ["", ["pay", "fee"]],
     ["Quality", ["check"]],
+    ["People and a model", []],
     ["Workers", []],
     ["Platform and money", []],
     ["More", ["brand_new"]],

@@ -285,6 +285,14 @@ def test_plans_name_what_does_not_exist(site: Site) -> None:
         assert "museum-theft" in response.text or "lead" in response.text or "crowd" in response.text
 
 
+def test_a_plan_that_a_model_guides_needs_its_judgments(site: Site) -> None:
+    guided = {"model": "lexical", "question": "these"}
+    body = {"kind": "judge", "name": "guided", "settings": guided}
+    response = site.account().post("/api/manage/plan", json=body)
+    assert response.status_code == 409
+    assert "campaign plan STUDY judge --with-model" in response.json()["error"]
+
+
 def test_the_overview_of_a_study(site: Site) -> None:
     campaign = site.campaign()
     found = site.account("vera").get("/api/manage").json()

@@ -16,6 +16,7 @@ from pyramidion.analysis.correlate import correlate
 from pyramidion.analysis.grid_search import grid_search
 from pyramidion.analysis.metric_accuracy import metric_accuracy
 from pyramidion.analysis.planning import Prices, plan
+from pyramidion.analysis.planning_with_model import plan_with_model
 from pyramidion.analysis.pyramid_pairs import pyramid_pairs
 from pyramidion.analysis.pyramid_size import pyramid_size
 from pyramidion.analysis.reliability import reliability
@@ -42,6 +43,7 @@ __all__ = [
     "grid_search",
     "metric_accuracy",
     "plan",
+    "plan_with_model",
     "pyramid_pairs",
     "pyramid_size",
     "reliability",

@@ -130,7 +130,7 @@ def combine(
     )
 
 
-def check_enough(parts: AskedParts, systems: tuple[str, ...], question: Question) -> None:
+def check_enough(parts: AskedParts, systems: tuple[str, ...], question: Question, least: int = LEAST_PARTS) -> None:
     """Refuse what is too little for an interval; says how much is needed."""
     if len(systems) < 2:
         raise UsageError(f"a comparison needs at least 2 systems; there is {', '.join(systems) or 'none'}")
@@ -138,12 +138,12 @@ def check_enough(parts: AskedParts, systems: tuple[str, ...], question: Question
     short = (taken < 2) & (taken < places[:, None])
     few = int(np.argmin(taken.sum(axis=0)))
     total = int(taken[:, few].sum())
-    if total < min(LEAST_PARTS, places.sum()) or short.any():
+    if total < min(least, places.sum()) or short.any():
         system = int(np.argmax(short.any(axis=0))) if short.any() else few
         raise UsageError(
             f"people answered {count(int(taken[:, system].sum()), 'drawn part')} about {systems[system]} (a part is "
             "what was drawn together: units of a topic, or a topic); an interval needs at least "
-            f"{LEAST_PARTS}, and 2 in each stratum"
+            f"{least}, and 2 in each stratum"
         )
     if question == "topics" and len(parts.model_means) < LEAST_TOPICS:
         raise UsageError(

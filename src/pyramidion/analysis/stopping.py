@@ -12,13 +12,16 @@ from pyramidion.analysis.asked_items import asked_parts, choose_design, items_of
 from pyramidion.analysis.combine import check_enough
 from pyramidion.errors import UsageError
 from pyramidion.scoring.choice import PEOPLE
-from pyramidion.stats.combining import AskedParts, Question, combine
+from pyramidion.stats.combining import LEAST_PARTS, AskedParts, Question, combine
 from pyramidion.stats.looks import Flags, decide
 from pyramidion.study import Study
 
 GoalKind = Literal["top", "ranking", "width", "pairs"]
 LEVEL = 0.05
 """The probability of deciding any pair wrongly, over all looks."""
+LEAST_TO_DECIDE = 2 * LEAST_PARTS
+"""Parts that must have been asked about each system before a pair is decided: for many pairs and looks intervals are
+those of rare events, and normal only with more parts than a single interval needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +34,13 @@ class Goal:
 
     @classmethod
     def parse(cls, text: str) -> Goal:
-        name, _, value = text.strip().partition("=")
+        name, _, value = (part.strip() for part in text.partition("="))
         if name in {"top", "ranking"} and not value:
             return cls(name)  # type: ignore[arg-type]
         number = _number(value)
         if name == "pairs" and number is not None and 0 < number <= 1:
             return cls("pairs", number)
-        if name == "width" and number is not None and 0 < number < 1 and not value.strip().endswith("%"):
+        if name == "width" and number is not None and 0 < number < 1 and not value.endswith("%"):
             return cls("width", number)
         raise UsageError(f"the goal {text!r} is not known; use top, ranking, pairs=90% or width=0.03")
 
@@ -153,7 +156,7 @@ def look_at(
     undecided = ~(better | better.T) & active[:, None] & active
     decided = list(earlier.decided) if earlier else []
     try:
-        check_enough(parts, systems, question)
+        check_enough(parts, systems, question, least=LEAST_TO_DECIDE)
     except UsageError as error:
         notes, undecided = (f"nothing is decided yet: {error}",), np.zeros_like(undecided)
     new, low, high = astuple(decide(found, question, undecided, shares=shares, now=number, level=LEVEL, seed=number))

@@ -206,12 +206,13 @@ def ranking(
     letters = {} if groups is None else {r.system: r.group for r in groups.result.ranking}
     order = np.lexsort((np.array(data.systems), -np.nan_to_num(means, nan=-np.inf)))
     number = (~np.isnan(cells)).sum(axis=0)
+    given = _given_intervals(table, chosen.measure, confidence)
     systems = tuple(
         RankedSystem(
             place,
             data.systems[i],
             None if np.isnan(means[i]) else float(means[i]),
-            percentile_interval(drawn[:, i], confidence) if number[i] > 1 else None,
+            given.get(data.systems[i]) or (percentile_interval(drawn[:, i], confidence) if number[i] > 1 else None),
             letters.get(data.systems[i], ""),
             int(number[i]),
         )
@@ -223,7 +224,7 @@ def ranking(
         of=table.signature.method,
         measure=chosen.name,
         **released(table),
-        interval="percentile-over-topics",
+        interval="given" if given else "percentile-over-topics",
         resamples=resamples,
         test=result.test or "none",
         seed=seed,
@@ -231,6 +232,13 @@ def ranking(
     notes: tuple[Problem, ...] = data.notes if groups is None else (*data.notes, *groups.notes)
     figures = (_figure(result), _heatmap(result, cells[:, order], data.topics)) if len(data.topics) else ()
     return Answer("ranking", _sentence(result, groups), (_table(result),), made, result, figures, notes)
+
+
+def _given_intervals(table: ScoreTable, measure: str, confidence: float) -> dict[str, Interval]:
+    """The intervals that an estimate brings along (see analysis/combine)."""
+    low, high = (table.per_system(f"{measure}-{end}") for end in ("low", "high"))
+    ends = {system: (low[system], high.get(system)) for system in low}
+    return {s: Interval(a, b, confidence, 0) for s, (a, b) in ends.items() if a is not None and b is not None}
 
 
 def _sentence(result: Ranking, groups: Answer[Significance] | None) -> str:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
 
 import numpy as np
 
 from pyramidion.analysis.cost import Cost, campaign_cost
+from pyramidion.analysis.effort import in_proportion
+from pyramidion.campaigns.guided import Guide, check_guided, check_size, guide, human_peers, sentences
+from pyramidion.campaigns.model_judgments import check_model, judged_pyramids
+from pyramidion.campaigns.sampling import Part, draw_parts, tasks_of
 from pyramidion.campaigns.tasks import SCALES, AttentionCheck, ExpertRatings, Gold
 from pyramidion.encoder.sentences import sentence_spans
 from pyramidion.errors import InputError, Problem, Problems, UnknownError, UsageError, check_choice
@@ -27,6 +31,10 @@ LIMITS: dict[str, tuple[float, float]] = {
     "fee": (0, 10),
     "lease_minutes": (0.0001, 525_600),
     "gold_rate": (0, 1),
+    "share": (0, 1),
+    "looks": (1, 100),
+    "minutes_per_summary": (0, 1440),
+    "minutes_per_unit": (0.001, 1440),
     "min_agreement": (0, 1),
     "seed": (0, 2**53),
 }
@@ -38,7 +46,11 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 
 @dataclass(frozen=True)
 class Plan:
-    """A campaign ready to start: ``gold`` holds known answers by task id, ``aspects`` the scales to add."""
+    """A campaign ready to start: ``gold`` holds known answers by task id, ``aspects`` the scales to add.
+
+    Where a model guides what is asked, ``parts`` are all parts of the units, ``tasks`` those of the first round, and
+    ``cost`` is the most that can be spent; otherwise all tasks are there and ``parts`` is empty.
+    """
 
     campaign: Campaign
     tasks: tuple[Task, ...]
@@ -46,6 +58,13 @@ class Plan:
     gold: dict[str, Gold]
     aspects: tuple[Aspect, ...] = ()
     notes: tuple[Problem, ...] = ()
+    parts: tuple[Part, ...] = ()
+    guide: Guide | None = None
+
+    @property
+    def sentences(self) -> list[str]:
+        """The design, where a model guides what is asked."""
+        return sentences(self.parts, self.guide, self.campaign.settings) if self.guide else []
 
     @property
     def assignments(self) -> int:
@@ -64,26 +83,77 @@ def plan(
 ) -> Plan:
     """Plan a campaign over all topics and systems, or some of them. The same seed gives the same plan."""
     check_choice("kind of campaign", kind, KINDS)
-    if not NAME.fullmatch(name):  # it is part of addresses, task ids and file names
-        raise UsageError(f"a campaign's name must have 1 to 60 letters, digits, dots, dashes or _, not {name!r}")
     chosen = settings or Settings.for_kind(kind)
-    check_settings(chosen)
+    check_plan(kind, name, chosen)
     rng = np.random.default_rng(chosen.seed)
     problems = Problems()
-    part = _part_of(study, topics, systems)
+    part = part_of(study, topics, systems)
+    if chosen.model:
+        return _guided(study, part, name, chosen, pyramid)
     maker = _Drafts(part, chosen, rng, problems, pyramid)
     makers = {"write": maker.write, "judge": maker.judge, "rate": maker.rate, "compare": maker.compare}
     drafts = list(makers[kind]())
     if not drafts:
         raise UsageError(f"there is nothing to {kind}; {_NEEDS[kind]}")
-    order = rng.permutation(len(drafts))
-    tasks = tuple(replace(drafts[i], id=f"{name}-{n:0{len(str(len(drafts)))}}") for n, i in enumerate(order, 1))
+    tasks = _named(drafts, name, rng)
     gold = _gold(part, tasks, chosen, rng) if chosen.gold_rate else {}
     aspects = SCALES if kind == "rate" and not study.aspects else ()
     cost = campaign_cost(
         len(tasks) * chosen.workers, pay=str(chosen.pay), fee=str(chosen.fee), currency=chosen.currency
     )
     return Plan(Campaign(name, kind, chosen), tasks, cost, gold, aspects, tuple(problems))
+
+
+def check_plan(kind: TaskKind, name: str, settings: Settings) -> None:
+    """Refuse what no campaign can have, whatever it asks about."""
+    if not NAME.fullmatch(name):  # it is part of addresses, task ids and file names
+        raise UsageError(f"a campaign's name must have 1 to 60 letters, digits, dots, dashes or _, not {name!r}")
+    check_settings(settings)
+    check_guided(kind, settings)
+
+
+def _guided(study: Study, part: Study, name: str, given: Settings, pyramid: str | None) -> Plan:
+    """A judging campaign about those units that say most beside what a model says about all."""
+    problems = Problems()
+    pyramids = judged_pyramids(part, pyramid)
+    if not pyramids:
+        raise UsageError(f"there is nothing to judge; {_NEEDS['judge']}")
+    for topic in part.topics:
+        if topic.id not in pyramids:
+            problems.warning(f"topic {topic.id}", "has no units to judge, or no peers, and is left out")
+    check_size(pyramids, part.systems, given)
+    check_model(study, pyramids, given.model, part.systems)
+    problems.extend(human_peers(study, pyramids))
+    parts = draw_parts(part, pyramids, given.model, given, np.random.default_rng(given.seed))
+    paid = in_proportion(given, sum(len(drawn.units) for drawn in parts) / len(parts))
+    campaign = Campaign(name, "judge", paid)
+    first, costs = release(part, campaign, parts, 1), guide(part, parts, given, paid)
+    return Plan(campaign, first.tasks, costs.most, first.gold, (), tuple(problems), parts, costs)
+
+
+@dataclass(frozen=True)
+class Release:
+    """The tasks of one round, named, and the known answers planted in them."""
+
+    tasks: tuple[Task, ...]
+    gold: dict[str, Gold]
+
+
+def release(
+    study: Study, campaign: Campaign, parts: Sequence[Part], number: int, systems: Sequence[str] = ()
+) -> Release:
+    """The tasks of a round of a campaign, for all systems or those that stay: always the same for the same round."""
+    rng = np.random.default_rng((campaign.settings.seed, number))
+    drafts = list(tasks_of((part for part in parts if part.round == number), study, systems))
+    tasks = _named(drafts, f"{campaign.name}-{number}", rng)
+    gold = _gold(study, tasks, campaign.settings, rng) if campaign.settings.gold_rate and tasks else {}
+    return Release(tasks, gold)
+
+
+def _named(drafts: Sequence[Task], name: str, rng: np.random.Generator) -> tuple[Task, ...]:
+    """In random order, numbered."""
+    order = rng.permutation(len(drafts))
+    return tuple(replace(drafts[i], id=f"{name}-{n:0{len(str(len(drafts)))}}") for n, i in enumerate(order, 1))
 
 
 def check_settings(settings: Settings) -> None:
@@ -105,7 +175,8 @@ def check_settings(settings: Settings) -> None:
         raise InputError(problems.errors)
 
 
-def _part_of(study: Study, topics: Sequence[str], systems: Sequence[str]) -> Study:
+def part_of(study: Study, topics: Sequence[str], systems: Sequence[str]) -> Study:
+    """The study with some of its topics and systems; with all if none are named."""
     known_topics, known_systems = [topic.id for topic in study.topics], study.systems
     for what, asked, known in (("topic", topics, known_topics), ("system", systems, known_systems)):
         for id in asked:
@@ -131,12 +202,12 @@ _NEEDS: dict[TaskKind, str] = {
 }
 
 
-def _peers(study: Study, topic: str) -> list[Summary]:
-    return sorted((p for p in study.peers if p.topic == topic), key=lambda p: p.system)
-
-
-def _references(study: Study, topic: str) -> list[str]:
-    return sorted(r.system for r in study.references if r.topic == topic)
+def _systems(summaries: Iterable[Summary]) -> dict[str, list[str]]:
+    """Who wrote summaries of each topic, by name."""
+    found: dict[str, list[str]] = {}
+    for summary in summaries:
+        found.setdefault(summary.topic, []).append(summary.system)
+    return {topic: sorted(systems) for topic, systems in found.items()}
 
 
 class _Drafts:
@@ -146,10 +217,11 @@ class _Drafts:
         self, study: Study, settings: Settings, rng: np.random.Generator, problems: Problems, pyramid: str | None
     ) -> None:
         self.study, self.settings, self.rng, self.problems, self.pyramid = study, settings, rng, problems, pyramid
+        self.peers, self.references = _systems(study.peers), _systems(study.references)
 
     def write(self) -> Iterator[Task]:
         for topic in self.study.topics:
-            for reference in _references(self.study, topic.id):
+            for reference in self.references.get(topic.id, []):
                 yield Task("", topic.id, kind="write", references=(reference,))
 
     def judge(self) -> Iterator[Task]:
@@ -160,9 +232,9 @@ class _Drafts:
             groups = self._groups(pyramid) if pyramid else []
             if not groups:
                 self.problems.warning(f"topic {topic.id}", "has no units to judge and is left out")
-            for peer in _peers(self.study, topic.id):
+            for system in self.peers.get(topic.id, []):
                 for units in groups:
-                    yield Task("", topic.id, peer.system, units)
+                    yield Task("", topic.id, system, units)
 
     def _groups(self, pyramid: Pyramid) -> list[tuple[str, ...]]:
         """Units by judging group: as sampled before, or sampled now."""
@@ -187,16 +259,16 @@ class _Drafts:
 
     def rate(self) -> Iterator[Task]:
         for topic in self.study.topics:
-            if len(references := _references(self.study, topic.id)) < 2:
+            if len(references := self.references.get(topic.id, [])) < 2:
                 self.problems.warning(f"topic {topic.id}", f"has {len(references)} references; raters should see two")
-            for peer in _peers(self.study, topic.id):
-                yield Task("", topic.id, peer.system, kind="rate", references=self._two(references))
+            for system in self.peers.get(topic.id, []):
+                yield Task("", topic.id, system, kind="rate", references=self._two(references))
 
     def compare(self) -> Iterator[Task]:
         for topic in self.study.topics:
-            references = _references(self.study, topic.id)
-            for pair in combinations(_peers(self.study, topic.id), 2):
-                first, second = (pair[i].system for i in self.rng.permutation(2))  # neither is always on the left
+            references = self.references.get(topic.id, [])
+            for pair in combinations(self.peers.get(topic.id, []), 2):
+                first, second = (pair[i] for i in self.rng.permutation(2))  # neither is always on the left
                 shown = self._two(references)
                 yield Task("", topic.id, first, kind="compare", other=second, references=shown)
 

@@ -57,12 +57,30 @@ def plan_(
     topic: Annotated[list[str] | None, typer.Option("--topic", help="Only this topic; repeatable.")] = None,
     system: Annotated[list[str] | None, typer.Option("--system", help="Only this system; repeatable.")] = None,
     pyramid: Annotated[str | None, typer.Option(help="judge: the pyramid to use, if there are several.")] = None,
+    with_model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JUDGE",
+            help="judge: let a model judge everything (align, lexical, nli:MODEL, or one that has judged the study), "
+            "and ask people about a random part: more where the model is unsure.",
+        ),
+    ] = None,
+    share: Annotated[
+        float | None, typer.Option(help="With a model: the largest share of the units to ask about. [default: 0.25]")
+    ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GOAL", help="With a model: ask in rounds until top, ranking, width=0.03 or pairs=90% is reached."
+        ),
+    ] = None,
+    budget: Annotated[float | None, typer.Option(help="With a model: the most to spend, with the fee.")] = None,
     yes: Yes = False,
     *,
     printing: Printing,
 ) -> None:
     """Plan a campaign: print the number of tasks and the cost, ask, then start it."""
-    from pyramidion.campaigns.plan import plan
+    from pyramidion.campaigns.plan import check_plan, part_of, plan
     from pyramidion.campaigns.sync import platform_of
     from pyramidion.errors import check_choice
     from pyramidion.study.tasks import KINDS, Settings
@@ -76,9 +94,17 @@ def plan_(
     desk = open_desk(place)
     if any(known.name == (name or kind) for known in desk.campaigns.all()):
         raise UsageError(f"a campaign called {name or kind!r} already exists; choose another name with --name")
-    settings = Settings.for_kind(kind, **_settings(set_ or []))  # type: ignore[arg-type]
+    given = {"model": with_model, "share": share, "until": until, "budget": budget}
+    settings = Settings.for_kind(kind, **_joined(_settings(set_ or []), given))  # type: ignore[arg-type]
+    study = desk.material()
+    if settings.model:
+        from pyramidion.cli.guiding import with_model_judgments
+
+        check_plan(kind, name or kind, settings)  # type: ignore[arg-type]
+        some = part_of(study, topic or (), system or ())
+        study = with_model_judgments(desk, study, some, settings, pyramid, output)
     made = plan(
-        desk.material(),
+        study,
         kind,  # type: ignore[arg-type]
         name or kind,
         settings,
@@ -91,14 +117,28 @@ def plan_(
         f"Campaign {plain(made.campaign.name)} ({kind}): {len(made.tasks)} tasks for {settings.workers} workers each, "
         f"{made.assignments} assignments."
     )
-    output.show(f"Cost: {made.cost}")
+    for sentence in made.sentences or [f"Cost: {made.cost}"]:
+        output.show(plain(sentence))
     output.warn(made.notes)
     ask("Start it?", yes)
     desk.start(made)
-    output.result({"campaign": made.campaign.name, "tasks": len(made.tasks), "cost": str(made.cost)})
+    design = {"design": made.sentences, "round_1": str(made.guide.first)} if made.guide else {}
+    output.result({"campaign": made.campaign.name, "tasks": len(made.tasks), "cost": str(made.cost), **design})
     output.show(f"Started. Serve it: pyramidion serve {shown(place)}")
     if settings.platform == "local":
         output.show(f"Invite people: pyramidion campaign invite {shown(place)} {plain(made.campaign.name)} --count 20")
+
+
+def _joined(settings: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Settings of --set and of options of their own; the same one twice is refused."""
+    chosen = {name: value for name, value in options.items() if value is not None}
+    for name in chosen.keys() & settings.keys():
+        option = "with-model" if name == "model" else name
+        raise UsageError(f"--{option} and --set {name}=... say the same; give one of them")
+    if not (chosen | settings).get("model"):
+        for name in chosen:
+            raise UsageError(f"--{name} has no effect without --with-model")
+    return settings | chosen
 
 
 def _settings(chosen: list[str]) -> dict[str, Any]:

@@ -164,14 +164,16 @@ def findings(
 
     ``method`` is the report's main method, by default the one that fits the study. ``pyramid``, ``judges``,
     ``weights``, ``annotators`` and ``compat`` are its choices. ``metrics`` are further score tables to correlate with
-    it.
+    it; those that are estimates of people and a model (`analysis.combine`) are shown beside the methods.
     """
     progress("Scoring")
     choices: dict[str, Any] = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators}
     choices["compat"] = compat
     tables = _tables(study, method, choices)
     progress("Testing systems")
-    scored = tuple(_scored(study, name, table, pyramid, judges, resamples, seed) for name, table in tables.items())
+    estimates = {name: table for name, table in (metrics or {}).items() if _is_estimate(table)}
+    shown = tables | {name: table for name, table in estimates.items() if name not in tables}
+    scored = tuple(_scored(study, name, table, pyramid, judges, resamples, seed) for name, table in shown.items())
     main = scored[0]
     judged = UnitJudgments()
     with suppress(UsageError):  # a study without pyramids
@@ -253,6 +255,10 @@ def _scored(
 ) -> Scored:
     measure = main_measure(method, table)
     groups = None
+    if _is_estimate(table):  # of people and a model: what was asked about a summary does not make its score alone
+        with suppress(UsageError):
+            groups = compare_systems(table, measure=measure, seed=seed)
+        return Scored(method, measure, table, ranking(table, measure=measure, groups=groups, seed=seed))
     with suppress(UsageError):  # one system, or one topic: there is nothing to test
         chosen = dict(table.signature.choices)
         groups = compare_systems(
@@ -266,6 +272,10 @@ def _scored(
         )
     ranked = ranking(table, measure=measure, groups=groups, resamples=resamples, seed=seed)
     return Scored(method, measure, table, ranked)
+
+
+def _is_estimate(table: ScoreTable) -> bool:
+    return dict(table.signature.choices).get("estimate") == "yes"
 
 
 def _agreements(

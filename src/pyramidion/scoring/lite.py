@@ -56,7 +56,7 @@ def score(
     choices = VoteChoices(aggregate, tie, min_agreement, rounds, agreement, seed, compat)
     vote = take_vote(study, choose(study, kind="crowd", pyramid=pyramid, judges=judges), choices)
     choice, problems = vote.choice, Problems()
-    problems.extend((*choice.notes, *choice.human_peers(), *choices.notes()))
+    problems.extend((*choice.notes, *choice.human_peers(), *choices.notes(), *_drawn_in_part(study, choice)))
     if vote.screening is not None:
         problems.extend(_screening_notes(vote.screening, min_agreement or 0.0))
     scores = list(share_present(vote.present))
@@ -187,6 +187,18 @@ def share_present(aggregated: Judgments) -> Iterator[Score]:
     total = np.bincount(summaries.of_row[judged], weights=value[judged], minlength=len(summaries))
     for row, present, units in zip(summaries.first.tolist(), total.tolist(), count.tolist(), strict=True):
         yield Score(aggregated.topic[row], aggregated.system[row], "lite", present / units if units else None)
+
+
+def _drawn_in_part(study: Study, choice: Choice) -> Iterator[Problem]:
+    """Where a design drew what to ask, the units asked stand for all only if weighted by how likely they were drawn."""
+    drawn = {(task.topic, unit) for task in study.tasks if task.stratum for unit in task.units}
+    known = {(topic, unit.id) for topic, pyramid in choice.pyramids.items() for unit in pyramid.sampled}
+    if drawn & known and known - drawn:
+        what = (
+            f"people were asked about {len(drawn & known):,} of {len(known):,}, drawn with probabilities that may "
+            "differ; these scores are of the units asked. Scores of all units: pyramidion analyze combine"
+        )
+        yield Problem("units", what, "warning")
 
 
 def _screening_notes(screening: Screening, minimum: float) -> Iterator[Problem]:

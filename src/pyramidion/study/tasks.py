@@ -62,7 +62,7 @@ class Settings:
     statements: int = field(default=8, metadata={"help": "Units to write in a writing task."})
     units_per_task: int = field(default=16, metadata={"help": "Units in a judging task."})
     units_per_topic: int = field(default=32, metadata={"help": "Units sampled for each topic."})
-    pay: float = field(default=0.45, metadata={"help": "Pay for one assignment."})
+    pay: float = field(default=0.45, metadata={"help": "Pay for one assignment; with a model, of a task of full size."})
     fee: float = field(default=0.2, metadata={"help": "The platform's fee, as a share of the pay."})
     currency: str = field(default="$", metadata={"help": "Printed before amounts of money."})
     lease_minutes: float = field(default=60.0, metadata={"help": "How long a task is reserved for a worker."})
@@ -105,6 +105,28 @@ class Settings:
             "help": "Days after the last activity until workers' platform ids, sessions, drafts and comments are "
             "erased; 0 keeps them."
         },
+    )
+    model: str = field(
+        default="",
+        metadata={"help": "judge: the id of the model whose judgments guide what people are asked; empty asks all."},
+    )
+    share: float = field(
+        default=0.25,
+        metadata={"help": "model: the share of the units to ask people about, at most and on average over draws."},
+    )
+    until: str = field(
+        default="",
+        metadata={"help": "model: the goal (top, ranking, width=0.03 or pairs=90%); empty asks all at once."},
+    )
+    looks: int = field(default=8, metadata={"help": "model: rounds at most, each followed by a look at the goal."})
+    budget: float = field(default=0.0, metadata={"help": "model: money at most, with the fee; 0 means no limit."})
+    question: str = field(
+        default="topics",
+        metadata={"help": "model: what intervals are about: `these` topics, or `topics` of this kind."},
+    )
+    minutes_per_summary: float = field(default=0.5, metadata={"help": "model: what reading a summary takes."})
+    minutes_per_unit: float = field(
+        default=0.15, metadata={"help": "model: what judging a unit takes; both decide how many units a task has."}
     )
     seed: int = field(default=0, metadata={"help": "Seed for sampling and shuffling."})
 

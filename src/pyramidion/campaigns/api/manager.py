@@ -121,6 +121,7 @@ def plan_campaign(body: PlanRequest, ctx: Ctx, _: Manager) -> dict[str, Any]:
         "tasks": len(made.tasks),
         "assignments": made.assignments,
         "cost": str(made.cost),
+        "design": made.sentences,
         "notes": [note.as_dict() for note in made.notes],
         "started": body.start,
     }

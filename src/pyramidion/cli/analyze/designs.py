@@ -10,6 +10,7 @@ from pyramidion.cli.analyze.asking import Asked, Level, Source, question
 from pyramidion.cli.options import Judges, PyramidName, Seed, refuse_unused
 from pyramidion.errors import UsageError
 
+_OF_POWER = ("max_topics", "budget", "power", "pair", "campaigns", "references", "writing_pay")
 DRAWN = ("units", "topics", "workers")
 
 
@@ -173,13 +174,30 @@ def plan(
     writing_pay: Annotated[str, typer.Option(help="Pay for writing the units of one reference.")] = "0.50",
     fee: Annotated[str, typer.Option(help="The platform's fee as a share of the pay.")] = "0.20",
     currency: Annotated[str, typer.Option(help="Currency sign to print.")] = "$",
+    with_model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JUDGE",
+            help="Instead, show cost against the width of intervals, for people alone and with this model, which has "
+            "judged the pilot.",
+        ),
+    ] = None,
+    correlation: Annotated[
+        float | None,
+        typer.Option(help="With a model, without a pilot: its correlation with people, unit by unit. [default: 0.6]"),
+    ] = None,
+    question: Annotated[
+        str,
+        typer.Option(help="With a model: what intervals are about: topics (topics of this kind) or these (topics)."),
+    ] = "topics",
     pyramid: PyramidName = None,
     judges: Judges = None,
     seed: Seed = 0,
     *,
     asked: Asked,
 ) -> None:
-    """What should the next evaluation cost? Finds the cheapest design with the requested power, by simulation."""
+    """What should the next evaluation cost? Finds the cheapest design with the requested power, by simulation; or, with
+    a model's judgments, shows what intervals of which width cost."""
     from pyramidion import analysis
 
     assumed = {"systems": systems, "difference": difference, "accuracy": accuracy, "mean": mean}
@@ -189,15 +207,41 @@ def plan(
         refuse_unused(
             context, "without a pilot study; name one", "pair", "pyramid", "judges", "format", "columns", "lenient"
         )
+    given: Any = {name: value for name, value in assumed.items() if value is not None}
+    sizes: Any = {"topics": topics, "units": units, "workers": workers}
+    sizes = {name: _numbers(text) for name, text in sizes.items() if text is not None}
+    prices = analysis.Prices(judging_pay, writing_pay, fee, currency, references)
+    if with_model is not None:
+        refuse_unused(context, "with --with-model, which shows widths, not power", *_OF_POWER)
+        if path is not None:
+            refuse_unused(context, "with a pilot study, which says what it is", "correlation", "seed")
+        for name, numbers in sizes.items():
+            if len(numbers) != 1:
+                raise UsageError(f"--with-model takes one number of {name}, not {len(numbers)}")
+        start = analysis.Assumptions(**given) if path is None else asked.study(path)
+        chosen_question: Any = question
+        asked.answer(
+            lambda: analysis.plan_with_model(
+                start,
+                with_model,
+                correlation=correlation,
+                **{name: numbers[0] for name, numbers in sizes.items()},
+                question=chosen_question,
+                level=level,
+                prices=prices,
+                pyramid=pyramid,
+                judges=judges,
+                seed=seed,
+            )
+        )
+        return
+    refuse_unused(context, "without --with-model", "correlation", "question")
     if topics is not None:
         refuse_unused(context, "with --topics, which leaves nothing to search", "max_topics")
     if pair is not None and len(pair) != 2:
         raise UsageError("give --pair twice, once for each of two systems of a pilot study")
-    given: Any = {name: value for name, value in assumed.items() if value is not None}
     pilot = analysis.Assumptions(**given) if path is None else asked.study(path)
     chosen: Any = tuple(pair) if pair else None
-    sizes: Any = {"topics": topics, "units": units, "workers": workers}
-    sizes = {name: _numbers(text) for name, text in sizes.items() if text is not None}
     if max_topics is not None:
         sizes["max_topics"] = max_topics
     asked.answer(
@@ -209,7 +253,7 @@ def plan(
             power=power,
             level=level,
             campaigns=campaigns,
-            prices=analysis.Prices(judging_pay, writing_pay, fee, currency, references),
+            prices=prices,
             pyramid=pyramid,
             judges=judges,
             seed=seed,

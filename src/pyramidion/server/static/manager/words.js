@@ -78,6 +78,14 @@ const LABELS = {
   signed_entry: "Only signed links",
   platform_study: "Platform’s study id",
   keep_days: "Erase people’s data after (days)",
+  model: "Model that has judged everything",
+  share: "Largest share of units to ask",
+  until: "Ask in rounds until",
+  looks: "Rounds at most",
+  budget: "Budget, fee included",
+  question: "What intervals are about",
+  minutes_per_summary: "Minutes to read a summary",
+  minutes_per_unit: "Minutes to judge a unit",
   seed: "Random seed",
 };
 
@@ -90,6 +98,14 @@ const ONLY_FOR = {
   min_agreement: ["judge"],
   separate_writers: ["judge"],
   deviation_notice: ["rate"],
+  model: ["judge"],
+  share: ["judge"],
+  until: ["judge"],
+  looks: ["judge"],
+  budget: ["judge"],
+  question: ["judge"],
+  minutes_per_summary: ["judge"],
+  minutes_per_unit: ["judge"],
 };
 
 const MAIN = ["workers", "statements", "units_per_topic", "units_per_task", "pay", "fee"];
@@ -97,6 +113,10 @@ const MAIN = ["workers", "statements", "units_per_topic", "units_per_task", "pay
 /** @type {[title: string, names: string[]][]} */
 const GROUPS = [
   ["Quality", ["check", "gold_rate", "min_seconds", "min_agreement", "separate_writers"]],
+  [
+    "People and a model",
+    ["model", "share", "until", "looks", "budget", "question", "minutes_per_summary", "minutes_per_unit"],
+  ],
   ["Workers", ["lease_minutes", "most_per_worker", "show_progress", "deviation_notice", "keep_days"]],
   [
     "Platform and money",
