@@ -257,8 +257,8 @@ Labels and models are those of [combine](combine.md); of REALSumm's 25 systems t
 WRONG = """## Errors where nothing differs
 
 How often any pair is decided at any of the looks, although all systems have the same score (at most 5% is wanted). The
-goal is the whole ranking, so that nothing ends early, and the last look is at 80%. Nothing differs because the labels of
-one system were copied to all, which leaves no differences at all once people are asked; because its single answers
+goal is the whole ranking, so that nothing ends early, and the last look is at 80%. Nothing differs because the labels
+of one system were copied to all, which leaves no differences at all once people are asked; because its single answers
 were, of which every system draws two for each judgment; or because the columns of each topic were exchanged at random,
 labels with the model's judgments, and moved to the same mean. The standard error of a figure is .7 points.
 
