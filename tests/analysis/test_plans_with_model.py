@@ -16,7 +16,7 @@ from tests.campaigns.judged_studies import MODEL, judged_study
 
 import pyramidion as pyr
 from pyramidion.analysis import Assumptions, plan_with_model
-from pyramidion.analysis.planning_with_model import Components, Cut, components
+from pyramidion.analysis.planning_with_model import Components, PartSize, components
 from pyramidion.stats.combining import QUESTIONS
 from pyramidion.study import Judge, Study
 from pyramidion.study.judgments import Column
@@ -56,7 +56,7 @@ def test_components_of_a_simulated_world_are_found_again_despite_gaps() -> None:
 
 
 def test_the_width_is_that_of_a_sample_without_replacement() -> None:
-    cut = Cut(4, 50, 16, Decimal(3), variance=0.2, between=0.0, free=math.inf, level=0.05)
+    cut = PartSize(4, 50, 16, Decimal(3), variance=0.2, between=0.0, free=math.inf, level=0.05)
     expected = 2 * student.ppf(0.975, 19) * math.sqrt(0.6 * 0.2 / 20)
     assert cut.width(20) == pytest.approx(expected)
     assert cut.width(50) == 0
@@ -114,7 +114,7 @@ def test_a_model_never_costs_more_than_people_alone() -> None:
     for correlation in (0.0, 0.3, 0.6, 0.9):
         for question in QUESTIONS:
             answer = plan_with_model(correlation=correlation, question=question)
-            _, alone, both = answer.result.askings
+            _, alone, both = answer.result.ways
             for cost in map(Decimal, (200, 400, 800, 1000)):
                 width, with_model = alone.width_for(cost), both.width_for(cost)
                 assert width is not None
@@ -126,7 +126,7 @@ def test_a_model_never_costs_more_than_people_alone() -> None:
 
 def test_widths_with_everything_spread_by_a_model_are_as_the_correlation_says() -> None:
     # What is left has 1 - r² of the variance, so intervals about these topics are sqrt(1 - .36) = .8 as wide.
-    _, alone, both = plan_with_model(question="these").result.askings
+    _, alone, both = plan_with_model(question="these").result.ways
     for cut, with_model in zip(alone.cuts, both.cuts, strict=True):
         width, narrower = cut.width(20), with_model.width(20)
         assert width is not None
@@ -134,7 +134,7 @@ def test_widths_with_everything_spread_by_a_model_are_as_the_correlation_says() 
 
 
 def test_prices_by_hand() -> None:
-    whole, _, both = plan_with_model(Assumptions(systems=22), topics=20, units=32).result.askings
+    whole, _, both = plan_with_model(Assumptions(systems=22), topics=20, units=32).result.ways
     # All of it is the paper's $2,376.00: 22 systems x 20 topics x 2 tasks x 5 workers x $0.45 x 1.2.
     assert whole.cuts[0].price * whole.cuts[0].parts == Decimal(2376)
     of_five = next(cut for cut in both.cuts if cut.units == 5)  # .45 x 1.25 / 2.9 is $0.19

@@ -41,7 +41,7 @@ def test_one_task_for_each_part_and_system(study: Study) -> None:
 
 
 def test_rounds_have_tasks_of_their_own_and_are_always_the_same(study: Study) -> None:
-    made = planned(study, share=0.5, until="ranking", gold_rate=0.1)
+    made = planned(study, until="ranking", gold_rate=0.1)
     rounds = max(part.round for part in made.parts)
     assert rounds >= 3
     released = [release(study, made.campaign, made.parts, number) for number in range(1, rounds + 1)]
@@ -108,7 +108,7 @@ def test_a_budget_is_never_exceeded(study: Study) -> None:
 def test_sentences_say_what_is_asked_drawn_done_and_paid(study: Study) -> None:
     text = " ".join(planned(study, until="pairs=90%").sentences)
     assert re.search(
-        r"asked about at most \d+ of 200 units, each for all 5 systems: \d+ of 1,000 questions \(\d+%\)\.", text
+        r"asked about at most \d+ of 200 units, each for all 5 systems: [\d,]+ of 1,000 questions \(\d+%\)\.", text
     )
     assert re.search(
         r"cut into \d+ parts, in \d strata by how unsure model is\. .*parts .* are \d+ of \d+ \(\d+%\), ", text
@@ -117,8 +117,8 @@ def test_sentences_say_what_is_asked_drawn_done_and_paid(study: Study) -> None:
         r"A task is one summary with \d( to \d)? units?, for 5 workers; it takes about \d\.\d minutes", text
     )
     assert re.search(r"pays \$0\.\d\d, which is \$\d+\.\d\d per hour \(\$0\.45 is the pay for 16 units\)", text)
-    assert re.search(r"Round 1 of at most \d: \$[\d.]+ for \d+ assignments .*until 90% of all pairs", text)
-    assert re.search(r"Cost at most: \$[\d.]+ .*tasks of up to 16 units at \$0\.45, would cost \$270\.00\.$", text)
+    assert re.search(r"Round 1 of at most \d: \$[\d.,]+ for [\d,]+ assignments .*until 90% of all pairs", text)
+    assert re.search(r"Cost at most: \$[\d.]+ .*tasks of up to 16 units at \$0\.45, would cost \$270\.00\.", text)
     plain = " ".join(planned(study).sentences)
     assert re.search(r"asked about \d+ of 200 units", plain)
     assert "Round" not in plain
@@ -215,3 +215,10 @@ def test_only_judging_can_be_guided(study: Study) -> None:
         plan(study, "judge", "j", Settings.for_kind("judge", model=MODEL), topics=["t00", "t01"])
     with pytest.raises(pyr.UsageError, match="nothing to judge"):
         planned(replace(study, pyramids=(), judgments=Judgments()))
+
+
+def test_a_plan_says_when_asking_about_everything_costs_less() -> None:
+    small, larger = (planned(judged_study([10] * topics, 5), until="top").sentences for topics in (6, 20))
+    assert any("That is less than the first round" in sentence for sentence in small)
+    assert any("less than this may cost at most; --budget sets a limit" in sentence for sentence in larger)
+    assert not any("That is less" in sentence for sentence in planned(judged_study([10] * 40, 5)).sentences)

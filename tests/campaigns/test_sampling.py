@@ -237,6 +237,6 @@ def test_too_small_a_budget_names_the_smallest_that_works() -> None:
 def test_a_thousand_tiny_topics_and_fifty_systems() -> None:
     parts = drawn(judged_study([3] * 1000, 50), until="top")
     assert sum(len(part.units) for part in parts) == 3000
-    assert sum(len(part.units) for part in parts if part.round) == pytest.approx(750, rel=0.05)
+    assert all(part.round for part in parts)
     assert len(strata_of(parts)) == 4
     assert max(part.round for part in parts) == 8

@@ -32,6 +32,8 @@ DB, TEXTS, EMPTY = "study.db", "texts.db", "empty.db"
 """Databases: of a campaign `judge` that is done, `open` and `paid` ones and annotations; of `write`; of nothing."""
 WORKER, REJECTED, PAID = "WORKER", "REJECTED", "PAID"
 """Stand for the ids of workers of `judge`; the answers of the second are rejected."""
+ROUNDS = "rounds.db"
+"""A database of campaigns that ask in rounds: `judge` has reached its goal, and of `due` a look says how to go on."""
 RECEIPTS = "receipts.jsonl"
 """Of answers that no database has."""
 
@@ -96,6 +98,9 @@ BASE: dict[str, Words] = {
     "campaign places": [DB, "paid", "5", "--token", TOKEN],
     "campaign request-return": [DB, "paid", PAID, "--reason", "the answers are of another text", "--token", TOKEN],
     "campaign follow": [DB, "paid", "--token", TOKEN],
+    "campaign looks": [ROUNDS, "judge"],
+    "campaign advance": [ROUNDS, "due"],
+    "campaign go-on": [ROUNDS, "judge", "--reason", "because"],
     "annotate list": [DB],
     "annotate export": ANNA,
     "annotate store": [DB, "--name", "anna"],
@@ -452,6 +457,8 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--dry-run": (REMOVED, ["--dry-run"]),
     },
     "campaign bonus": {"--reason": ["--reason", "another"]},
+    "campaign advance": {"--token": ["--token", TOKEN]},
+    "campaign go-on": {"--reason": ["--reason", "another"]},
     "campaign pay": {"--token": ["--token", "wrong"], "--dry-run": ["--dry-run"]},
     "campaign settle": {"--paid": ([DB, "paid", "1"], ["--paid"])},
     "campaign places": {"--token": ["--token", "wrong"]},

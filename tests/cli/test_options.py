@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from tests.analysis.assessed_years import annotated_year
+from tests.campaigns.designs import answer_all, desk_in_rounds, look_of, plan_in_rounds
 from tests.campaigns.platforms.fake_prolific import STUDY as PLATFORM_STUDY
 from tests.campaigns.platforms.fake_prolific import fake_prolific
 from tests.cli.option_probes import (
@@ -43,6 +44,7 @@ from tests.cli.option_probes import (
     RECEIPTS,
     REFUSED,
     REJECTED,
+    ROUNDS,
     SECOND,
     SMALL,
     SMALL_SECOND,
@@ -137,6 +139,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in (TABLE, LONG):
         (folder / f"broken-{name}").write_text((folder / name).read_text() + "reef-nursery,lead,lite,good\n")
     make_databases(folder, small, tiny)
+    make_rounds(folder / ROUNDS)
     return folder
 
 
@@ -259,6 +262,18 @@ def make_databases(folder: Path, small: pyr.Study, tiny: pyr.Study) -> None:
     desk.begin_peer("reef-nursery", "lead", name="anna", owner="anna", pyramid=pyramid, start="annotator")
     desk.begin_pyramid("reef-nursery", name="ben", owner="ben", start="expert")
     database.close()
+
+
+def make_rounds(place: Path) -> None:
+    """One campaign that has reached its goal, and one on Prolific with a look after its first round."""
+    desk = desk_in_rounds(place)
+    platform = {"platform": "prolific", "platform_study": PLATFORM_STUDY, "completion_code": "DONE"}
+    desk.start(plan_in_rounds(desk.studies.load(), "due", **platform))
+    for name, stay in (("judge", ()), ("due", ("fair", "good"))):
+        answer_all(desk, name)
+        desk.rounds.add_look(name, look_of(1, stay), "server")
+    desk.rounds.stop("judge", 1)
+    desk.database.close()
 
 
 def rate_one(place: Path) -> str:

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { bins, binName, niceStep } from "../../src/pyramidion/server/static/manager/charts.js";
+import { bySystem, goalWords, scale, statusLine } from "../../src/pyramidion/server/static/manager/rounds.js";
 import { ranking } from "../../src/pyramidion/server/static/manager/scores.js";
 import * as words from "../../src/pyramidion/server/static/manager/words.js";
 
@@ -99,4 +100,42 @@ test("equal scores share a rank, undefined ones have none", () => {
       ["c", 1],
     ],
   );
+});
+
+test("a goal and how it is going are put into words", () => {
+  assert.equal(goalWords("top"), "it is known which system is best");
+  assert.equal(goalWords("pairs=90%"), "90% of the pairs of systems are decided");
+  assert.equal(goalWords("width=0.03"), "every interval is at most 0.03 wide");
+  const data = { round: 2, rounds: 8, open_tasks: 1, stop: null };
+  const line = (/** @type {any} */ more) => statusLine({ ...data, ...more });
+  assert.deepEqual(line({ status: "asking" }), ["", "Round 2 of 8: 1 task still lacks answers."]);
+  assert.deepEqual(line({ status: "looking" }), [
+    "",
+    "Round 2 of 8: all answers are in; the next look is being taken.",
+  ]);
+  const [tone, text] = line({ status: "stopped", stop: { reason: "goal", text: "the goal is reached (top)" } });
+  assert.deepEqual([tone, text], ["good", "Round 2 of 8, stopped: the goal is reached (top)."]);
+  assert.equal(line({ status: "stopped", stop: { reason: "budget", text: "too dear" } })[0], "warn");
+  assert.equal(line({ status: "closed" })[0], "warn");
+});
+
+test("what looks said of a system is put together, the best system first", () => {
+  /** @param {string} system @param {number} score */
+  const standing = (system, score) => ({ system, score, low: score - 0.12, high: score + 0.12, active: true });
+  const looks = [
+    { number: 1, standings: [standing("a", 0.6), standing("b", 0.7)] },
+    { number: 2, standings: [standing("a", 0.65), standing("b", 0.5), standing("c", 0.65)] },
+  ];
+  const found = bySystem(/** @type {any} */ ({ looks }));
+  assert.deepEqual(
+    found.map(({ system, seen }) => [system, ...seen.map(({ look }) => look)]),
+    [
+      ["a", 1, 2],
+      ["c", 2],
+      ["b", 1, 2],
+    ],
+  );
+  assert.deepEqual(bySystem({ looks: [] }), []);
+  assert.deepEqual(scale(looks.flatMap((look) => look.standings)), [0.3, 0.9]);
+  assert.deepEqual(scale([{ low: 0.5, high: 0.5 }]), [0.5, 0.6]);
 });

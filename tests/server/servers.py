@@ -171,11 +171,11 @@ def running_server(place: str | Path, *, processes: int = 1, webhook_secret: str
 class ServerThread(logging.Handler):
     """A server in a thread of this process. Like a process it keeps what it would have printed."""
 
-    def __init__(self, place: str | Path, webhook_secret: str = "") -> None:
+    def __init__(self, place: str | Path, webhook_secret: str = "", api_token: str = "") -> None:
         super().__init__()
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        self._app = create_app(place, base_url=self.url, webhook_secret=webhook_secret)
+        self._app = create_app(place, base_url=self.url, webhook_secret=webhook_secret, api_token=api_token)
         self._server = uvicorn.Server(configure(self._app, log_config=None))
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
         self._lines: list[str] = []

@@ -57,7 +57,7 @@ class Components(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class PartSize:
     """Parts of ``units`` units: how many there are, how many at least must be asked, the price of one for all systems
     and the variance of a difference. ``between`` is the variance that topics add, and ``free`` the degrees of freedom
     that they leave; infinite where these topics are all that is asked about."""
@@ -94,11 +94,11 @@ class Cut:
 
 
 @dataclass(frozen=True)
-class Asking:
+class WayToAsk:
     """A way to ask, with units cut in all the ways there are; for every cost the best of them counts."""
 
     name: str
-    cuts: tuple[Cut, ...]
+    cuts: tuple[PartSize, ...]
 
     def width_for(self, cost: Decimal) -> float | None:
         return min((width for cut in self.cuts if (width := cut.width_for(cost)) is not None), default=None)
@@ -142,7 +142,7 @@ class WidthPlan:
     trust: float
     people: Components
     residual: Components
-    askings: tuple[Asking, ...]
+    ways: tuple[WayToAsk, ...]
     savings: tuple[Savings, ...]
     currency: str
 
@@ -194,8 +194,8 @@ def plan_with_model(
     world = world._replace(**{name: value for name, value in chosen.items() if value is not None})  # type: ignore[arg-type]
     _check(world, question, level)
     paid = prices or Prices()
-    askings = _askings(world, model, question, level, paid)
-    result = WidthPlan(model, *world[:4], question, *world[4:], askings, _savings(askings), paid.currency)
+    ways = _ways(world, model, question, level, paid)
+    result = WidthPlan(model, *world[:4], question, *world[4:], ways, _savings(ways), paid.currency)
     source = "pilot" if isinstance(pilot, Study) else "assumptions"
     made = Signature.of("plan", world=source, model=model, question=question, level=level, seed=seed)
     return Answer("plan", _sentence(result), _tables(result, level), made, result, _figures(result), tuple(notes))
@@ -306,7 +306,7 @@ def _assumed(given: Assumptions, correlation: float, workers: int, seed: int) ->
 # -- money -----------------------------------------------------------------------------------------------------------
 
 
-def _askings(world: _World, model: str, question: Question, level: float, prices: Prices) -> tuple[Asking, ...]:
+def _ways(world: _World, model: str, question: Question, level: float, prices: Prices) -> tuple[WayToAsk, ...]:
     settings = Settings.for_kind(
         "judge", workers=world.workers, pay=float(prices.judging_pay), fee=float(prices.fee), currency=prices.currency
     )
@@ -314,27 +314,27 @@ def _askings(world: _World, model: str, question: Question, level: float, prices
     between = world.people.of_mean(world.units) / world.topics if for_topics else 0.0
     free = world.topics - 1.0 if for_topics else math.inf
 
-    def cut(units: float, parts: int, least: int, components: Components) -> Cut:
+    def cut(units: float, parts: int, least: int, components: Components) -> PartSize:
         tasks = math.ceil(units / settings.units_per_task - 1e-9)
         price = Decimal(str(round(price_of(settings, units / tasks) * tasks * world.systems * world.workers, 6)))
-        return Cut(units, parts, least, price, components.of_mean(units), between, free, level)
+        return PartSize(units, parts, least, price, components.of_mean(units), between, free, level)
 
-    def spread(components: Components) -> tuple[Cut, ...]:
+    def spread(components: Components) -> tuple[PartSize, ...]:
         sizes = [b for b in range(1, settings.units_per_task + 1) if b <= world.units and total / b >= LEAST_PARTS]
         return tuple(cut(b, round(total / b), LEAST_PARTS, components) for b in sizes or [1])
 
     return (
-        Asking(WHOLE, (cut(world.units, world.topics, min(LEAST_TOPICS, world.topics), world.people),)),
-        Asking(SPREAD, spread(world.people)),
-        Asking(f"with {model}", spread(world.residual)),
+        WayToAsk(WHOLE, (cut(world.units, world.topics, min(LEAST_TOPICS, world.topics), world.people),)),
+        WayToAsk(SPREAD, spread(world.people)),
+        WayToAsk(f"with {model}", spread(world.residual)),
     )
 
 
-def _savings(askings: tuple[Asking, ...]) -> tuple[Savings, ...]:
-    topics = askings[0].cuts[0]
+def _savings(ways: tuple[WayToAsk, ...]) -> tuple[Savings, ...]:
+    topics = ways[0].cuts[0]
     numbers = sorted({max(topics.least, round(share * topics.parts)) for share in TARGETS})
     widths = [width for number in numbers if (width := topics.width(number))]
-    return tuple(Savings(width, *(asking.cost_of(width) for asking in askings)) for width in widths)
+    return tuple(Savings(width, *(way.cost_of(width) for way in ways)) for width in widths)
 
 
 # -- how people see it -----------------------------------------------------------------------------------------------
@@ -352,16 +352,16 @@ def _sentence(result: WidthPlan) -> str:
     return (
         f"{design}: {r}. For an interval of a difference between two systems ({ABOUT[result.question]}) that is "
         f"{usual.width:.3f} wide, whole topics cost {costs[0]}, units spread over all topics {costs[1]}, and these "
-        f"{result.askings[2].name} {costs[2]}: {less} than whole topics."
+        f"{result.ways[2].name} {costs[2]}: {less} than whole topics."
     )
 
 
 def _tables(result: WidthPlan, level: float) -> tuple[Table, ...]:
-    names = tuple(asking.name for asking in result.askings)
+    names = tuple(way.name for way in result.ways)
     widths = Table(
         f"Width of {100 * (1 - level):g}% intervals of a difference, by cost",
         (f"cost, {result.currency}", *names),
-        tuple((cost, *(asking.width_for(cost) for asking in result.askings)) for cost in _grid(result)),
+        tuple((cost, *(way.width_for(cost) for way in result.ways)) for cost in _grid(result)),
         "Judging alone, without writing units; all tasks pay the same by the hour. Parts have 1 to 16 units, whatever "
         "is best for the cost.",
     )
@@ -382,8 +382,8 @@ def _tables(result: WidthPlan, level: float) -> tuple[Table, ...]:
 
 def _grid(result: WidthPlan) -> list[Decimal]:
     """Costs from the smallest sample to all questions, evenly spaced on a logarithmic scale."""
-    topics = result.askings[0].cuts[0]
-    low, high = max(asking.least for asking in result.askings), topics.price * topics.parts
+    topics = result.ways[0].cuts[0]
+    low, high = max(way.least for way in result.ways), topics.price * topics.parts
     if not 0 < low < high:
         return [high]
     costs = np.geomspace(float(low), float(high), POINTS)
@@ -393,6 +393,6 @@ def _grid(result: WidthPlan) -> list[Decimal]:
 def _figures(result: WidthPlan) -> tuple[Lines, ...]:
     grid = _grid(result)
     x = tuple(map(float, grid))
-    series = tuple(Series(asking.name, x, tuple(asking.width_for(cost) for cost in grid)) for asking in result.askings)
+    series = tuple(Series(way.name, x, tuple(way.width_for(cost) for cost in grid)) for way in result.ways)
     title = f"Width of the interval of a difference, {ABOUT[result.question]}"
     return (Lines(title, f"cost, {result.currency}", "width", series),)

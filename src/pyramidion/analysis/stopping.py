@@ -12,16 +12,13 @@ from pyramidion.analysis.asked_items import asked_parts, choose_design, items_of
 from pyramidion.analysis.combine import check_enough
 from pyramidion.errors import UsageError
 from pyramidion.scoring.choice import PEOPLE
-from pyramidion.stats.combining import LEAST_PARTS, AskedParts, Question, combine
+from pyramidion.stats.combining import LEAST_TO_DECIDE, AskedParts, Question, combine
 from pyramidion.stats.looks import Flags, decide
 from pyramidion.study import Study
 
 GoalKind = Literal["top", "ranking", "width", "pairs"]
 LEVEL = 0.05
 """The probability of deciding any pair wrongly, over all looks."""
-LEAST_TO_DECIDE = 2 * LEAST_PARTS
-"""Parts that must have been asked about each system before a pair is decided: for many pairs and looks intervals are
-those of rare events, and normal only with more parts than a single interval needs."""
 
 
 @dataclass(frozen=True, slots=True)

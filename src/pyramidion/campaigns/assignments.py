@@ -50,11 +50,13 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """The result of a submission. ``replayed``: it had been received before, and nothing changed."""
+    """The result of a submission. ``replayed``: it had been received before, and nothing changed. ``filled``: it was
+    the last answer that its task needed."""
 
     assignment: int
     counted: bool
     replayed: bool = False
+    filled: bool = False
 
 
 class Assignments:
@@ -199,8 +201,8 @@ class Assignments:
             counted = welcome and (in_time or self._has_place(connection, row, now))
             values = {"new_key": key, "new_answer": body, "new_surplus": not counted}
             connection.execute(tables.SUBMIT, {"assignment": assignment, "now": now, **values})
-            connection.execute(tables.MARK_FULL, {"task": row.task_id})
-            return Receipt(assignment, counted)
+            full = connection.execute(tables.MARK_FULL, {"task": row.task_id}).rowcount > 0
+            return Receipt(assignment, counted, filled=counted and full)
 
     def give_back(self, assignment: int, worker: str) -> None:
         """Return a task that the worker does not want; its place is free at once."""

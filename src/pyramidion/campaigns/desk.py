@@ -21,6 +21,8 @@ from pyramidion.campaigns.assignments import Assignments
 from pyramidion.campaigns.decisions import AnswerDecisions
 from pyramidion.campaigns.payments import Payments
 from pyramidion.campaigns.plan import Plan
+from pyramidion.campaigns.rounds import Rounds
+from pyramidion.campaigns.sampling import Part
 from pyramidion.campaigns.statements import CrowdUnits, UnitKey, make_units, units_in_use, without_units_of
 from pyramidion.campaigns.tables import REMOVED, Campaigns, StoredAnswer
 from pyramidion.campaigns.tasks import PREFERENCE
@@ -29,7 +31,7 @@ from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.formats.judgment_tables import write_judgments
 from pyramidion.store.database import Database
 from pyramidion.store.studies import Studies, long_ids
-from pyramidion.study import Aspect, Assignment, Judge, Judgments, Pyramid, Study
+from pyramidion.study import Aspect, Assignment, Judge, Judgments, Pyramid, Study, Task
 
 # ----------------------------------------------------------------------
 # Imported crowd workers get pseudonyms like those who come to the server: a vendor's worker ids are ids of people.
@@ -78,6 +80,7 @@ class CampaignDesk:
         self.workers = Workers(database)
         self.assignments = Assignments(database)
         self.payments = Payments(database)
+        self.rounds = Rounds(database)
 
     @classmethod
     def open(cls, place: str | Path) -> CampaignDesk:
@@ -98,10 +101,14 @@ class CampaignDesk:
         return self.studies.add(new)
 
     def start(self, plan: Plan) -> None:
-        """Put a planned campaign into the database; from then on workers get its tasks."""
-        if plan.aspects:
-            self.studies.add(Study(aspects=plan.aspects))
-        self.campaigns.add(plan.campaign, plan.tasks, plan.gold)
+        """Put a planned campaign into the database; from then on workers get its tasks, or those of its first round."""
+        with self.database.together():
+            if plan.aspects:
+                self.studies.add(Study(aspects=plan.aspects))
+            self.campaigns.add(plan.campaign, plan.tasks, plan.gold)
+            if plan.parts:
+                systems = sorted({task.system for task in plan.tasks})
+                self.rounds.begin(plan.campaign.name, plan.parts, systems, len(plan.tasks))
 
     def make_units(self, campaign: str, *, seed: int = 0) -> CrowdUnits:
         """Turn what workers wrote into a crowd pyramid per topic: filter, sample, group. Nothing is stored."""
@@ -135,10 +142,11 @@ class CampaignDesk:
         return without_units_of(study, removed, self.asked_units()) if removed else study
 
     def asked_units(self) -> frozenset[UnitKey]:
-        """The units that tasks of any campaign ask about."""
-        judging = [campaign.name for campaign in self.campaigns.all() if campaign.kind == "judge"]
-        tasks = [stored.task for name in judging for stored in self.campaigns.tasks(name)]
-        return frozenset((task.topic, unit) for task in tasks for unit in task.units)
+        """The units that tasks of any campaign ask about, or may ask about in a later round."""
+        judging = [campaign for campaign in self.campaigns.all() if campaign.kind == "judge"]
+        asked: list[Task | Part] = [stored.task for c in judging for stored in self.campaigns.tasks(c.name)]
+        asked += [part for c in judging if c.settings.model for part in self.rounds.parts(c.name) if part.round]
+        return frozenset((one.topic, unit) for one in asked for unit in one.units)
 
     def study(self, *, keep_excluded: bool = False) -> Study:
         """The study with everything the campaigns have collected, as every method and format reads it.
@@ -148,8 +156,24 @@ class CampaignDesk:
         answers = self.campaigns.answers()
         counted = [answer for answer in answers if answer.counted]
         kept, left_out = (counted, ()) if keep_excluded else self._without_excluded(counted)
-        study = with_answers(self._material(answers), kept)
+        study = with_answers(self._material(answers), kept, self._designed_tasks())
         return replace(study, notes=(*left_out, *self._removed_notes(study, answers)))
+
+    def _designed_tasks(self, campaign: str = "") -> list[Task]:
+        """The released tasks of campaigns that ask by a design, or of one of them: what nobody has answered yet was
+        asked all the same, and an estimate has to know."""
+        designed = [c.name for c in self.campaigns.all() if c.settings.model and campaign in {"", c.name}]
+        return [stored.task for name in designed for stored in self.campaigns.tasks(name)]
+
+    def study_for_look(self, campaign: str) -> Study:
+        """What a look at one campaign reads: its tasks, its answers without those of excluded workers, and what models
+        said. Nobody else's judgments are in it: who gave those was not asked by this design."""
+        study = self.material()
+        models = {judge.id for judge in study.judges if judge.kind == "model"}
+        said = study.judgments.take(study.judgments.judge.is_in(models))
+        kept, _ = self._without_excluded(self._counted_answers(campaign))
+        alone = replace(study, judgments=said, tasks=(), assignments=())
+        return with_answers(alone, kept, self._designed_tasks(campaign))
 
     def _removed_notes(self, study: Study, answers: Sequence[StoredAnswer]) -> Iterator[Problem]:
         """How many answers to each campaign are in no score, and what rests on those that became units."""
@@ -163,7 +187,7 @@ class CampaignDesk:
 
     def study_of(self, campaign: str) -> Study:
         """The study with the answers to one campaign, whoever gave them."""
-        return with_answers(self.material(), self._counted_answers(campaign))
+        return with_answers(self.material(), self._counted_answers(campaign), self._designed_tasks(campaign))
 
     def answers_table(self, campaign: str) -> str:
         """The answers to one campaign as CSV, which can be read again as a table of judgments."""
@@ -216,12 +240,13 @@ def join_studies(first: Study, second: Study) -> Study:
 # -- from answers to judgments and units ---------------------------------------------------------------------
 
 
-def with_answers(study: Study, answers: Iterable[StoredAnswer]) -> Study:
-    """A study with the answers of its campaigns as tasks, assignments, judges and judgments."""
+def with_answers(study: Study, answers: Iterable[StoredAnswer], asked: Iterable[Task] = ()) -> Study:
+    """A study with the answers of its campaigns as tasks, assignments, judges and judgments; and with the tasks that
+    were ``asked``, answered or not."""
     given = list(answers)
     known = {judge.id for judge in study.judges}
     workers = sorted({answer.worker for answer in given} - known)
-    tasks = {answer.task.id: answer.task for answer in given}
+    tasks = {answer.task.id: answer.task for answer in given} | {task.id: task for task in asked}
     return replace(
         study,
         judges=study.judges + tuple(Judge(worker, "crowd") for worker in workers),

@@ -245,7 +245,13 @@ def _replace_ids(connection: Connection, old: str, new: str) -> Counter[str]:
 def _replace_names(connection: Connection, names: Collection[str]) -> Counter[str]:
     """Erase a platform's ids from what managers and platforms wrote. The study is left alone: whoever chooses their id
     must not be able to change it."""
-    columns = (schema.reviews.c.reason, schema.workers.c.blocked, schema.payments.c.detail, schema.payments.c.reference)
+    columns = (
+        schema.reviews.c.reason,
+        schema.workers.c.blocked,
+        schema.payments.c.detail,
+        schema.payments.c.reference,
+        schema.rounds.c.reason,
+    )
     erased: Counter[str] = Counter()
     for name in names:
         whole = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")

@@ -51,7 +51,7 @@ def check_size(pyramids: Mapping[str, Pyramid], systems: Sequence[str], settings
             f"intervals for topics of this kind need at least {LEAST_TOPICS} topics, not {len(pyramids)}; ask about "
             "these topics alone with --set question=these"
         )
-    check_share(pyramids, settings.share)
+    check_share(pyramids, settings.largest_share)
 
 
 def human_peers(study: Study, pyramids: Mapping[str, Pyramid]) -> Iterator[Problem]:
@@ -162,6 +162,13 @@ def _money(parts: Sequence[Part], guide: Guide, paid: Settings) -> Iterator[str]
     total = money(guide.everything.total, guide.everything.currency)
     full = guide.settings
     yield f"Asking about everything, in tasks of up to {full.units_per_task} units at {_pay(full)}, would cost {total}."
+    if guide.first.total >= guide.everything.total:
+        yield (
+            "That is less than the first round: short tasks mean more reading. With so few units plan without a model, "
+            "or lower minutes_per_summary if summaries are read faster."
+        )
+    elif guide.most.total > guide.everything.total:
+        yield "That is less than this may cost at most; --budget sets a limit."
 
 
 def _goal(until: str) -> str:

@@ -21,6 +21,7 @@ from pyramidion.campaigns.copying import (
     repeated_tasks,
 )
 from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.campaigns.round_report import RoundsReport, report_rounds
 from pyramidion.campaigns.sync import Notice, pending_notices
 from pyramidion.campaigns.tables import StoredAnswer
 from pyramidion.campaigns.tasks import CompareAnswer, JudgeAnswer, RateAnswer, WriteAnswer, count_right
@@ -241,6 +242,8 @@ class Overview:
     seconds: list[float] = field(repr=False)
     cost: Cost
     pending: tuple[Notice, ...] = ()
+    rounds: RoundsReport | None = None
+    """None for a campaign that asks everything at once."""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for --json and for the manager's page."""
@@ -256,6 +259,7 @@ class Overview:
             "median_seconds": median(self.seconds) if self.seconds else None,
             "cost": str(self.cost),
             "pending": [notice.as_dict() for notice in self.pending],
+            "rounds": self.rounds.as_dict() if self.rounds else None,
             "workers": [
                 {**_fields(worker), "flags": [{"reason": f.reason, "detail": f.detail} for f in worker.flags]}
                 for worker in self.workers
@@ -312,6 +316,7 @@ def overview(desk: CampaignDesk, name: str, study: Study | None = None) -> Overv
         seconds=[answer.seconds for answer in kept if answer.seconds is not None],
         cost=_cost(campaign, sum(answer.paid_for for answer in submitted)),
         pending=pending_notices(desk, campaign, submitted),
+        rounds=report_rounds(desk, name, study),
     )
 
 

@@ -1,7 +1,7 @@
-"""What managers read: overviews, answers, scores and exports, ready to be sent. All of it may take long.
+"""What managers read: overviews, answers, scores and exports, ready to be sent; and looks. All of it may take long.
 
 Everything here takes a desk and the study and returns bytes or writes a file, so that it can run in another process
-than the one that workers talk to. Large things go into files.
+than the one that workers talk to. Large things go into files, and looks into the database.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
+from pyramidion.campaigns.advancing import advance
 from pyramidion.campaigns.decisions import Standing
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.monitor import overview
@@ -23,6 +24,8 @@ from pyramidion.study import Study
 from pyramidion.study.records import to_records
 
 DECISIONS_SHOWN = 500
+SERVER = "server"
+"""Who takes a look that nobody asked for."""
 ExportKind = Literal["csv", "jsonl"]
 
 
@@ -51,6 +54,11 @@ def read_overview(desk: CampaignDesk, study: Study, name: str) -> bytes:
             },
         }
     )
+
+
+def advance_rounds(desk: CampaignDesk, _study: Study, name: str) -> None:
+    """Take the look that is due in a campaign, and release its next round or stop it."""
+    advance(desk, name, actor=SERVER)
 
 
 def write_answers(desk: CampaignDesk, study: Study, name: str, worker: str, path: Path) -> None:

@@ -1,7 +1,8 @@
 """Rehearse a campaign with simulated workers, in process: the same store, the same checks, nobody paid.
 
 It shows what each gate is good for: how many of each kind of worker the comprehension check keeps out, how many of
-those who work are flagged and why, and how many careful people are hurt.
+those who work are flagged and why, and how many careful people are hurt. A campaign with a goal goes through its rounds
+as it would on a server.
 """
 
 from __future__ import annotations
@@ -14,26 +15,68 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from pyramidion.campaigns.advancing import advance
 from pyramidion.campaigns.assignments import Assignments, Lease
 from pyramidion.campaigns.checks import answer_check, check_state
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.monitor import Reason, overview
 from pyramidion.campaigns.platforms import Arrival
-from pyramidion.campaigns.simulated_workers import WORKER_KINDS, SimulatedWorker, WorkerKind, answer, crowd
-from pyramidion.campaigns.tasks import AttentionCheck, ExpertRatings, read_submission, task_page
+from pyramidion.campaigns.round_report import RoundsReport, report_rounds
+from pyramidion.campaigns.simulated_workers import (
+    WORKER_KINDS,
+    SimulatedWorker,
+    WorkerKind,
+    answer,
+    crowd,
+    own_generator,
+)
+from pyramidion.campaigns.tasks import ATTENTION, AttentionCheck, ExpertRatings, asked_units, read_submission, task_page
 from pyramidion.campaigns.workers import Entry
 from pyramidion.errors import UsageError
+from pyramidion.study import Study
+from pyramidion.study.judgments import PRESENT
+
+REHEARSAL = "rehearsal"
+"""Who takes the looks of a rehearsal."""
+
+
+class Truths:
+    """What is true of each unit of each summary where a campaign has a design: what people in the study have said, by
+    majority; where nobody has, it is drawn once, with the model's value as its chance. So systems differ as the model
+    says they do, and the model is wrong as often as it says it may be."""
+
+    def __init__(self, study: Study, model: str, seed: int) -> None:
+        self._seed = str(seed)
+        kinds = {judge.id: judge.kind for judge in study.judges}
+        self._people: dict[tuple[str, str, str], list[float]] = {}
+        self._model: dict[tuple[str, str, str], float] = {}
+        for j in study.judgments:
+            cell = (j.topic, j.system, j.unit)
+            if j.unit and j.value is not None and j.judge == model:
+                self._model[cell] = j.value
+            elif j.unit and j.value is not None and kinds.get(j.judge) != "model":
+                self._people.setdefault(cell, []).append(min(j.value, 1.0))
+
+    def of(self, topic: str, system: str, unit: str) -> float | None:
+        cell = (topic, system, unit)
+        if said := self._people.get(cell):
+            return float(sum(said) / len(said) >= PRESENT)
+        if cell in self._model:
+            return float(own_generator(self._seed, *cell).random() < self._model[cell])
+        return None
 
 
 class InProcess:
     """The simulator's view of a database: what the server does for a real worker's page."""
 
-    def __init__(self, desk: CampaignDesk, campaign: str) -> None:
+    def __init__(self, desk: CampaignDesk, campaign: str, seed: int = 0) -> None:
         self.now = time.time()
         self._desk = desk
         self._campaign = desk.campaigns.get(campaign)
         self._assignments = Assignments(desk.database, lambda: self.now)
         self._study = desk.studies.load()
+        model = self._campaign.settings.model
+        self._truths = Truths(self._study, model, seed) if model else None
         self._pages: dict[int, tuple[Lease, dict[str, Any]]] = {}
         self._entries: dict[str, Entry] = {}
 
@@ -75,8 +118,18 @@ class InProcess:
             case ExpertRatings(aspects):
                 return dict(aspects)
             case AttentionCheck(value=value, position=position):
-                return {page["units"][position]["id"]: value}
-        return {}
+                return {**self._truths_of(lease, page), page["units"][position]["id"]: value}
+        return self._truths_of(lease, page)
+
+    def _truths_of(self, lease: Lease, page: dict[str, Any]) -> dict[str, float]:
+        if self._truths is None:
+            return {}
+        asked = zip(page["units"], asked_units(lease.task, lease.gold), strict=True)
+        about = ((shown["id"], unit) for shown, unit in asked if unit != ATTENTION)
+        task = lease.task
+        return {
+            id: truth for id, unit in about if (truth := self._truths.of(task.topic, task.system, unit)) is not None
+        }
 
     def submit(self, worker: str, assignment: int, key: str, answer: dict[str, Any], /) -> object:
         lease, page = self._pages[assignment]
@@ -106,11 +159,24 @@ def rehearse_campaign(
     if (state := desk.campaigns.get(campaign).state) != "running":
         raise UsageError(f"campaign {campaign} is {state}, so workers get no tasks")
     rng = np.random.default_rng(seed)
-    stage = InProcess(desk, campaign)
+    stage = InProcess(desk, campaign, seed)
     people = crowd(workers, rng, shares=shares, careless=careless, adversarial=adversarial, abandon=abandon)
     admitted = [person for person in people if stage.lets_in(person, rng)]
     done = rehearse(stage, admitted, rng, wait=stage.wait)
-    return replace(done, gates=_gates(desk, campaign, stage, people, admitted, done))
+    while _next_round(desk, campaign):
+        rehearse(stage, admitted, rng, wait=stage.wait, done=done)
+    gates = _gates(desk, campaign, stage, people, admitted, done)
+    return replace(done, gates=gates, rounds=report_rounds(desk, campaign))
+
+
+def _next_round(desk: CampaignDesk, campaign: str) -> bool:
+    """Take the look that is due; whether another round with tasks was released."""
+    if not desk.campaigns.get(campaign).settings.until:
+        return False
+    while released := advance(desk, campaign, actor=REHEARSAL).released:
+        if released.tasks:
+            return True
+    return False
 
 
 # ----------------------------------------------------------------------
@@ -185,6 +251,7 @@ class Rehearsal:
     repeated: int = 0
     seconds: float = 0.0
     gates: tuple[GateReport, ...] = ()
+    rounds: RoundsReport | None = None
 
 
 def rehearse(
@@ -193,12 +260,13 @@ def rehearse(
     rng: np.random.Generator,
     *,
     wait: Callable[[float], object] = lambda _seconds: None,
+    done: Rehearsal | None = None,
 ) -> Rehearsal:
-    """Rounds in random order, one task per turn, until a whole round finds nothing to do.
+    """Everybody in turn, in random order, one task per turn, until nobody finds anything to do.
 
-    ``wait`` is called with the seconds a worker takes: to sleep, or to move a clock.
+    ``wait`` is called with the seconds a worker takes: to sleep, or to move a clock. What happens is added to ``done``.
     """
-    done = Rehearsal()
+    done = Rehearsal() if done is None else done
     busy = bool(workers)
     while busy:
         busy = sum(_take_turn(api, worker, rng, wait, done) for worker in _in_turn(workers, rng)) > 0

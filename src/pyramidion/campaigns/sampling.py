@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from pyramidion.analysis.effort import minutes_of, price_of
 from pyramidion.errors import UsageError
 from pyramidion.scoring.choice import choose
-from pyramidion.stats.combining import LEAST_PARTS
+from pyramidion.stats.combining import LEAST_PARTS, LEAST_TO_DECIDE
 from pyramidion.study import Pyramid, Settings, Study, Task
 from pyramidion.study.judgments import group
 
@@ -109,14 +109,14 @@ def draw_parts(
     study: Study, pyramids: Mapping[str, Pyramid], model: str, settings: Settings, rng: np.random.Generator
 ) -> tuple[Part, ...]:
     """All parts of the units of these pyramids, by topic, with the rounds in which they are asked."""
-    check_share(pyramids, settings.share)
+    check_share(pyramids, settings.largest_share)
     population = _Population(_unsureness(study, pyramids, model))
     sizes = _Sizes(population, settings, _most_peers(study, pyramids))
     pieces = population.cut(sizes.best(), settings.units_per_task)
-    strata, asked = _strata(pieces, sizes.limit(pieces), sizes.parts(pieces))
-    prefixes = _prefixes(asked, sizes.looks, sizes.affordable(pieces))
+    strata = _strata(pieces, sizes.limit(pieces), sizes.parts(pieces))
+    prefixes = _prefixes(strata, sizes.looks, sizes.affordable(pieces))
     parts: list[Part] = []
-    for name, members in enumerate(strata, 1):
+    for name, members in enumerate(strata.members, 1):
         limits = [int(prefix[name - 1]) for prefix in prefixes]
         for place, index in enumerate(rng.permutation(members).tolist(), 1):
             round_ = next((number for number, limit in enumerate(limits, 1) if place <= limit), 0)
@@ -232,7 +232,7 @@ class _Sizes:
         most = min(self._settings.units_per_task, self._population.largest)
         cuts = {size: self._population.cut(size, self._settings.units_per_task) for size in range(1, most + 1)}
         allowed = {size: self.parts(pieces) for size, pieces in cuts.items() if self.affordable(pieces) >= LEAST_PARTS}
-        for least in (LEAST_PARTS, 2 * LEAST_PARTS)[:: 1 if self.looks == 1 else -1]:
+        for least in (LEAST_PARTS,) if self.looks == 1 else (2 * LEAST_TO_DECIDE, LEAST_TO_DECIDE, LEAST_PARTS):
             if enough := [size for size, number in allowed.items() if number >= least]:
                 return min(enough, key=lambda size: (self._loss(cuts[size]), size))
         raise UsageError(self._too_few())
@@ -243,7 +243,7 @@ class _Sizes:
 
     def limit(self, pieces: Sequence[_Piece]) -> Limit:
         """The share and, where all is asked at once, the budget: in rounds, systems that leave make room for others."""
-        most = self._settings.share * self._population.number
+        most = self._settings.largest_share * self._population.number
         return Limit(most, self.affordable(pieces) if self.looks == 1 else len(pieces))
 
     def parts(self, pieces: Sequence[_Piece]) -> int:
@@ -276,17 +276,34 @@ class _Sizes:
 # -- strata, and how much of each ------------------------------------------------------------------------------------
 
 
-def _strata(pieces: Sequence[_Piece], limit: Limit, asked: int) -> tuple[list[Counts], Counts]:
-    """The pieces of each stratum by number, the surest first, and how many of them are asked."""
+class _Strata(NamedTuple):
+    """The pieces of each stratum by number, the surest first; the root mean square of their predicted deviations; their
+    mean number of units; and how many of them are asked in the end."""
+
+    members: list[Counts]
+    sd: Floats
+    length: Floats
+    asked: Counts
+
+    @property
+    def sizes(self) -> Counts:
+        return np.array([len(held) for held in self.members])
+
+    def allocate(self, limit: Limit) -> Counts | None:
+        return neyman(self.sizes, self.sd, self.length, limit)
+
+
+def _strata(pieces: Sequence[_Piece], limit: Limit, asked: int) -> _Strata:
     sd, units = np.array([piece.sd for piece in pieces]), np.array([len(piece.units) for piece in pieces])
     for number in range(min(MOST_STRATA, asked // PARTS_OF_STRATUM), 1, -1):
-        strata = _equal_sums(sd, number)
-        if min(map(len, strata)) >= PARTS_OF_STRATUM:
-            sizes, length = np.array([len(s) for s in strata]), np.array([units[s].mean() for s in strata])
-            allocated = neyman(sizes, np.array([math.sqrt((sd[s] ** 2).mean()) for s in strata]), length, limit)
+        members = _equal_sums(sd, number)
+        if min(map(len, members)) >= PARTS_OF_STRATUM:
+            spread = np.array([math.sqrt((sd[held] ** 2).mean()) for held in members])
+            strata = _Strata(members, spread, np.array([units[held].mean() for held in members]), np.zeros(0, np.int64))
+            allocated = strata.allocate(limit)
             if allocated is not None and allocated.sum() >= LEAST_PARTS:
-                return strata, allocated
-    return [np.arange(len(pieces))], np.array([asked])
+                return strata._replace(asked=allocated)
+    return _Strata([np.arange(len(pieces))], np.ones(1), np.array([units.mean()]), np.array([asked]))
 
 
 def _equal_sums(sd: Floats, number: int) -> list[Counts]:
@@ -320,29 +337,28 @@ def neyman(sizes: Counts, sd: Floats, length: Floats, limit: Limit) -> Counts | 
     return chosen.astype(np.int64)
 
 
-def _prefixes(asked: Counts, looks: int, affordable: int) -> list[Counts]:
-    """How many parts of each stratum have been asked after each round: growing in the same proportion everywhere, from
-    at most as many as are affordable."""
+def _prefixes(strata: _Strata, looks: int, affordable: int) -> list[Counts]:
+    """How many parts of each stratum have been asked after each round: the same allocation of fewer parts, growing
+    geometrically from at most as many as are affordable. Rounds may be fewer than wished."""
+    asked = strata.asked
     total = int(asked.sum())
-    first = min(total, affordable, max(LEAST_PARTS, math.ceil(FIRST_ROUND * total)))
+    first = min(total, affordable, max(LEAST_TO_DECIDE if looks > 1 else LEAST_PARTS, math.ceil(FIRST_ROUND * total)))
     number = min(looks, 1 + math.floor(math.log(total / first) / math.log(GROWTH) + 1e-9))
     if affordable < total:
         number = max(number, 2)
     prefixes = [np.minimum(asked, MIN_OF_STRATUM)]
     for size in np.geomspace(first, total, number)[:-1]:
-        prefixes.append(_in_proportion(asked, math.floor(size + 0.5), prefixes[-1]))
+        prefixes.append(_within(strata, math.floor(size + 0.5), prefixes[-1]))
     return [*prefixes[1:], asked]
 
 
-def _in_proportion(asked: Counts, size: int, least: Counts) -> Counts:
-    """So many parts in all, as near to proportional as whole numbers above the least ones are."""
-    exact = asked * size / asked.sum()
-    whole: Counts = np.maximum(np.floor(exact + 1e-9).astype(np.int64), least)
-    while (gap := size - int(whole.sum())) != 0:
-        beyond = (
-            np.where(whole < asked, whole - exact, np.inf)
-            if gap > 0
-            else np.where(whole > least, exact - whole, np.inf)
-        )
-        whole[int(np.argmin(beyond))] += 1 if gap > 0 else -1
-    return whole
+def _within(strata: _Strata, size: int, least: Counts) -> Counts:
+    """The allocation of so many parts, never fewer of a stratum than before and never more than in the end."""
+    allocated = strata.allocate(Limit(math.inf, size))
+    whole = np.clip(least if allocated is None else allocated, least, strata.asked)
+    while (gap := size - int(whole.sum())) != 0:  # what was cut off goes to, or comes from, the others
+        room = strata.asked - whole if gap > 0 else whole - least
+        if not room.any():
+            break
+        whole[int(np.argmax(room))] += 1 if gap > 0 else -1
+    return np.asarray(whole, dtype=np.int64)

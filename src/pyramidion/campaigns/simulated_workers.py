@@ -260,12 +260,12 @@ def answer(worker: SimulatedWorker, page: Page, truth: Truth | None, rng: np.ran
     if worker.kind == "bot":
         return _random_answer(page, rng)
     if worker.kind == "copier":
-        return _copy(page) if page["kind"] == "write" else _random_answer(page, _own_generator(worker.name))
-    shared = _own_generator(worker.pair, page.get("task", "")) if worker.kind == "colluder" else rng
+        return _copy(page) if page["kind"] == "write" else _random_answer(page, own_generator(worker.name))
+    shared = own_generator(worker.pair, page.get("task", "")) if worker.kind == "colluder" else rng
     return _ANSWERS[page["kind"]](worker, page, truth or NOT_KNOWN, shared)
 
 
-def _own_generator(*names: str) -> np.random.Generator:
+def own_generator(*names: str) -> np.random.Generator:
     """Draws the same for the same names: what a pair has agreed on, or somebody always answers."""
     return np.random.default_rng(list("\0".join(names).encode()))
 

@@ -250,8 +250,6 @@ class Campaigns:
 
     def add(self, campaign: Campaign, tasks: Sequence[Task], gold: Mapping[str, Gold] | None = None) -> None:
         """Create a campaign with its tasks, in one transaction; workers get tasks in this order."""
-        known = {task: to_object(answer) for task, answer in (gold or {}).items()}
-        bodies = [record for record in to_records(Study(tasks=tuple(tasks))) if record["type"] == "task"]
         with self._database.write() as connection:
             if connection.execute(select(schema.campaigns.c.id).filter_by(name=campaign.name)).first():
                 raise UsageError(f"a campaign called {campaign.name!r} already exists")
@@ -263,21 +261,7 @@ class Campaigns:
                 "created": time.time(),
             }
             made = connection.execute(insert(schema.campaigns).returning(schema.campaigns.c.id), row).scalar_one()
-            if bodies:
-                connection.execute(
-                    insert(schema.tasks),
-                    [
-                        {
-                            "campaign_id": made,
-                            "name": body["id"],
-                            "topic": body["topic"],
-                            "body": body,
-                            "gold": known.get(body["id"]),
-                            "wanted": campaign.settings.workers,
-                        }
-                        for body in bodies
-                    ],
-                )
+            insert_tasks(connection, made, tasks, gold or {}, campaign.settings.workers)
 
     def all(self) -> list[Campaign]:
         with self._database.read() as connection:
@@ -316,6 +300,20 @@ class Campaigns:
         row = self._database.first(query if name is None else query.where(_c.name == name), {})
         return int(row[0]) if row else 0
 
+    def count_paid(self, name: str) -> int:
+        """How many answers to a campaign cost money: all submitted ones but those rejected or withdrawn."""
+        paid = or_(_a.removed.is_(None), _a.removed.not_in(UNPAID))
+        query = select(func.count()).select_from(_with_campaigns).where(_a.state == "submitted", paid, _c.name == name)
+        row = self._database.first(query, {})
+        return int(row[0]) if row else 0
+
+    def count_done(self, name: str) -> tuple[int, int]:
+        """How many answers to a campaign were submitted, and by how many entries."""
+        query = select(func.count(), func.count(_a.entry_id.distinct())).select_from(_with_campaigns)
+        row = self._database.first(query.where(_a.state == "submitted", _c.name == name), {})
+        counts = list(row) if row else [0, 0]
+        return int(counts[0]), int(counts[1])
+
     def of_answer(self, id: int) -> str:
         """The campaign that an answer belongs to."""
         row = self._database.first(select(_c.name).select_from(_with_campaigns).where(_a.id == id), {})
@@ -344,6 +342,27 @@ class Campaigns:
             "open": (wanted or 0) - counts["submitted"] - in_progress,
             **{what: counts[what] for what in ("submitted", "surplus", *REMOVED, "leased", "returned")},
         }
+
+
+def insert_tasks(
+    connection: Connection, campaign: int, tasks: Sequence[Task], gold: Mapping[str, Gold], wanted: int
+) -> None:
+    """Add tasks to a campaign, for so many workers each; they are given out in this order."""
+    known = {task: to_object(answer) for task, answer in gold.items()}
+    rows = [
+        {
+            "campaign_id": campaign,
+            "name": body["id"],
+            "topic": body["topic"],
+            "body": body,
+            "gold": known.get(body["id"]),
+            "wanted": wanted,
+        }
+        for body in to_records(Study(tasks=tuple(tasks)))
+        if body["type"] == "task"
+    ]
+    if rows:
+        connection.execute(insert(schema.tasks), rows)
 
 
 def find_campaign(connection: Connection, name: str) -> Row[Any]:

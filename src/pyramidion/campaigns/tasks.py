@@ -188,11 +188,11 @@ def _units(study: Study, task: Task, gold: Gold | None) -> list[dict[str, str]]:
     labels = {u.id: u.label for p in study.pyramids if p.topic == task.topic for u in p.units}
     if isinstance(gold, AttentionCheck):
         labels[ATTENTION] = gold.label
-    asked = enumerate(_asked_units(task, gold), 1)
+    asked = enumerate(asked_units(task, gold), 1)
     return [{"id": f"statement-{number}", "label": labels.get(unit, "")} for number, unit in asked]
 
 
-def _asked_units(task: Task, gold: Gold | None) -> list[str]:
+def asked_units(task: Task, gold: Gold | None) -> list[str]:
     """The ids of what a judging task asks about, in the order shown."""
     units = list(task.units)
     if isinstance(gold, AttentionCheck):
@@ -209,7 +209,7 @@ def read_submission(page: Mapping[str, Any], task: Task, gold: Gold | None, sent
     answer = check_answer(page, sent)
     if not isinstance(answer, JudgeAnswer):
         return answer
-    return JudgeAnswer(dict(zip(_asked_units(task, gold), answer.units.values(), strict=True)), answer.comment)
+    return JudgeAnswer(dict(zip(asked_units(task, gold), answer.units.values(), strict=True)), answer.comment)
 
 
 def check_answer(page: Mapping[str, Any], sent: Any) -> Answer:

@@ -7,12 +7,13 @@ meanwhile.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, and_, func, not_, select
+from sqlalchemy import ColumnElement, Connection, and_, exists, func, not_, select
 
 from pyramidion.campaigns.tables import COUNTS
 from pyramidion.campaigns.tasks import read_answer
@@ -23,12 +24,14 @@ from pyramidion.store.backup import check_file, count_contents, read_only, secre
 from pyramidion.store.database import Database
 
 BATCH = 1000
-_a, _c, _e, _p, _r, _t = (
+_a, _c, _e, _l, _n, _p, _r, _t = (
     table.c
     for table in (
         schema.assignments,
         schema.campaigns,
         schema.entries,
+        schema.looks,
+        schema.rounds,
         schema.payments,
         schema.reviews,
         schema.tasks,
@@ -163,7 +166,28 @@ def _differ(mine: ColumnElement[Any], theirs: ColumnElement[Any]) -> ColumnEleme
     return func.coalesce(mine, "") != func.coalesce(theirs, "")
 
 
-_CHECKS = (_answers, _places, _pairs, _entries)
+def _rounds(connection: Connection) -> Iterator[Problem]:
+    """Rounds and looks are numbered from 1 without gaps, no look is ahead of its round, and no task is missing."""
+    released: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for row in connection.execute(select(schema.rounds).order_by(_n.campaign_id, _n.number)):
+        released[row.campaign_id].append((row.number, row.tasks))
+    names = {row.id: row.name for row in connection.execute(select(_c.id, _c.name))}
+    for campaign, rounds in released.items():
+        where, numbers = f"campaign {names[campaign]}", [number for number, _ in rounds]
+        if numbers != list(range(1, len(numbers) + 1)):
+            yield Problem(where, f"has rounds {', '.join(map(str, numbers))}; some are missing")
+        tasks = select(func.count()).select_from(schema.tasks).where(_t.campaign_id == campaign)
+        held, wanted = connection.execute(tasks).scalar_one(), sum(number for _, number in rounds)
+        if held != wanted:
+            yield Problem(where, f"has {held} tasks, but its rounds have {wanted}")
+    ahead = select(_l.campaign_id, _l.number).where(
+        ~exists().where(_n.campaign_id == _l.campaign_id, _n.number == _l.number)
+    )
+    for row in connection.execute(ahead.order_by(_l.campaign_id, _l.number)):
+        yield Problem(f"campaign {names[row.campaign_id]}", f"has look {row.number}, but no such round")
+
+
+_CHECKS = (_answers, _places, _pairs, _entries, _rounds)
 
 
 def _people_again(connection: Connection, secret: bytes) -> Iterator[Problem]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,7 +16,7 @@ from pyramidion.terminal import TerminalTable
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from pyramidion.campaigns.rehearsal import GateReport
+    from pyramidion.campaigns.round_report import RoundsReport
     from pyramidion.campaigns.sync import Notice
     from pyramidion.study.tasks import CampaignState
 
@@ -66,7 +65,8 @@ def plan_(
         ),
     ] = None,
     share: Annotated[
-        float | None, typer.Option(help="With a model: the largest share of the units to ask about. [default: 0.25]")
+        float | None,
+        typer.Option(help="With a model: the largest share of the units to ask about. [default: 0.25; with a goal 1]"),
     ] = None,
     until: Annotated[
         str | None,
@@ -191,6 +191,8 @@ def status(
             f"  {p['submitted']} of {p['wanted']} assignments, {p['tasks_full']} of {p['tasks']} tasks done, "
             f"{p['leased']} in progress, {p['surplus']} surplus; {alpha}{one.cost}"
         )
+        if one.rounds:
+            show_rounds(one.rounds, output)
         if any(p[why] for why in ("rejected", "withdrawn", "reopened")):
             output.show(
                 f"  in no score: {p['rejected']} rejected, {p['withdrawn']} withdrawn, {p['reopened']} re-opened; "
@@ -216,12 +218,21 @@ def status(
             output.show(TerminalTable(heads, rows))
 
 
+def show_rounds(report: RoundsReport, output: Output) -> None:
+    """Where a campaign with a goal is, what is decided, and money."""
+    for line in report.sentences:
+        output.show(plain(f"  {line}"))
+
+
 def _because(late: Notice) -> Text:
     return cell(f"({late.problem})" if late.problem else "(not sent yet; `campaign pay` sends it)")
 
 
 def _change_state(place: str, name: str, state: CampaignState) -> None:
-    open_desk(place).campaigns.set_state(name, state)
+    desk = open_desk(place)
+    from pyramidion.campaigns.advancing import change_state
+
+    change_state(desk, name, state)
     Output().show(f"Campaign {plain(name)} is {state}.")
 
 
@@ -324,81 +335,3 @@ def export(
     lost = save(open_desk(place).study(keep_excluded=True), target, format=to or guess_format(target))
     output.warn(lost)
     output.show(f"Wrote {plain(str(target))}.")
-
-
-def _share_of(what: str) -> Any:
-    return typer.Option(help=f"Share of {what}.", min=0, max=1)
-
-
-@campaign.command("rehearse")
-@grouped
-def rehearse(
-    place: Place,
-    name: Name,
-    workers: Annotated[int, typer.Option(help="Number of simulated workers.", min=1, max=100_000)] = 30,
-    careless: Annotated[float, _share_of("careless workers")] = 0.2,
-    adversarial: Annotated[float, _share_of("adversarial workers, who mostly say the opposite")] = 0.05,
-    bots: Annotated[float, _share_of("bots, which read nothing and answer at random at once")] = 0.05,
-    copiers: Annotated[float, _share_of("workers who copy the text, or answer every task alike")] = 0.03,
-    speeders: Annotated[float, _share_of("workers who hardly look")] = 0.03,
-    straight_liners: Annotated[float, _share_of("workers who give one answer throughout a task")] = 0.03,
-    colluders: Annotated[float, _share_of("workers who send the same answers in pairs")] = 0.05,
-    abandon: Annotated[float, typer.Option(help="Share of tasks that are abandoned.", min=0, max=1)] = 0.05,
-    seed: Annotated[int, typer.Option(help="Seed for all random draws.")] = 0,
-    *,
-    printing: Printing,
-) -> None:
-    """Let simulated workers complete a campaign, to see how it would run and whom it catches. Use a copy of the study.
-
-    Workers who fail the comprehension check get no task. All others are careful.
-    """
-    from pyramidion.campaigns.rehearsal import rehearse_campaign
-
-    output = printing.out
-    desk = open_desk(place)
-    with output.busy("Rehearsing"):
-        done = rehearse_campaign(
-            desk,
-            name,
-            workers=workers,
-            shares={
-                "bot": bots,
-                "copier": copiers,
-                "speeder": speeders,
-                "straight-liner": straight_liners,
-                "colluder": colluders,
-            },
-            careless=careless,
-            adversarial=adversarial,
-            abandon=abandon,
-            seed=seed,
-        )
-    counts = {"submitted": done.submitted.total(), "workers": len(done.submitted), "abandoned": done.abandoned}
-    output.result({**counts, "gates": [asdict(gate) for gate in done.gates]})
-    output.show(f"{done.submitted.total()} tasks by {len(done.submitted)} simulated workers, {done.abandoned} left.")
-    output.show(_gates_table(done.gates))
-    output.show("Check: failed, of those who came. Flags: of those who worked. Caught: failed or flagged, of all.")
-    output.show(f"Next: pyramidion campaign status {shown(place)} {plain(name)}")
-
-
-def _gates_table(gates: Sequence[GateReport]) -> TerminalTable:
-    """A row for each kind of worker, a column for each gate that caught anybody."""
-    from pyramidion.campaigns.monitor import Reason
-
-    reasons = [reason for reason in get_args(Reason) if any(gate.flagged.get(reason) for gate in gates)]
-    rows = [
-        (
-            gate.kind,
-            str(gate.came),
-            _percent(gate.failed_check, gate.came),
-            str(gate.worked),
-            *(_percent(gate.flagged.get(reason, 0), gate.worked) for reason in reasons),
-            _percent(gate.caught, gate.came),
-        )
-        for gate in gates
-    ]
-    return TerminalTable(("kind", "came", "check", "worked", *reasons, "caught"), rows)
-
-
-def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.0f}%" if whole else "-"

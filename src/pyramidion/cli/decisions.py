@@ -302,6 +302,7 @@ def places(
     the answers, then add places in steps."""
     desk, output = open_desk(place), Output(json)
     total = _platform(desk, name, token).add_places(more)
+    desk.rounds.mark_placed(name, total)
     output.result({"places": total})
     output.show(f"{counted(more, 'places')} added; the study has {total} now.")
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pyramidion.cli.campaign import Worker, Yes, ask
-from pyramidion.cli.decisions import campaign
 from pyramidion.cli.options import Place, Printing, grouped, open_desk
 from pyramidion.cli.output import Output, cell, counted, held
+from pyramidion.cli.rehearsal import campaign
 
 if TYPE_CHECKING:
     from pyramidion.campaigns.forgetting import Forgotten

@@ -72,9 +72,10 @@ async def _warmed_up(app: FastAPI) -> AsyncIterator[None]:
     ctx: Context = app.state.context
     if any(campaign.kind == "write" for campaign in ctx.desk.campaigns.all()):
         ctx.warm_up()
-    forgetting = asyncio.create_task(_forget_daily(ctx))
+    tasks = [asyncio.create_task(_forget_daily(ctx)), asyncio.create_task(ctx.rounds.run())]
     yield
-    forgetting.cancel()
+    for task in tasks:
+        task.cancel()
     await run_in_threadpool(ctx.close)
 
 

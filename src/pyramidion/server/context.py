@@ -29,6 +29,7 @@ from pyramidion.errors import InputError, PyramidionError
 from pyramidion.pyramids.statements import live_checks
 from pyramidion.server.health import Health
 from pyramidion.server.reader import Reader
+from pyramidion.server.rounds import Advancing
 from pyramidion.server.security import Sender
 from pyramidion.store.accounts import Account, Accounts, is_session_token
 from pyramidion.store.database import Database
@@ -168,6 +169,7 @@ class Context:
         self._campaigns: dict[str, tuple[float, Campaign]] = {}
         self._blind = (float("-inf"), False)
         self.reader = Reader(place or str(desk.database.path or ""), desk, self._study)
+        self.rounds = Advancing(desk, self.reader.read, api_token)
 
     @property
     def secret(self) -> bytes:

@@ -1,4 +1,4 @@
-"""A process of its own for what managers read, so that workers never wait for it.
+"""A process of its own for what managers read and for looks, so that workers never wait for them.
 
 Python runs one thread at a time: an overview of thousands of answers in a thread of the server would slow down every
 worker for as long as it takes. So whatever reads many answers is done by a second process, at low priority and one at a

@@ -31,6 +31,9 @@ QUESTIONS: tuple[Question, ...] = get_args(Question)
 LEAST_PARTS, LEAST_TOPICS = 20, 5
 """With fewer, intervals do not hold: in replays of real labels those of 12 parts contain the truth in 92 to 93 instead
 of 95 of 100 cases (benchmarks/results/combine.md)."""
+LEAST_TO_DECIDE = 2 * LEAST_PARTS
+"""Parts that must have been asked about each system before a pair is decided for good: for many pairs and looks,
+intervals are those of rare events, and normal only with more parts than a single interval needs."""
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def _own_and_differences(covariance: Floats) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True)
-class Verdicts:
+class PairVerdicts:
     """``better[i, j]``: system i was found better than j at this look. ``low`` and ``high`` are intervals of the scores
     that hold over all looks, one system at a time."""
 
@@ -98,7 +98,7 @@ def decide(
     now: int,
     level: float = 0.05,
     seed: int = 0,
-) -> Verdicts:
+) -> PairVerdicts:
     """Test undecided pairs (a symmetric matrix) at look ``now`` (from 1) together; a pair is decided if neither its
     interval at the critical value nor that of Student's t contains 0. ``shares`` are those of the parts asked at each
     planned look."""
@@ -122,7 +122,7 @@ def decide(
         left = ~(ahead | behind)
         first, second, most = first[left], second[left], most[:, left]
     low, high = found.intervals_at(question, _heavier(paths.largest_of_scores(level), freedom)).of_scores
-    return Verdicts(better, low, high)
+    return PairVerdicts(better, low, high)
 
 
 def _heavier(quantile: Floats | float, freedom: Floats) -> Floats:

@@ -143,12 +143,17 @@ def entries_and_payments(connection: Connection) -> None:
     )
 
 
+def rounds_and_looks(connection: Connection) -> None:
+    schema.metadata.create_all(connection, tables=[schema.parts, schema.rounds, schema.looks])
+
+
 STEPS: tuple[Callable[[Connection], None], ...] = (
     first_tables,
     annotation_tables,
     stored_annotations,
     removed_answers,
     entries_and_payments,
+    rounds_and_looks,
 )
 
 
@@ -368,7 +373,9 @@ class Database:
 def insert_if_new(connection: Connection, table: Table, **row: Any) -> bool:
     """Add a row unless its key is there, also when somebody else adds it at this moment; whether it was added."""
     dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    return connection.execute(dialect.insert(table).values(**row).on_conflict_do_nothing()).rowcount > 0
+    added = dialect.insert(table).values(**row).on_conflict_do_nothing()
+    # Otherwise SQLAlchemy may have closed the cursor by then, and the count of an INSERT is -1.
+    return connection.execute(added, execution_options={"preserve_rowcount": True}).rowcount > 0
 
 
 def _engine(place: str | Path, busy_seconds: float | None = None, *, new: bool = False) -> Engine:

@@ -58,6 +58,51 @@ tasks = Table(
 )
 """``full`` is true once enough counted submissions are in; it only saves looking at finished tasks again."""
 
+parts = Table(
+    "parts",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("campaign_id", ForeignKey("campaigns.id"), nullable=False),
+    Column("topic", String, nullable=False),
+    Column("units", JSON, nullable=False),
+    Column("stratum", String, nullable=False),
+    Column("place", Integer, nullable=False),
+    Column("places", Integer, nullable=False),
+    Column("round", Integer, nullable=False),
+    UniqueConstraint("campaign_id", "stratum", "place", name="one_part_per_place"),
+)
+"""What a campaign with a design may ask, all of it, as it was drawn before anybody was asked: see
+pyramidion.campaigns.sampling. Never changed."""
+
+rounds = Table(
+    "rounds",
+    metadata,
+    Column("campaign_id", ForeignKey("campaigns.id"), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("at", Float, nullable=False),
+    Column("actor", String, nullable=False),
+    Column("systems", JSON, nullable=False),
+    Column("tasks", Integer, nullable=False),
+    Column("reason", Text, nullable=False, server_default=""),
+    Column("trouble", Text, nullable=False, server_default=""),
+    Column("places", Integer),
+    Column("placed", Float),
+)
+"""Rounds whose tasks were released. The key allows each only once, whoever releases it. ``trouble`` says why the look
+after it could not be taken. ``places`` is how many people the platform's study should have in all from then on, written
+down before the platform is asked, and ``placed`` when it agreed."""
+
+looks = Table(
+    "looks",
+    metadata,
+    Column("campaign_id", ForeignKey("campaigns.id"), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("at", Float, nullable=False),
+    Column("actor", String, nullable=False),
+    Column("body", JSON, nullable=False),
+)
+"""What was seen after a round (pyramidion.analysis.stopping). Each look is taken once and never changed."""
+
 workers = Table(
     "workers",
     metadata,

@@ -111,8 +111,11 @@ class Settings:
         metadata={"help": "judge: the id of the model whose judgments guide what people are asked; empty asks all."},
     )
     share: float = field(
-        default=0.25,
-        metadata={"help": "model: the share of the units to ask people about, at most and on average over draws."},
+        default=0.0,
+        metadata={
+            "help": "model: the share of the units to ask people about, at most and on average over draws; 0 means a "
+            "quarter, or with a goal all, if it takes that."
+        },
     )
     until: str = field(
         default="",
@@ -137,6 +140,11 @@ class Settings:
 
     def as_dict(self) -> dict[str, Any]:
         return {part.name: getattr(self, part.name) for part in fields(self)}
+
+    @property
+    def largest_share(self) -> float:
+        """The share of the units to ask about at most, where a model guides what is asked."""
+        return self.share or (1.0 if self.until else 0.25)
 
 
 _PAPER: dict[TaskKind, dict[str, Any]] = {

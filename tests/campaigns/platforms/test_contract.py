@@ -155,6 +155,8 @@ def test_what_it_cannot_do_it_says(make: Callable[[], Case]) -> None:
         lambda: platform.pay_bonus("bonus-1"),
         lambda: platform.bonuses_paid("s1"),
         lambda: platform.add_places(5),
+        platform.count_places,
+        lambda: platform.ensure_places(5),
         platform.submissions,
     ):
         with pytest.raises(pyr.UsageError, match=f"{platform.name}.*(cannot|token)"):
@@ -236,6 +238,13 @@ def test_places_are_added_in_steps(paying: Platform) -> None:
     for none in (0, -5):
         with pytest.raises(pyr.UsageError, match="one or more"):
             paying.add_places(none)
+
+
+def test_a_total_of_places_is_asked_for_as_often_as_one_likes(paying: Platform) -> None:
+    there = paying.count_places()
+    for _ in range(3):
+        assert paying.ensure_places(there + 7) == there + 7
+    assert paying.ensure_places(1) == paying.count_places() == there + 7, "places are never taken back"
 
 
 def test_the_simulated_platform_keeps_books() -> None:

@@ -9,6 +9,8 @@ from fastapi import APIRouter, HTTPException, Path, Query
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
+from pyramidion.campaigns.advancing import change_state as set_state
+from pyramidion.campaigns.advancing import go_on
 from pyramidion.campaigns.management import (
     AnswerChoice,
     WorkerChoice,
@@ -78,6 +80,10 @@ class ApprovalRequest(BaseModel):
     reason: Reason
 
 
+class GoOnRequest(BaseModel):
+    reason: Reason
+
+
 @router.get("")
 def study_overview(ctx: Ctx, _: Watcher) -> dict[str, Any]:
     study, campaigns = ctx.study(), ctx.desk.campaigns
@@ -138,8 +144,17 @@ async def watch(name: str, ctx: Ctx, _: Watcher) -> Response:
 
 @router.post("/campaigns/{name}/state")
 def change_state(name: str, body: StateRequest, ctx: Ctx, _: Manager) -> dict[str, Any]:
-    ctx.desk.campaigns.set_state(name, body.state)
+    set_state(ctx.desk, name, body.state)
+    ctx.rounds.nudge()
     return {"state": body.state}
+
+
+@router.post("/campaigns/{name}/go-on")
+def ask_one_more_round(name: str, body: GoOnRequest, ctx: Ctx, account: Manager) -> dict[str, Any]:
+    """Release one more round of a campaign that has reached its goal."""
+    made = go_on(ctx.desk, name, actor=account.name, reason=body.reason)
+    ctx.rounds.nudge()
+    return {"round": made.number, "tasks": made.tasks}
 
 
 @router.get("/campaigns/{name}/answers")

@@ -104,15 +104,30 @@ def _check_page(campaign: Campaign, now: CheckState) -> dict[str, Any]:
 
 
 def _nothing_left(visit: Visit, campaign: Campaign) -> dict[str, Any]:
-    """The completion code is for work: those who gave tasks back instead are told what is missing."""
+    """The completion code is for work: those who gave tasks back instead are told what is missing.
+
+    A campaign that has stopped by itself is finished for workers, and while it has rounds left, more may come.
+    """
     done = visit.ctx.desk.assignments.done_by_entry(visit.who.worker, visit.who.entry)
     needed, way_out = campaign.settings.code_after, _way_out(visit, campaign)
     waits_for_code = done > 0 and any(way_out.values())  # also where the campaign is closed meanwhile
-    if campaign.state == "paused" or (campaign.state == "closed" and not waits_for_code):
-        return {"state": campaign.state}
+    stopped = campaign.state == "paused" and visit.ctx.desk.rounds.has_stopped(campaign.name)
+    state = "closed" if stopped else campaign.state
+    if state == "paused" or (state == "closed" and not waits_for_code):
+        return {"state": state}
+    more = {"more": True} if _more_may_come(visit, campaign) else {}
     if done >= needed or not any(way_out.values()):
-        return {"state": "done", **way_out}
-    return {"state": "too-few-answers", "done": done, "needed": needed, **_way_out(visit, campaign, early=True)}
+        return {"state": "done", **more, **way_out}
+    early = _way_out(visit, campaign, early=True)
+    return {"state": "too-few-answers", "done": done, "needed": needed, **more, **early}
+
+
+def _more_may_come(visit: Visit, campaign: Campaign) -> bool:
+    """Whether a later round may have a task for this worker, who gets none now."""
+    if not campaign.settings.until or not visit.ctx.desk.rounds.more_may_come(campaign.name):
+        return False
+    most = campaign.settings.most_per_worker
+    return not most or visit.ctx.desk.assignments.done_by(campaign.name, visit.who.worker) < most
 
 
 def _way_out(visit: Visit, campaign: Campaign, *, early: bool = False) -> dict[str, str]:
@@ -151,7 +166,9 @@ async def save_draft(assignment: AssignmentId, body: Draft, visit: OwnPage) -> J
 @router.post("/api/work/{campaign}/{assignment}/submit", tags=["work"])
 async def submit(assignment: AssignmentId, body: SubmitRequest, visit: OwnPage) -> JSONResponse:
     """Accept an answer. It is on disk before this returns; sending it again changes nothing."""
-    receipt = await visit.ctx.turns.take(lambda: _submit(visit, assignment, body))
+    receipt, in_rounds = await visit.ctx.turns.take(lambda: _submit(visit, assignment, body))
+    if receipt.filled and in_rounds:
+        visit.ctx.rounds.nudge()
     return JSONResponse({"counted": receipt.counted, "replayed": receipt.replayed})
 
 
@@ -163,11 +180,14 @@ def _own_work(visit: Visit, assignment: int) -> StoredAnswer:
     return work
 
 
-def _submit(visit: Visit, assignment: int, body: SubmitRequest) -> Receipt:
+def _submit(visit: Visit, assignment: int, body: SubmitRequest) -> tuple[Receipt, bool]:
+    """The receipt, and whether the campaign asks in rounds."""
     ctx, worker, work = visit.ctx, visit.welcome_worker(), _own_work(visit, assignment)
-    page = task_page(ctx.study(), ctx.campaign(work.campaign), work.task, work.gold)
+    campaign = ctx.campaign(work.campaign)
+    page = task_page(ctx.study(), campaign, work.task, work.gold)
     answer = read_submission(page, work.task, work.gold, body.answer)
-    return ctx.desk.assignments.submit(assignment, worker.id, body.key, answer)
+    receipt = ctx.desk.assignments.submit(assignment, worker.id, body.key, answer)
+    return receipt, bool(campaign.settings.until)
 
 
 @router.post("/api/work/{campaign}/{assignment}/return", tags=["work"])

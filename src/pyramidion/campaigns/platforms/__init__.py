@@ -127,6 +127,14 @@ class Platform(Protocol):
         """Let so many more people take part in the published study; returns how many can in all."""
         ...
 
+    def count_places(self) -> int:
+        """How many people can take part in the study, including those who did."""
+        ...
+
+    def ensure_places(self, places: int, /) -> int:
+        """Let at least so many people take part in all; returns how many can. Doing it twice changes nothing."""
+        ...
+
     def submissions(self) -> list[Submission]:
         """What the platform says of every session of the study."""
         ...
@@ -157,6 +165,12 @@ class WithoutMoney:
         self._cannot("tell what was paid")
 
     def add_places(self, _more: int, /) -> int:
+        self._cannot("add places")
+
+    def count_places(self) -> int:
+        self._cannot("count places")
+
+    def ensure_places(self, _places: int, /) -> int:
         self._cannot("add places")
 
     def submissions(self) -> list[Submission]:

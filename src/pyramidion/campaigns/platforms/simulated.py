@@ -88,6 +88,13 @@ class Simulated:
         self.places += check_places(more)
         return self.places
 
+    def count_places(self) -> int:
+        return self.places
+
+    def ensure_places(self, places: int, /) -> int:
+        self.places = max(self.places, places)
+        return self.places
+
     def submissions(self) -> list[Submission]:
         return [Submission(session, self._people[session], state) for session, state in self._states.items()]
 

@@ -155,6 +155,13 @@ class Prolific:
         client = self._api("add places")
         return client.set_places(self._study, client.places(self._study) + check_places(more))
 
+    def count_places(self) -> int:
+        return self._api("count places").places(self._study)
+
+    def ensure_places(self, places: int, /) -> int:
+        there = self.count_places()
+        return there if there >= places else self._api("add places").set_places(self._study, places)
+
     def submissions(self) -> list[Submission]:
         return self._api("list submissions").submissions(self._study)
 

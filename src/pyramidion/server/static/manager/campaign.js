@@ -9,11 +9,13 @@ import { announce, say } from "../shared/messages.js";
 import { column, DataTable } from "../shared/table.js";
 import { binName, bins, histogram, progress, stackedBar } from "./charts.js";
 import { Live } from "./live.js";
+import { Rounds } from "./rounds.js";
 import { Units } from "./units.js";
 import { actionPill, done, kindPill, KINDS, statePill } from "./words.js";
 import { Workers } from "./workers.js";
 
 /** @import { Bin } from "./charts.js" */
+/** @import { RoundsData } from "./rounds.js" */
 /** @import { Progress } from "./words.js" */
 /** @import { Worker } from "./workers.js" */
 /**
@@ -22,7 +24,7 @@ import { Workers } from "./workers.js";
  *   can_score?: boolean }, pending: { worker: string, problem?: string }[], alpha: number | null,
  *   alpha_shown: string | null, cost: string | null, seconds?: number[], median_seconds: number | null,
  *   by_topic: Record<string, Share>, by_system: Record<string, Share>, reviews: { at: number,
- *   action: string }[] }} CampaignData what /api/manage/campaigns/NAME says
+ *   action: string }[], rounds?: RoundsData | null }} CampaignData what /api/manage/campaigns/NAME says
  */
 /** @typedef {{ submitted: number, wanted: number }} Share */
 
@@ -36,6 +38,7 @@ function start() {
   const refresh = () => live.now();
   const workers = new Workers(byId("workers-panel"), { campaign, manager, refresh });
   const units = manager ? new Units(byId("units-panel"), { campaign }) : null;
+  const rounds = new Rounds({ campaign, manager, address, refresh });
   const topics = shareTable("Progress by topic", "Topic");
   const systems = shareTable("Progress by system", "System");
   const times = new Times(byId("times-panel"));
@@ -55,6 +58,7 @@ function start() {
     showNext(data, manager);
     workers.update(data.workers);
     units?.update(data);
+    rounds.update(data.rounds);
     topics.update(rows(data.by_topic));
     const bySystem = rows(data.by_system).filter((row) => row.name !== "-");
     byId("systems").hidden = bySystem.length === 0;
@@ -184,9 +188,9 @@ function alphaHelp({ alpha, kind }) {
 }
 
 /** @param {CampaignData} data @param {boolean} manager */
-function showNext({ chain, progress: p, state }, manager) {
+function showNext({ chain, progress: p, state, rounds }, manager) {
   const place = byId("next");
-  const complete = p.wanted > 0 && p.submitted >= p.wanted;
+  const complete = p.wanted > 0 && p.submitted >= p.wanted && (!rounds || rounds.status === "stopped");
   const invite = [
     "no answer yet. Invite workers, and they will show up here.",
     "/manage#invitations",

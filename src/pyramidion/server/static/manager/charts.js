@@ -2,7 +2,7 @@
 // Drawings made of SVG elements. Each has its numbers beside it as text, so most are hidden from screen readers.
 
 import { el, svg } from "../shared/dom.js";
-import { count, duration, percent, share } from "../shared/format.js";
+import { count, duration, fixed, percent, share } from "../shared/format.js";
 
 /** @typedef {{ from: number, to: number, count: number }} Bin */
 
@@ -107,6 +107,49 @@ function medianMark(size, median, { left, step, top, base, width }) {
       `median ${duration(median)}`,
     ),
   ];
+}
+
+// -- intervals -----------------------------------------------------------------------------------------------
+
+/** @typedef {{ look: number, score: number, low: number, high: number }} Interval */
+
+/**
+ * How an interval shrinks from look to look. All charts of a page have the same scale, from low to high, and room for
+ * all looks that were planned.
+ * @param {Interval[]} seen
+ * @param {{ looks: number, low: number, high: number, label: string }} about
+ */
+export function intervals(seen, { looks, low, high, label }) {
+  const [width, height, left, right, top, bottom] = [200, 110, 34, 8, 8, 18];
+  const span = high - low || 1;
+  const step = looks > 1 ? (width - left - right - 16) / (looks - 1) : 0;
+  /** @param {number} look */
+  const x = (look) => left + 8 + (look - 1) * step;
+  /** @param {number} value */
+  const y = (value) => top + ((height - top - bottom) * (high - value)) / span;
+  const chart = svg("svg", { class: "m-chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
+  for (const value of [low, (low + high) / 2, high]) {
+    chart.append(
+      svg("line", { class: "m-grid", x1: left, x2: width - right, y1: y(value), y2: y(value) }),
+      svg("text", { class: "m-axis", x: left - 4, y: y(value) + 4, "text-anchor": "end" }, fixed(value)),
+    );
+  }
+  for (const look of looks > 1 ? [1, looks] : [1]) {
+    chart.append(svg("text", { class: "m-axis", x: x(look), y: height - 4, "text-anchor": "middle" }, String(look)));
+  }
+  const [upper, lower] = [
+    seen.map((one) => `${x(one.look)},${y(one.high)}`),
+    seen.map((one) => `${x(one.look)},${y(one.low)}`),
+  ];
+  chart.append(svg("polygon", { class: "m-band", points: [...upper, ...lower.reverse()].join(" ") }));
+  for (const one of seen) {
+    const title = `Look ${one.look}: ${fixed(one.score, 3)} (${fixed(one.low, 3)} to ${fixed(one.high, 3)})`;
+    chart.append(
+      svg("line", { class: "m-whisker", x1: x(one.look), x2: x(one.look), y1: y(one.low), y2: y(one.high) }),
+      svg("circle", { class: "m-point", cx: x(one.look), cy: y(one.score), r: 3.5 }, svg("title", {}, title)),
+    );
+  }
+  return chart;
 }
 
 /** 1, 2 or 5 times a power of 10, at least as great as this. @param {number} rough */

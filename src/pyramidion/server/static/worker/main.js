@@ -17,6 +17,8 @@ const app = byId("app");
 const SLOW = 0.3;
 const NEXT_AFTER = 4000;
 const EXPLAINED_AFTER = 12_000;
+/** Seconds between looks for a task that may come, at first and in the end. */
+const [AGAIN_AFTER, AGAIN_AT_LEAST] = [10, 120];
 
 const shell = {
   campaign: String(app.dataset.campaign),
@@ -186,19 +188,57 @@ function wayOut({ completion_url: link, code }, explanation) {
   ];
 }
 
-/** @param {WayOut} state */
+/** @param {WayOut & { more?: boolean }} state */
 function showDone(state) {
+  if (state.more) return showMore(state);
   const text = "There is nothing left for you to do here. All your answers have arrived safely.";
   showText("All done. Thank you!", text, wayOut(state, FINISHED));
 }
 
-/** @param {WayOut & { done: number, needed: number }} state */
+const MORE = "New tasks may come when the answers of others are in.";
+
+/**
+ * Nothing at the moment, but more may come. Whoever has a way out has earned it and need not wait; a page without one
+ * looks again by itself.
+ * @param {WayOut} state
+ */
+function showMore(state) {
+  const leaves = Boolean(state.completion_url || state.code);
+  const again = button(leaves ? "Look for another task" : "Look again", () => shell.next());
+  const text = "All your answers have arrived safely. There is no task for you at the moment.";
+  const hint = leaves
+    ? `${MORE} You can look for another task, or finish now.`
+    : `${MORE} This page looks again by itself; you can also close it and come back later through the same link.`;
+  const way = leaves && wayOut(state, FINISHED);
+  const waiting = new AbortController();
+  const options = leaves ? {} : { leave: () => waiting.abort() };
+  showText("No task right now. Thank you!", text, [el("p", hint), el("div.actions", again), way], options);
+  if (!leaves) lookAgain(waiting.signal);
+}
+
+/** Ask now and then, while somebody looks, until there is something else to show. @param {AbortSignal} signal */
+async function lookAgain(signal) {
+  for (let pause = AGAIN_AFTER; ; pause = Math.min(2 * pause, AGAIN_AT_LEAST)) {
+    await sleep(pause, { signal });
+    if (document.hidden)
+      await new Promise((seen) => document.addEventListener("visibilitychange", seen, { once: true }));
+    if (signal.aborted) return;
+    /** @type {any} */
+    const state = await call("GET", path`/api/work/${shell.campaign}`).catch(() => null);
+    if (signal.aborted) return;
+    if (state && !(state.state === "done" && state.more)) return route(state);
+  }
+}
+
+/** @param {WayOut & { done: number, needed: number, more?: boolean }} state */
 function showTooFew(state) {
   const sent = state.done ? `You have sent ${plural(state.done, "answer")}. ` : "You have not sent an answer yet. ";
   const needed = `The completion code is for people who have sent at least ${state.needed}.`;
   const text = "There is no other task for you here at the moment. Thank you for your interest.";
   const reload = button("Look for a task again", () => location.reload());
-  showText("No more tasks for you", text, [el("p", sent, needed), el("div.actions", reload), wayOut(state, EARLY)]);
+  const title = state.more ? "No task for you right now" : "No more tasks for you";
+  const more = state.more && el("p", MORE);
+  showText(title, text, [el("p", sent, needed), more, el("div.actions", reload), wayOut(state, EARLY)]);
 }
 
 /** @param {string} code */
