@@ -63,12 +63,12 @@ def coverage(whole: Population, topics: int, setting: Setting, replays: int) -> 
     for _ in range(replays):
         these = whole.only(rng.integers(0, whole.topics, topics))
         parts = design(these, rng)
-        answers = these.answered(setting.workers, rng) if setting.workers else (None, None)
-        estimate = combine(parts.asked(parts.allocated(share), *answers))
+        said, noise = these.answered(setting.workers, rng) if setting.workers else (None, None)
+        estimate = combine(parts.asked(parts.allocated(share), said, noise if setting.everybody else None))
         for question in QUESTIONS:
             truth = (these if question == "these" else whole).scores
-            if answers[0] is not None and question == "these" and not setting.everybody:
-                truth = these.topic_means(answers[0]).mean(axis=0)
+            if said is not None and question == "these" and not setting.everybody:
+                truth = these.topic_means(said).mean(axis=0)
             intervals = estimate.intervals(question)
             right = _contains(intervals.of_differences, gaps(truth))[pairs_of(whole.systems)]
             _count(held, (question, "scores"), _contains(intervals.of_scores, truth).mean() / replays)
@@ -177,8 +177,9 @@ about the whole collection. Each cell: scores / differences between systems. A u
 biased one adds .2 to its judgments of every second system.
 
 Answers are those of single workers, one or two drawn for each judgment. The truth "of everybody" is the mean of all
-answers that there are; "of those asked" it is what the workers drawn would say about everything. From one answer alone
-nobody can tell how much workers differ, so intervals about these topics are for those asked, and the analysis says so.
+answers that there are, which is what the analysis is about when answers are averaged; "of those asked" it is what the
+workers drawn would say about everything, which is what it is about when the majority is taken for true. Nobody can tell
+from single answers how much workers differ, so that all they say beyond the model is taken for it, which is cautious.
 The standard error of a figure is .3 to .7 points.
 """
 INTERVALS = """## Beside other intervals

@@ -95,14 +95,16 @@ class Population:
         assert self.answers is not None
         return replace(self, people=np.nanmean(self.answers, axis=2))
 
-    def answered(self, workers: int, rng: np.random.Generator) -> tuple[Floats, Floats | None]:
+    def answered(self, workers: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """What so many workers say about each unit and system, drawn from the answers that there are, and the variance
-        of their mean as it can be told from these answers; nothing of it from one."""
+        of their mean, as `pyramidion.analysis.asked_items` tells it from these answers: if there is one of each, it
+        takes all that is beyond the model."""
         assert self.answers is not None
         held = (~np.isnan(self.answers)).sum(axis=2)
         pick = (rng.random((*held.shape, workers)) * held[..., None]).astype(np.int64)
         said = np.take_along_axis(self.answers, pick, axis=2)
-        return said.mean(axis=2), said.var(axis=2, ddof=1) / workers if workers > 1 else None
+        mean = said.mean(axis=2)
+        return mean, said.var(axis=2, ddof=1) / workers if workers > 1 else (mean - self.model) ** 2
 
 
 def _sums(values: Floats, group: Codes, groups: int) -> Floats:
