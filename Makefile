@@ -68,6 +68,8 @@ bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/meaning.py
 	$(BIN)/python benchmarks/encodings.py --quick
 	$(BIN)/python benchmarks/pairs.py
+	$(BIN)/python benchmarks/combine.py --quick
+	$(BIN)/python benchmarks/stopping.py --quick
 	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/annotate.py --quick
 	$(BIN)/python benchmarks/server.py --quick
