@@ -139,6 +139,29 @@ def test_a_server_that_died_after_the_look_goes_on_from_it(place: Path, write_lo
     assert looked == []
 
 
+@pytest.mark.parametrize("stay", [SYSTEMS, ()], ids=["which goes on", "which stops"])
+def test_somebody_else_is_faster_while_a_look_is_taken(
+    place: Path, monkeypatch: pytest.MonkeyPatch, stay: tuple[str, ...]
+) -> None:
+    others: list[Advance] = []
+
+    def take(_: Study, *, number: int, **__: Any) -> Look:
+        if not others:
+            others.append(Advance())
+            others[0] = advance(desk, "judge", actor="the faster one")
+            return look_of(number, ("good",))  # another answer than theirs, which comes too late
+        return look_of(number, stay)
+
+    monkeypatch.setattr(advancing, "take_look", take)
+    desk = desk_in_rounds(place)
+    answer_all(desk)
+    mine = advance(desk, "judge", actor="the slower one")
+    assert (mine.look, mine.released) == (None, None)
+    assert [one.actor for one in desk.rounds.looks("judge")] == ["the faster one"]
+    assert desk.rounds.looks("judge")[0].look == look_of(1, stay)
+    assert [one.number for one in desk.rounds.released("judge")] == ([1, 2] if stay else [1])
+
+
 def test_a_server_that_died_before_it_stopped_stops(place: Path, write_looks: Any) -> None:
     write_looks({})
     desk = desk_in_rounds(place)
