@@ -256,7 +256,7 @@ def test_a_manager_goes_on_and_others_may_not(tmp_path: Path, monkeypatch: pytes
         assert work_once(ann)["state"] == "task"
         assert boss.post(f"{address}/state", json={"state": "closed"}).status_code == 200
         shown = vera.get(address).json()["rounds"]
-        assert (shown["status"], shown["may_go_on"]) == ("closed", False)
+        assert (shown["status"], shown["money"]["further"]) == ("closed", None)
 
 
 def test_a_plan_in_rounds_starts_from_the_page(tmp_path: Path) -> None:

@@ -183,7 +183,7 @@ def test_verification_finds_what_is_missing(place: str) -> None:
     desk.rounds.add_look("judge", replace(LOOK, number=2), "server")
     with desk.database.write() as connection:
         connection.execute(update(schema.rounds).values(number=4))
-        connection.execute(delete(schema.tasks).where(schema.tasks.c.name == "judge-1-01"))
+        connection.execute(delete(schema.tasks).where(schema.tasks.c.name == "judge:1-01"))
     found = [str(problem) for problem in verify(place).problems]
     assert found == [
         "campaign judge: has rounds 4; some are missing",
