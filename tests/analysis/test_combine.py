@@ -13,7 +13,7 @@ import pyramidion as pyr
 from pyramidion.analysis import significance
 from pyramidion.analysis.combine import Combination, combine
 from pyramidion.report.collect import findings
-from pyramidion.study import Judge, Judgment, Judgments, Study
+from pyramidion.study import Judge, Judgment, Judgments, Study, Summary, Topic
 
 
 def truth(topics: int = 12, units: int = 6, seed: int = 0) -> dict[str, float]:
@@ -231,3 +231,87 @@ def test_a_report_shows_the_estimate_with_its_own_intervals() -> None:
     held = {s.system: (s.interval.low, s.interval.high) for s in both.ranking.result.systems if s.interval}
     assert held == {s.system: (s.low, s.high) for s in found.systems}
     assert "interval:given" in str(both.ranking.signature)
+
+
+def only_tasks(study: Study, topics: set[str], stratum: str = "all") -> Study:
+    """The same study as if a design had been drawn from some topics only."""
+    rows = sorted({(t.topic, t.units[0]) for t in study.tasks if t.topic in topics})
+    place = {row: number for number, row in enumerate(rows, 1)}
+    tasks = [
+        replace(t, place=place[t.topic, t.units[0]], places=len(rows) * 2, stratum=stratum)
+        for t in study.tasks
+        if t.topic in topics
+    ]
+    kept = {task.id for task in tasks}
+    return replace(
+        study, tasks=tuple(tasks), judgments=Judgments(j for j in study.judgments if not j.task or j.task in kept)
+    )
+
+
+def test_a_design_over_some_topics_says_nothing_about_the_others() -> None:
+    study = study_of(topics=20)
+    some = {f"t{number:02}" for number in range(10)}
+    part = only_tasks(study, some)
+    with pytest.raises(pyr.UsageError, match=r"drawn from about \d+ units, but there are 120.*--topic"):
+        combine(part)
+    assert combine(part, topics=sorted(some)).result.topics == 10
+    assert combine(part, topics=["t0*"]).result.topics == 10
+
+
+def test_a_design_over_some_systems_leaves_the_others_out() -> None:
+    study = study_of(topics=20)
+    tasks = tuple(task for task in study.tasks if task.system in {"alpha", "beta"})
+    kept = {task.id for task in tasks}
+    part = replace(study, tasks=tasks, judgments=Judgments(j for j in study.judgments if not j.task or j.task in kept))
+    found = combine(part)
+    assert {s.system for s in found.result.systems} == {"alpha", "beta"}
+    assert "did not ask about delta, gamma" in str(found.notes[0])
+
+
+def test_two_campaigns_with_strata_of_one_name_are_not_mixed() -> None:
+    study = study_of(topics=20)
+    first, second = ({f"t{n:02}" for n in range(*ends)} for ends in ((0, 10), (10, 20)))
+    tasks = (*only_tasks(study, first).tasks, *only_tasks(study, second).tasks)
+    with pytest.raises(pyr.UsageError, match=r"one campaign at a time|drawn from about"):
+        combine(replace(study, tasks=tasks))
+    apart = (*only_tasks(study, first, "a-1").tasks, *only_tasks(study, second, "b-1").tasks)
+    assert combine(replace(study, tasks=apart)).result.answered == combine(study).result.answered
+
+
+def test_a_system_without_a_summary_of_a_judged_topic_is_left_out() -> None:
+    study = study_of(topics=20)
+    bare = replace(
+        study,
+        topics=(*study.topics, Topic("other")),
+        summaries=(*study.summaries, Summary("other", "zeta", "Text.", "peer")),
+    )
+    found = combine(bare)
+    assert {s.system for s in found.result.systems} == set(SYSTEMS)
+    assert "have no summary of a topic with units" in " ".join(map(str, found.notes))
+
+
+def test_a_system_with_few_summaries_is_refused() -> None:
+    study = study_of(topics=20)
+    kept = tuple(s for s in study.summaries if s.system != "delta" or s.topic in {"t00", "t01"})
+    few = Judgments(j for j in study.judgments if j.system != "delta" or j.topic in {"t00", "t01"})
+    tasks = tuple(t for t in study.tasks if t.system != "delta" or t.topic in {"t00", "t01"})
+    with pytest.raises(pyr.UsageError, match=r"drawn parts? about delta|not 2 as for delta"):
+        combine(replace(study, summaries=kept, judgments=few, tasks=tasks))
+
+
+def test_judging_tasks_do_not_choose_what_was_rated() -> None:
+    rated, judged = rated_study(asked=1.0), study_of(topics=30)
+    both = replace(rated, tasks=judged.tasks)
+    assert combine(both, model="rater", aspect="overall").result.answered == 120
+
+
+def test_chances_without_answers_are_refused() -> None:
+    study = replace(without_tasks(study_of()), judges=(*study_of().judges, Judge("anna", "expert")))
+    with pytest.raises(pyr.UsageError, match="no person has"):
+        combine(study, people="anna", chances={("t00", "u0"): 0.5})
+
+
+def test_one_answer_to_everything_is_not_everything_answered() -> None:
+    study = study_of(topics=20)
+    alike = Judgments(replace(j, value=0.0) if j.judge != "align" else j for j in study.judgments)
+    assert "people answered everything alike" in combine(replace(study, judgments=alike)).sentence

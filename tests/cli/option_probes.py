@@ -346,6 +346,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--chances": ["--chances", "chances.csv"],
         "--assume-random": (["unrecorded.jsonl"], ["--assume-random"]),
         "--scores": ["--scores", "both.csv"],
+        "--topic": (["unrecorded.jsonl", "--assume-random"], ["--topic", "t0*"]),
         "--pyramid": (["twice.jsonl", "--assume-random"], ["--pyramid", "second"]),
         "--level": ["--level", "0.1"],
     },

@@ -21,7 +21,7 @@ def test_wilsons_interval_of_newcombe_1998() -> None:
     """Newcombe 1998 (Statistics in Medicine 17, 857), Table I: 81 of 263 gives .2553 to .3662, 15 of 148 .0624 to
     .1605."""
     means, variances = map(np.array, zip(share(81, 263), share(15, 148), strict=True))
-    low, high = wilson(means, variances, Z, 1.0)
+    low, high = wilson(means, variances, Z, np.array([263.0, 148.0]))
     assert low == pytest.approx([0.2553, 0.0624], abs=5e-5)
     assert high == pytest.approx([0.3662, 0.1605], abs=5e-5)
 
@@ -70,3 +70,12 @@ def test_an_interval_contains_its_estimate_and_stays_on_the_scale(
     assert low[0] <= mean <= high[0]
     assert min(mean, 0.0) <= low[0]
     assert high[0] <= max(mean, 1.0)
+
+
+def test_nothing_jumps_at_the_end_of_the_scale() -> None:
+    """With a standard error of .02, the upper end stays between .1 and .25 however near to 0 the mean is."""
+    means = np.array([0.02, 0.01, 0.005, 0.001, 1e-6, 0.0, -0.01])
+    low, high = wilson(means, np.full(7, 0.0004), Z, 60.0)
+    assert ((high > 0.1) & (high < 0.25)).all()
+    assert np.abs(np.diff(high)).max() < 0.1
+    assert (low <= means).all()

@@ -1,4 +1,4 @@
-"""What people were asked and how it was chosen: from a study to the arrays that `stats.combining` reads.
+"""What people could be asked, what they said, and what a model says: a study as items.
 
 An item is one question about one summary: whether a unit is present, or a rating. A row is a question about a topic, a
 column a system. Rows that were drawn together are a part.
@@ -6,29 +6,26 @@ column a system. Rows that were drawn together are a part.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pyramidion.analysis.answer import count, listed
+from pyramidion.analysis.inputs import restricted
 from pyramidion.errors import Problem, UsageError
 from pyramidion.scoring.aggregate import mean, questions
 from pyramidion.scoring.choice import PEOPLE, choose, judge_ids, own_references
 from pyramidion.scoring.lite import VoteChoices, at_most_once, take_vote
-from pyramidion.stats.combining import AskedParts, Codes, Floats
+from pyramidion.stats.combining import Codes, Floats
 from pyramidion.study import Aspect, Judgments, Study
 from pyramidion.study.judgments import group
+from pyramidion.study.tasks import TaskKind
 
 Flags = NDArray[np.bool_]
 Row = tuple[str, str]
 """A topic and a unit; the unit of a rating is the aspect."""
-HowChosen = Literal["drawn", "given", "everything", "assumed"]
-ALL_BUT_SOME = 0.95
-"""Where people answered at least so much, everything was asked, and the rest is missing."""
-STRATA = 4
-"""Probabilities that all differ are put into so many strata."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +52,28 @@ class Items:
     def exist(self) -> Flags:
         return ~np.isnan(self.model)
 
+    @property
+    def kind(self) -> TaskKind:
+        """The kind of tasks in which such items are asked."""
+        return "judge" if self.pyramid else "rate"
+
+    def only(self, rows: Flags, systems: Flags) -> Items:
+        return replace(
+            self,
+            rows=tuple(row for row, keep in zip(self.rows, rows.tolist(), strict=True) if keep),
+            systems=tuple(system for system, keep in zip(self.systems, systems.tolist(), strict=True) if keep),
+            people=self.people[rows][:, systems],
+            model=self.model[rows][:, systems],
+            noise=self.noise[rows][:, systems],
+        )
+
+    def of_topics(self, wanted: Collection[str] | None) -> Items:
+        """The items of some topics, given by name or pattern; of all, by default."""
+        if wanted is None:
+            return self
+        kept = set(restricted("topic", self.topics, wanted))
+        return self.only(np.array([topic in kept for topic, _ in self.rows]), np.ones(len(self.systems), dtype=bool))
+
 
 # -- what could be asked -------------------------------------------------------------------------------------
 
@@ -76,11 +95,11 @@ def items_of_units(
     grid = _Grid(rows, systems)
     answers = grid.fill(vote.present)
     judged = grid.fill(said)
-    noise = grid.fill_noise(at_most_once(vote.cast), judged) if aggregate == "mean" else np.zeros_like(answers)
     exist = grid.exist(study, answers, judged)
     filled, gaps = _filled(judged, exist, model, rows, systems)
+    noise = grid.fill_noise(at_most_once(vote.cast), filled) if aggregate == "mean" else np.zeros_like(answers)
     held = Items(rows, systems, answers, filled, noise, 0.0, 1.0, choice.pyramid)
-    return _dropped_rows(held, choice.judges, (*choice.notes, *notes, *gaps))
+    return _with_judges(held, choice.judges, (*choice.notes, *notes, *gaps))
 
 
 def items_of_ratings(study: Study, aspect: str, *, people: str = PEOPLE, model: str) -> Items:
@@ -101,12 +120,12 @@ def items_of_ratings(study: Study, aspect: str, *, people: str = PEOPLE, model: 
     grid = _Grid(rows, systems)
     answers = _on_scale(grid.fill(mean(given)), scale)
     judged = _on_scale(grid.fill(said), scale)
-    width = scale.high - scale.low
-    noise = grid.fill_noise(given, scale.low + width * judged) / width**2
     exist = grid.exist(study, answers, judged)
     filled, gaps = _filled(judged, exist, model, rows, systems)
+    width = scale.high - scale.low
+    noise = grid.fill_noise(given, scale.low + width * filled) / width**2
     held = Items(rows, systems, answers, filled, noise, scale.low, scale.high)
-    return _dropped_rows(held, people, gaps)
+    return _with_judges(held, people, gaps)
 
 
 def _on_scale(values: Floats, scale: Aspect) -> Floats:
@@ -156,13 +175,15 @@ def _filled(
     return np.where(exist, np.where(held, judged, usual[:, None]), np.nan), (note,)
 
 
-def _dropped_rows(items: Items, judges: str, notes: tuple[Problem, ...]) -> Items:
-    kept: Flags = np.asarray(items.exist.any(axis=1))
-    if not kept.any():
+def _with_judges(items: Items, judges: str, notes: tuple[Problem, ...]) -> Items:
+    """Without rows and systems that there is nothing to ask about."""
+    if not items.exist.any():
         raise UsageError("the study has no summaries to ask about")
-    rows = tuple(row for row, keep in zip(items.rows, kept.tolist(), strict=True) if keep)
-    parts = (items.people[kept], items.model[kept], items.noise[kept])
-    return Items(rows, items.systems, *parts, items.low, items.high, items.pyramid, judges, notes)
+    rows, held = (np.asarray(items.exist.any(axis=axis), dtype=bool) for axis in (1, 0))
+    if bare := [system for system, some in zip(items.systems, held.tolist(), strict=True) if not some]:
+        what = f"have no summary of a topic with units, and are left out: {listed(bare)}"
+        notes = (*notes, Problem(count(len(bare), "system"), what, "warning"))
+    return replace(items, judges=judges, notes=notes).only(rows, held)
 
 
 class _Grid:
@@ -225,164 +246,3 @@ class _Grid:
         for (topic, _), row in self._row.items():
             found[row, by_topic.get(topic, [])] = True
         return found
-
-
-# -- how it was chosen ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """How rows were put into parts and parts into strata; ``part`` is -1 for rows that were not drawn. ``weight``
-    corrects parts whose probability differs from that of their stratum. ``asked`` is rows x systems."""
-
-    design: HowChosen
-    part: Codes
-    stratum: Codes
-    places: Codes
-    asked: Flags
-    weight: Floats
-    notes: tuple[Problem, ...] = ()
-
-
-def choose_design(
-    study: Study, items: Items, *, chances: Mapping[Row, float] | None = None, assume_random: bool = False
-) -> Chosen:
-    """How it was chosen what people were asked: as its tasks say, as is given, everything, or assumed to be random."""
-    answered = ~np.isnan(items.people)
-    if chances is not None:
-        return _given(items, chances, answered)
-    if any(task.stratum for task in study.tasks):
-        return _drawn(study, items, answered)
-    share = answered.sum() / items.exist.sum()
-    if share >= ALL_BUT_SOME:
-        return _single_rows("everything", items, items.exist)
-    if not assume_random:
-        raise UsageError(
-            f"people answered {answered.sum():,} of {items.exist.sum():,} questions, and the study does not say how "
-            "these were chosen, so nothing follows for the others. Plan with `campaign plan --with-model`, give the "
-            "probabilities with --chances, or say with --assume-random that they were drawn at random"
-        )
-    what = "is not recorded; the answer assumes that it was drawn at random"
-    return _assumed(items, answered, (Problem("what was asked", what, "warning"),))
-
-
-def _single_rows(design: HowChosen, items: Items, asked: Flags, notes: tuple[Problem, ...] = ()) -> Chosen:
-    number = len(items.rows)
-    drawn = asked.any(axis=1)
-    part = np.where(drawn, np.cumsum(drawn) - 1, -1)
-    total = int(drawn.sum())
-    zeros, places = np.zeros(total, dtype=np.int64), np.array([number])
-    return Chosen(design, part, zeros, places, asked, np.ones(total), notes)
-
-
-def _assumed(items: Items, answered: Flags, notes: tuple[Problem, ...]) -> Chosen:
-    """Whole topics where each topic was asked about completely or not at all, otherwise single rows."""
-    topics = np.unique([topic for topic, _ in items.rows], return_inverse=True)[1]
-    drawn = answered.any(axis=1)
-    rows, held = np.bincount(topics), np.bincount(topics, weights=drawn)
-    if not ((held == 0) | (held == rows)).all() or len(rows) == len(items.rows):
-        return _single_rows("assumed", items, answered, notes)
-    whole = np.cumsum(held > 0) - 1
-    total = int((held > 0).sum())
-    part = np.where(drawn, whole[topics], -1)
-    return Chosen("assumed", part, np.zeros(total, np.int64), np.array([len(rows)]), answered, np.ones(total), notes)
-
-
-def _drawn(study: Study, items: Items, answered: Flags) -> Chosen:
-    """As the tasks say: the parts of each stratum that a system was asked about."""
-    row_of = {row: place for place, row in enumerate(items.rows)}
-    column_of = {system: place for place, system in enumerate(items.systems)}
-    tasks = [task for task in study.tasks if task.stratum]
-    parts = sorted({(task.stratum, task.place) for task in tasks})
-    number = {key: place for place, key in enumerate(parts)}
-    strata = sorted({stratum for stratum, _ in parts})
-    places = {task.stratum: task.places for task in tasks}
-    part = np.full(len(items.rows), -1, dtype=np.int64)
-    asked = np.zeros(items.people.shape, dtype=bool)
-    for task in tasks:
-        if places[task.stratum] != task.places:
-            raise UsageError(
-                f"task {task.id}: stratum {task.stratum} has {task.places} places, or {places[task.stratum]}"
-            )
-        for unit in task.units or (items.rows[0][1],):
-            row = row_of.get((task.topic, unit))
-            if row is None or task.system not in column_of:
-                continue
-            mine = number[task.stratum, task.place]
-            if part[row] not in {-1, mine}:
-                what = f"unit {unit} of topic {task.topic} was drawn twice, so it has two probabilities of being asked"
-                raise UsageError(f"task {task.id}: {what}; combine one campaign at a time")
-            part[row], asked[row, column_of[task.system]] = mine, True
-    kept = np.unique(part[part >= 0])
-    place_of = np.full(len(parts), -1, dtype=np.int64)
-    place_of[kept] = np.arange(len(kept))
-    part = np.where(part >= 0, place_of[part], -1)
-    stratum = np.array([strata.index(parts[k][0]) for k in kept.tolist()], dtype=np.int64)
-    sizes = np.array([places[name] for name in strata], dtype=np.int64)
-    notes = []
-    if further := int((answered & ~asked).sum()):
-        what = f"{further:,} questions were answered that the design had not drawn; they are left out"
-        notes.append(Problem("what was asked", what, "warning"))
-    return Chosen("drawn", part, stratum, sizes, asked, np.ones(len(kept)), tuple(notes))
-
-
-def _given(items: Items, chances: Mapping[Row, float], answered: Flags) -> Chosen:
-    """Rows with the given probabilities. Those of one probability are a stratum; where there are many probabilities,
-    neighbours share one, and each row keeps its own weight."""
-    probability = np.array([chances.get(row, np.nan) for row in items.rows])
-    drawn = answered.any(axis=1)
-    if (missing := drawn & np.isnan(probability)).any():
-        topic, unit = items.rows[int(np.argmax(missing))]
-        raise UsageError(f"{missing.sum():,} rows that people answered have no probability, such as {unit} of {topic}")
-    held = np.flatnonzero(drawn)
-    mine = probability[held]
-    values, code = np.unique(mine, return_inverse=True)
-    if len(values) > STRATA:
-        order = np.argsort(mine, kind="stable")
-        code = np.empty(len(mine), dtype=np.int64)
-        code[order] = np.arange(len(mine)) * STRATA // len(mine)
-    taken = np.bincount(code)
-    size = np.maximum(np.bincount(code, weights=1 / mine), taken)
-    part = np.full(len(items.rows), -1, dtype=np.int64)
-    part[held] = np.arange(len(held))
-    weight = (taken / size)[code] / mine
-    places = np.maximum(np.rint(size), taken).astype(np.int64)
-    return Chosen("given", part, code.astype(np.int64), places, answered, weight)
-
-
-# -- both together -------------------------------------------------------------------------------------------
-
-
-def asked_parts(items: Items, chosen: Chosen, people: Floats | None = None) -> AskedParts:
-    """The arrays of the estimate. ``people`` may replace the answers, to see what missing ones could change."""
-    answers = np.where(chosen.asked, items.people if people is None else people, np.nan)
-    topics, topic = np.unique([topic for topic, _ in items.rows], return_inverse=True)
-    parts = len(chosen.stratum)
-    drawn = chosen.part >= 0
-    exist = items.exist
-    in_topic = np.zeros((len(topics), len(items.systems)))
-    np.add.at(in_topic, topic, exist)
-    sums = np.zeros_like(in_topic)
-    np.add.at(sums, topic, np.where(exist, items.model, 0.0))
-    with np.errstate(invalid="ignore"):
-        means = sums / np.where(in_topic > 0, in_topic, np.nan)
-    given = ~np.isnan(answers)
-
-    def by_part(values: Floats) -> Floats:
-        total = np.zeros((parts, len(items.systems)))
-        np.add.at(total, chosen.part[drawn], values[drawn])
-        return total
-
-    number = by_part(given.astype(np.float64))
-    with np.errstate(invalid="ignore"):
-        says = by_part(np.where(given, answers, 0.0)) / np.where(number > 0, number, np.nan)
-    whole = by_part(exist.astype(np.float64))
-    judged_given = by_part(np.where(given, items.model, 0.0)) / np.maximum(number, 1)
-    judged = by_part(np.where(exist, items.model, 0.0)) / np.maximum(whole, 1)
-    noise = by_part(np.where(given, items.noise, 0.0)) / np.maximum(number, 1) ** 2
-    first = np.full(parts, -1, dtype=np.int64)
-    first[chosen.part[drawn][::-1]] = topic[drawn][::-1]
-    size = np.bincount(chosen.part[drawn], minlength=parts) / np.bincount(topic)[first]
-    model = np.where(number > 0, judged_given, judged)
-    share = size * chosen.weight
-    return AskedParts(first, chosen.stratum, share, says, model, chosen.places, means, noise if noise.any() else None)

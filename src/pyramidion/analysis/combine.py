@@ -4,7 +4,7 @@ judgments of all of them, with intervals that hold however bad the model is (sta
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import get_args
@@ -12,15 +12,8 @@ from typing import get_args
 import numpy as np
 
 from pyramidion.analysis.answer import Answer, Estimate, Intervals, Table, count, show
-from pyramidion.analysis.asked_items import (
-    Chosen,
-    Items,
-    Row,
-    asked_parts,
-    choose_design,
-    items_of_ratings,
-    items_of_units,
-)
+from pyramidion.analysis.asked_design import Chosen, asked_parts, choose_design, without_unasked
+from pyramidion.analysis.asked_items import Items, Row, items_of_ratings, items_of_units
 from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.scoring.choice import PEOPLE
 from pyramidion.stats.combining import LEAST_PARTS, LEAST_TOPICS, AskedParts, Combined, Floats, Question
@@ -88,6 +81,7 @@ def combine(
     question: Question = "topics",
     aspect: str | None = None,
     pyramid: str | None = None,
+    topics: Collection[str] | None = None,
     aggregate: str = "majority",
     chances: Mapping[Row, float] | None = None,
     assume_random: bool = False,
@@ -96,9 +90,9 @@ def combine(
     """Combine the judgments of people on a random part of a study with those of a model on all of it.
 
     ``people`` and ``model`` are judges: a kind, "people" or an id. ``question`` is "topics" (topics of this kind) or
-    "these" (these topics only). With an ``aspect``, ratings are combined instead of judged units. ``chances`` are the
-    probabilities with which units were asked, by (topic, unit), if the study's tasks do not record them;
-    ``assume_random`` says that what was asked was drawn at random.
+    "these" (these topics only); ``topics`` restricts the study to some, by name or pattern. With an ``aspect``, ratings
+    are combined instead of judged units. ``chances`` are the probabilities with which units were asked, by (topic,
+    unit), if the study's tasks do not record them; ``assume_random`` says that what was asked was drawn at random.
     """
     check_choice("question", question, get_args(Question))
     check_choice("aggregate", aggregate, ("majority", "mean", "wawa"))
@@ -111,6 +105,9 @@ def combine(
         items = items_of_units(study, people=people, model=model, pyramid=pyramid, aggregate=aggregate)
     else:
         items = items_of_ratings(study, aspect, people=people, model=model)
+    items = items.of_topics(topics)
+    if chances is None:
+        items = without_unasked(study, items)
     chosen = choose_design(study, items, chances=chances, assume_random=assume_random)
     parts = asked_parts(items, chosen)
     check_enough(parts, items.systems, question)
@@ -134,21 +131,23 @@ def check_enough(parts: AskedParts, systems: tuple[str, ...], question: Question
     """Refuse what is too little for an interval; says how much is needed."""
     if len(systems) < 2:
         raise UsageError(f"a comparison needs at least 2 systems; there is {', '.join(systems) or 'none'}")
-    taken, places = parts.taken, parts.places
-    short = (taken < 2) & (taken < places[:, None])
+    taken, places = parts.asked_about, parts.places
+    short = (parts.taken < 2) & (parts.taken < places[:, None])
     few = int(np.argmin(taken.sum(axis=0)))
     total = int(taken[:, few].sum())
-    if total < min(least, places.sum()) or short.any():
+    if total < max(min(least, places.sum() - int(parts.absent[:, few].sum())), 2) or short.any():
         system = int(np.argmax(short.any(axis=0))) if short.any() else few
         raise UsageError(
             f"people answered {count(int(taken[:, system].sum()), 'drawn part')} about {systems[system]} (a part is "
             "what was drawn together: units of a topic, or a topic); an interval needs at least "
             f"{least}, and 2 in each stratum"
         )
-    if question == "topics" and len(parts.model_means) < LEAST_TOPICS:
+    topics = parts.topics_of_system
+    if question == "topics" and topics.min() < LEAST_TOPICS:
+        fewest = int(np.argmin(topics))
         raise UsageError(
-            f"an interval for topics of this kind needs at least {LEAST_TOPICS} topics, not {len(parts.model_means)}; "
-            "ask about these topics instead (--question these)"
+            f"an interval for topics of this kind needs at least {LEAST_TOPICS} topics, not {topics[fewest]} as for "
+            f"{systems[fewest]}; ask about these topics instead (--question these)"
         )
 
 
@@ -306,8 +305,11 @@ def _sentence(result: Combination, model: str) -> str:
     start = f"People answered {result.answered:,} of {result.questions:,} questions ({percent:.3g}%). "
     about = f"For {ABOUT[result.question]}, the difference between two systems is known to "
     with_model, alone = (f"±{width:.3f}" for width in (result.half_width, result.people_half_width))
-    if result.worth is None:
+    if result.answered == result.questions:
         return f"{start}{about}{alone} on average; where everything was answered, {model} adds nothing."
+    if result.worth is None:
+        told = f"{start}{about}{with_model} on average with {model}"
+        return f"{told}; people answered everything alike, so nothing can be said about its worth."
     text = f"{start}{about}{with_model} on average with {model}, and would be to {alone} by people alone: "
     worth = round(result.worth)
     if not worth:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
-from pyramidion.analysis.asked_items import asked_parts, choose_design, items_of_units
+from pyramidion.analysis.asked_design import asked_parts, choose_design, without_unasked
+from pyramidion.analysis.asked_items import items_of_units
 from pyramidion.analysis.combine import check_enough
 from pyramidion.errors import UsageError
 from pyramidion.scoring.choice import PEOPLE
@@ -117,11 +118,13 @@ def take_look(
     question: Question = "topics",
     earlier: Look | None = None,
     pyramid: str | None = None,
+    topics: Collection[str] | None = None,
     aggregate: str = "majority",
 ) -> Look:
     """Look number ``number`` (from 1) at a study with the answers so far. ``shares`` say for each planned look what
-    share of the parts will have been asked."""
+    share of the parts will have been asked; ``topics`` are those that the design was drawn from, by default all."""
     items = items_of_units(study, people=people, model=model, pyramid=pyramid, aggregate=aggregate)
+    items = without_unasked(study, items.of_topics(topics))
     chosen = choose_design(study, items)
     answered = int((~np.isnan(items.people) & chosen.asked).sum())
     parts = asked_parts(items, chosen)
@@ -150,20 +153,22 @@ def look_at(
     found = combine(parts)
     better = _decided_before(systems, earlier)
     active = np.array([earlier is None or system in earlier.active for system in systems])
-    undecided = ~(better | better.T) & active[:, None] & active
+    undecided = ~(better | better.T)
     decided = list(earlier.decided) if earlier else []
     try:
         check_enough(parts, systems, question, least=LEAST_TO_DECIDE)
     except UsageError as error:
         notes, undecided = (f"nothing is decided yet: {error}",), np.zeros_like(undecided)
-    new, low, high = astuple(decide(found, question, undecided, shares=shares, now=number, level=LEVEL, seed=number))
+    new, low, high = astuple(
+        decide(found, question, undecided, shares=shares, now=number, active=active, level=LEVEL, seed=number)
+    )
     for i, j in np.argwhere(new).tolist():
         decided.append(DecidedPair(systems[i], systems[j], float(found.scores[i] - found.scores[j]), number))
     better |= new
     narrow = (high - low <= goal.target) if goal.kind == "width" and not notes else np.zeros(len(systems), dtype=bool)
     active, reached = _still_needed(goal, better, active, narrow)
     standings = tuple(
-        SystemStanding(system, float(found.scores[i]), float(low[i]), float(high[i]), bool(active[i]) and not reached)
+        SystemStanding(system, float(found.scores[i]), float(low[i]), float(high[i]), bool(active[i]))
         for i, system in enumerate(systems)
     )
     pairs = len(systems) * (len(systems) - 1) // 2
@@ -186,8 +191,9 @@ def _still_needed(goal: Goal, better: Flags, active: Flags, narrow: Flags) -> tu
         active = active & ~narrow
         return active, not active.any()
     if goal.kind == "top":
-        active = active & ~better.any(axis=0)
-        return active, int(active.sum()) <= 1
+        best = active & ~better.any(axis=0)
+        reached = int(best.sum()) <= 1
+        return best & (not reached), reached
     share = decided.sum() / max(number * (number - 1), 1)
     complete = decided.sum(axis=1) == number - 1
     return active & ~complete, bool(share >= goal.target - 1e-12)

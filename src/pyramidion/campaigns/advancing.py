@@ -17,7 +17,7 @@ from pyramidion.analysis.stopping import Goal, Look, take_look
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.plan import release
 from pyramidion.campaigns.rounds import Phase, Round, TakenLook
-from pyramidion.campaigns.sampling import Part
+from pyramidion.campaigns.sampling import Part, shares_of
 from pyramidion.errors import PyramidionError, UsageError
 from pyramidion.study import Campaign, Settings, Study
 from pyramidion.study.tasks import CampaignState
@@ -78,12 +78,6 @@ class Position:
     def count_tasks(self, part: Part, systems: Sequence[str]) -> int:
         """How many tasks a part has: one for each of these systems that has a summary of its topic."""
         return len(self._peers.get(part.topic, set()).intersection(systems))
-
-    @property
-    def shares(self) -> list[float]:
-        """The share of all parts that has been asked after each round, as it was planned."""
-        asked = [sum(0 < part.round <= number for part in self.parts) for number in range(1, self.rounds + 1)]
-        return [number / len(self.parts) for number in asked]
 
     @property
     def staying(self) -> tuple[str, ...]:
@@ -192,10 +186,11 @@ def _look(desk: CampaignDesk, position: Position) -> Look:
         model=settings.model,
         goal=Goal.parse(settings.until),
         number=position.phase.round.number,
-        shares=position.shares,
+        shares=shares_of(position.parts),
         question=settings.question,  # type: ignore[arg-type]
         earlier=looks[-1].look if looks else None,
         pyramid=pyramid_of(position.study, position.parts),
+        topics={part.topic for part in position.parts},
     )
 
 

@@ -124,7 +124,9 @@ def _guided(study: Study, part: Study, name: str, given: Settings, pyramid: str 
     check_size(pyramids, part.systems, given)
     check_model(study, pyramids, given.model, part.systems)
     problems.extend(human_peers(study, pyramids))
-    parts = draw_parts(part, pyramids, given.model, given, np.random.default_rng(given.seed))
+    drawn_parts = draw_parts(part, pyramids, given.model, given, np.random.default_rng(given.seed))
+    # Strata of two campaigns must not be taken for one, so they are named after theirs.
+    parts = tuple(replace(drawn, stratum=f"{name}-{drawn.stratum}") for drawn in drawn_parts)
     paid = in_proportion(given, sum(len(drawn.units) for drawn in parts) / len(parts))
     campaign = Campaign(name, "judge", paid)
     first, costs = release(part, campaign, parts, 1), guide(part, parts, given, paid)

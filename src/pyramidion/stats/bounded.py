@@ -23,12 +23,16 @@ class IntervalEnds(NamedTuple):
 
 def wilson(means: Floats, variances: Floats, quantile: Floats | float, observations: Floats | float) -> IntervalEnds:
     """The intervals of means on a scale from 0 to 1. ``observations`` stands in for the effective number where the
-    variance says nothing: the mean is at an end of the scale, or all values are equal."""
+    variance says nothing, because all values are equal, and bounds it at the ends of the scale."""
     middle = np.clip(means, 0.0, 1.0)
     spread = middle * (1 - middle)
-    told = (spread > 0) & (variances > 0)
-    each = np.where(told, np.where(told, variances, 0.0) / np.where(told, spread, 1.0), 1 / np.asarray(observations))
-    each = np.minimum(each, 1e12)  # an estimate next to an end of the scale: nothing is known either way
+    least = 1 / np.asarray(observations)
+    edge = np.clip(middle, least / 8, 1 - least / 8)
+    wide = edge * (1 - edge)
+    told = (variances > 0) & (wide > 0)
+    each = np.where(told, np.where(told, variances, 0.0) / np.where(told, wide, 1.0), least)
+    each = np.where(edge != middle, np.clip(each, least, 4 * least), each)  # next to an end a variance says little
+    each = np.minimum(each, 1e12)
     square = np.square(quantile)
     centre = (middle + square * each / 2) / (1 + square * each)
     half = quantile / (1 + square * each) * np.sqrt(spread * each + square * each**2 / 4)

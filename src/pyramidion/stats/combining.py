@@ -77,6 +77,11 @@ class AskedParts:
         return np.asarray(self.in_stratum @ self.counted)
 
     @cached_property
+    def asked_about(self) -> Floats:
+        """The same without parts of topics on which a system has no summary."""
+        return np.asarray(self.in_stratum @ (self.counted & ~self.absent))
+
+    @cached_property
     def factor(self) -> Floats:
         """Parts x systems: 1 / the probability of being asked."""
         with np.errstate(divide="ignore"):
@@ -123,10 +128,9 @@ class Combined:
     def _of_topics(self) -> Floats:
         """From how much topics differ; never less certain than what is said about these topics alone, which a few
         topics may seem to be by chance."""
-        topics = len(self.by_topic)
         held = (~np.isnan(self.by_topic)).sum(axis=0)
-        gaps = np.nan_to_num(self.by_topic - self.scores) / held
-        found = topics / max(topics - 1, 1) * gaps.T @ gaps
+        gaps = np.nan_to_num(self.by_topic - self.scores) / held * np.sqrt(held / np.maximum(held - 1, 1))
+        found = gaps.T @ gaps
         own = np.diagonal(found)
         wider = np.maximum(np.diagonal(self._of_these), own)
         ratio = np.sqrt(np.divide(wider, own, out=np.ones_like(own), where=own > 0))
@@ -150,7 +154,7 @@ class Combined:
         each = np.diagonal(self.strata_covariances, axis1=1, axis2=2)
         own = np.diagonal(self.strata_freedom, axis1=1, axis2=2)
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = each.sum(axis=0) ** 2 / (each**2 / own).sum(axis=0)
+            found = each.sum(axis=0) ** 2 / np.where(each > 0, each**2 / own, 0.0).sum(axis=0)
         return np.asarray(np.where(np.isnan(found), own.sum(axis=0), found))
 
     def intervals(self, question: Question, level: float = 0.05) -> CombinedIntervals:
@@ -196,7 +200,8 @@ def combine(asked: AskedParts, *, with_model: bool = True) -> Combined:
         noise = each.sum(axis=0) / asked.topics_of_system**2
     weights = (float(tuned.shared.mean()), float(tuned.apart.mean()))
     with np.errstate(divide="ignore"):
-        observations = 1 / (1 / asked.taken.sum(axis=0) - 1 / asked.places.sum())
+        number = asked.asked_about.sum(axis=0)
+        observations = 1 / np.maximum(1 / number - 1 / asked.places.sum(), 0.0)
     return Combined(base + added, weights, covariances, freedom, noise, observations, half, asked.topics_asked)
 
 

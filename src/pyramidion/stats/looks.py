@@ -96,16 +96,19 @@ def decide(
     *,
     shares: Sequence[float],
     now: int,
+    active: Flags | None = None,
     level: float = 0.05,
     seed: int = 0,
 ) -> PairVerdicts:
     """Test undecided pairs (a symmetric matrix) at look ``now`` (from 1) together; a pair is decided if neither its
     interval at the critical value nor that of Student's t contains 0. ``shares`` are those of the parts asked at each
-    planned look."""
+    planned look. Only pairs of ``active`` systems are tested; those of systems that have left undecided still count for
+    the critical value, since they were tested before."""
     paths = Paths(found, question, shares, now, seed)
     freedom = found.freedom(question)
     first, second = np.nonzero(np.triu(undecided & undecided.T, 1))
     better = np.zeros_like(undecided)
+    tested = np.ones(len(first), dtype=bool) if active is None else active[first] & active[second]
     gaps, spread = found.scores[:, None] - found.scores, np.sqrt(found.variance_of_differences(question))
     most = paths.largest_of_pairs(first, second)
     while len(first):
@@ -115,12 +118,12 @@ def decide(
             found.intervals_at(question, quantile).of_differences.low,
             gaps - np.maximum(quantile[:, None], quantile) * spread,  # wider where scores are about .5
         )
-        ahead, behind = low[first, second] > TIE, low[second, first] > TIE
+        ahead, behind = (low[first, second] > TIE) & tested, (low[second, first] > TIE) & tested
         if not (ahead | behind).any():
             break
         better[first[ahead], second[ahead]] = better[second[behind], first[behind]] = True
         left = ~(ahead | behind)
-        first, second, most = first[left], second[left], most[:, left]
+        first, second, most, tested = first[left], second[left], most[:, left], tested[left]
     low, high = found.intervals_at(question, _heavier(paths.largest_of_scores(level), freedom)).of_scores
     return PairVerdicts(better, low, high)
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pyramidion.cli.analyze.asking import Asked, Level, Resamples, Source, question
+from pyramidion.cli.analyze.asking import Asked, Level, Resamples, Source, Topics, question
 from pyramidion.cli.options import Judges, PyramidName, Seed, refuse_unused
 from pyramidion.errors import UsageError
 
@@ -86,6 +86,7 @@ def combine(
     assume_random: Annotated[
         bool, typer.Option("--assume-random", help="What people were asked was drawn at random, though not recorded.")
     ] = False,
+    topic: Topics = None,
     scores: Annotated[
         Path | None, typer.Option(help="Write the estimates as a score table (.csv, .json, .jsonl or .parquet).")
     ] = None,
@@ -115,6 +116,7 @@ def combine(
             question=about,  # type: ignore[arg-type]
             aspect=aspect,
             pyramid=pyramid,
+            topics=topic,
             aggregate=aggregate or "majority",
             chances=known,
             assume_random=assume_random,
