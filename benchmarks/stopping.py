@@ -186,7 +186,8 @@ def needed_lines(population: Population, question: Question, replays: int) -> li
         cells = [f"{both.reached:.0%} | {used:.0%}", f"{alone.judgments / population.people.size:.0%}"]
         for each in designs:
             share = each.needed(goal, SURE)
-            cells.append("never" if share is None else f"{share:.0%} ({used / share:.2f})")
+            ratio = "" if share is None or both.reached < SURE else f" ({used / share:.2f})"
+            cells.append("never" if share is None else f"{share:.0%}{ratio}")
         named = "top" if goal.kind == "top" else f"{goal.target / most:.0%} of {most * _pairs(population):.0f} pairs"
         lines.append(f"| {population.name} | {named} | " + " | ".join(cells) + " |")
     return lines
@@ -269,8 +270,9 @@ NEEDED = """
 
 Shares of all judgments, on average. A goal of pairs is a share of what everything, asked of people, decides (none where
 that is three pairs or fewer). Beside campaigns in rounds: the share that a design asked in one go needs to reach the
-goal in 90% of the replays, and in brackets rounds with the model / that design; whoever plans it would have to know it
-beforehand. A fifth of the replays.
+goal in 90% of the replays, and in brackets, where rounds reach it as often, rounds with the model / that design. Rounds
+need more than people and a model asked in one go, if that is planned with just the right size, which nobody knows
+beforehand: the price of looking often, and of finishing the last round. A fifth of the replays.
 
 | labels | goal | reached | rounds, with model | rounds, people | people, whole topics | people, units of all topics | people and model |
 |---|---|---:|---:|---:|---:|---:|---:|"""  # noqa: E501
