@@ -26,8 +26,9 @@ from pyramidion.campaigns.advancing import Advance, advance, change_state, go_on
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.management import decide_answers, decide_worker
 from pyramidion.campaigns.monitor import overview
+from pyramidion.campaigns.plan import plan
 from pyramidion.campaigns.round_report import RoundsReport, report_rounds
-from pyramidion.study import Judge, Judgment, Judgments, Study
+from pyramidion.study import Judge, Judgment, Judgments, Settings, Study
 
 Script = Mapping[int, tuple[str, ...]]
 """After each look, the systems that stay; none: the goal is reached."""
@@ -138,6 +139,29 @@ def test_a_server_that_died_after_the_look_goes_on_from_it(place: Path, write_lo
     assert looked == []
 
 
+@pytest.mark.parametrize("stay", [SYSTEMS, ()], ids=["which goes on", "which stops"])
+def test_somebody_else_is_faster_while_a_look_is_taken(
+    place: Path, monkeypatch: pytest.MonkeyPatch, stay: tuple[str, ...]
+) -> None:
+    others: list[Advance] = []
+
+    def take(_: Study, *, number: int, **__: Any) -> Look:
+        if not others:
+            others.append(Advance())
+            others[0] = advance(desk, "judge", actor="the faster one")
+            return look_of(number, ("good",))  # another answer than theirs, which comes too late
+        return look_of(number, stay)
+
+    monkeypatch.setattr(advancing, "take_look", take)
+    desk = desk_in_rounds(place)
+    answer_all(desk)
+    mine = advance(desk, "judge", actor="the slower one")
+    assert (mine.look, mine.released) == (None, None)
+    assert [one.actor for one in desk.rounds.looks("judge")] == ["the faster one"]
+    assert desk.rounds.looks("judge")[0].look == look_of(1, stay)
+    assert [one.number for one in desk.rounds.released("judge")] == ([1, 2] if stay else [1])
+
+
 def test_a_server_that_died_before_it_stopped_stops(place: Path, write_looks: Any) -> None:
     write_looks({})
     desk = desk_in_rounds(place)
@@ -217,7 +241,7 @@ def test_the_budget_is_the_limit(place: Path, write_looks: Any) -> None:
     ):
         with pytest.raises(pyr.UsageError, match=r"round 3 would cost \$9\.72"):
             do()
-    assert not report(desk).may_go_on
+    assert report(desk).further is None
     assert "at most $19.44 of a budget of $19.50" in " ".join(report(desk).sentences)
 
 
@@ -247,7 +271,7 @@ def test_going_on_beyond_the_goal_is_for_one_round_and_recorded(place: Path, wri
         go_on(desk, "judge", actor="boss", reason="more")
     step(desk)
     assert step(desk).stop is not None
-    assert report(desk).may_go_on
+    assert str(report(desk).further and report(desk).further.total) == "6.48", "12 tasks for one worker"
     with pytest.raises(pyr.UsageError, match=r"the goal is reached .* use `campaign go-on`"):
         change_state(desk, "judge", "running")
     made = go_on(desk, "judge", actor="boss", reason="narrower intervals")
@@ -326,7 +350,7 @@ def test_a_look_reads_this_campaign_and_the_model_and_nobody_else(place: Path, w
     advance(desk, "judge", actor="server")
     [seen] = looked
     assert set(seen.judgments.judge.present_names()) == {MODEL, mine[0].worker}
-    tasks = {stored.task for stored in desk.campaigns.tasks("judge") if stored.task.id.startswith("judge-1-")}
+    tasks = {stored.task for stored in desk.campaigns.tasks("judge") if stored.task.id.startswith("judge:1-")}
     assert set(seen.tasks) == tasks, "also the one whose only answer was left out"
     assert [p for p in seen.problems() if p.severity == "error"] == []
 
@@ -352,10 +376,18 @@ def test_units_of_later_rounds_stay_although_their_writing_was_removed(place: Pa
 
 
 def test_the_parts_are_kept_as_they_were_drawn(place: Path) -> None:
-    plan = plan_in_rounds(study_in_rounds())
+    planned = plan_in_rounds(study_in_rounds())
     desk = desk_in_rounds(place)
-    assert desk.rounds.parts("judge") == plan.parts
-    assert any(part.round == 0 for part in plan.parts)
+    assert desk.rounds.parts("judge") == planned.parts
+    assert any(part.round == 0 for part in planned.parts)
+
+
+def test_tasks_of_a_round_have_names_that_no_other_campaign_gives(place: Path, write_looks: Any) -> None:
+    write_looks({1: SYSTEMS})
+    desk = desk_in_rounds(place)
+    settings = Settings.for_kind("judge", workers=1)
+    desk.start(plan(desk.studies.load(), "judge", "judge-2", settings))
+    assert step(desk).released is not None
 
 
 def test_a_start_that_fails_leaves_nothing(place: Path) -> None:

@@ -13,7 +13,9 @@ from tests.campaigns.designs import answer_all, desk_in_rounds
 
 from pyramidion.analysis.stopping import DecidedPair, Look, SystemStanding
 from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.campaigns.forgetting import forget_worker
 from pyramidion.campaigns.plan import release
+from pyramidion.campaigns.platforms import Arrival
 from pyramidion.campaigns.tasks import JudgeAnswer
 from pyramidion.campaigns.verification import verify
 from pyramidion.store import database as migrations
@@ -183,11 +185,24 @@ def test_verification_finds_what_is_missing(place: str) -> None:
     desk.rounds.add_look("judge", replace(LOOK, number=2), "server")
     with desk.database.write() as connection:
         connection.execute(update(schema.rounds).values(number=4))
-        connection.execute(delete(schema.tasks).where(schema.tasks.c.name == "judge-1-01"))
+        connection.execute(delete(schema.tasks).where(schema.tasks.c.name == "judge:1-01"))
     found = [str(problem) for problem in verify(place).problems]
     assert found == [
         "campaign judge: has rounds 4; some are missing",
         "campaign judge: has 17 tasks, but its rounds have 18",
         "campaign judge: has look 2, but no such round",
     ]
+    desk.database.close()
+
+
+def test_a_forgotten_person_is_in_no_reason_of_a_round(place: str) -> None:
+    desk = desk_in_rounds(place)
+    entry = desk.workers.enter("judge", Arrival("prolific", "participant4711", "session4711", "study"))
+    answer_all(desk)
+    made = release(desk.material(), desk.campaigns.get("judge"), desk.rounds.parts("judge"), 2, ("good",))
+    reason = f"{entry.worker} alias participant4711 has answered too fast"
+    assert desk.rounds.release("judge", 2, ("good",), made, actor="boss", reason=reason)
+    gone = forget_worker(desk.database, entry.worker, unpaid=True)
+    kept = desk.rounds.released("judge")[-1].reason
+    assert kept == f"{gone.replacement} alias erased has answered too fast"
     desk.database.close()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from pyramidion.analysis.cost import Cost, amount, campaign_cost, money
@@ -16,7 +17,7 @@ from pyramidion.analysis.stopping import Goal, Look, take_look
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.plan import release
 from pyramidion.campaigns.rounds import Phase, Round, TakenLook
-from pyramidion.campaigns.sampling import Part, tasks_of
+from pyramidion.campaigns.sampling import Part
 from pyramidion.errors import PyramidionError, UsageError
 from pyramidion.study import Campaign, Settings, Study
 from pyramidion.study.tasks import CampaignState
@@ -67,6 +68,17 @@ class Position:
         """How many rounds were planned."""
         return max(part.round for part in self.parts)
 
+    @cached_property
+    def _peers(self) -> dict[str, set[str]]:
+        peers: dict[str, set[str]] = {}
+        for peer in self.study.peers:
+            peers.setdefault(peer.topic, set()).add(peer.system)
+        return peers
+
+    def count_tasks(self, part: Part, systems: Sequence[str]) -> int:
+        """How many tasks a part has: one for each of these systems that has a summary of its topic."""
+        return len(self._peers.get(part.topic, set()).intersection(systems))
+
     @property
     def shares(self) -> list[float]:
         """The share of all parts that has been asked after each round, as it was planned."""
@@ -94,8 +106,8 @@ class Position:
         if number > self.rounds or not systems:
             return None
         tasks = tuple(
-            sum(1 for _ in tasks_of((part for part in self.parts if part.round == r), self.study, systems))
-            for r in range(number, self.rounds + 1)
+            sum(self.count_tasks(part, systems) for part in self.parts if part.round == later)
+            for later in range(number, self.rounds + 1)
         )
         return Ahead(number, tuple(systems), tasks, self.cost(tasks[0]))
 

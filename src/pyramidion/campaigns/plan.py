@@ -145,7 +145,8 @@ def release(
     """The tasks of a round of a campaign, for all systems or those that stay: always the same for the same round."""
     rng = np.random.default_rng((campaign.settings.seed, number))
     drafts = list(tasks_of((part for part in parts if part.round == number), study, systems))
-    tasks = _named(drafts, f"{campaign.name}-{number}", rng)
+    # A colon cannot be in a campaign's name, so that no other campaign has these task ids.
+    tasks = _named(drafts, f"{campaign.name}:{number}", rng)
     gold = _gold(study, tasks, campaign.settings, rng) if campaign.settings.gold_rate and tasks else {}
     return Release(tasks, gold)
 

@@ -12,7 +12,7 @@ from pyramidion.campaigns.advancing import Position, Stop, position_of
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.recruiting import RECRUITING, lacking_places, people_for
 from pyramidion.campaigns.rounds import Round, TakenLook
-from pyramidion.campaigns.sampling import Part, tasks_of
+from pyramidion.campaigns.sampling import Part
 from pyramidion.study import Study
 
 RoundsStatus = Literal["asking", "looking", "stopped", "paused", "closed"]
@@ -32,8 +32,9 @@ class AskedSoFar:
 @dataclass(frozen=True)
 class RoundsReport:
     """``spent`` is for answers that came in, ``this_round`` for all answers of the last round; ``next_round`` is None
-    where there is none, and ``most`` what everything costs if it goes on to the last round. ``people`` is how many the
-    last round needs on a platform that is told so, and ``lacks_places`` whether it was not told yet."""
+    where there is none, and ``most`` what everything costs if it goes on to the last round. ``further`` is what one
+    more round costs where a person may go on beyond the goal. ``people`` is how many the last round needs on a platform
+    that is told so, and ``lacks_places`` whether it was not told yet."""
 
     goal: str
     question: str
@@ -52,7 +53,7 @@ class RoundsReport:
     this_round: Cost
     next_round: Cost | None
     most: Cost
-    may_go_on: bool
+    further: Cost | None
     people: int | None
     lacks_places: bool
     simulated: bool
@@ -85,10 +86,9 @@ class RoundsReport:
             f"next round {_total(self.next_round) if self.next_round else 'none'}, at most {_total(self.most)}"
             + (f" of a budget of {self.budget}" if self.budget else ""),
         ]
-        if self.lacks_places:
-            lines.append(
-                f"this round needs about {self.people} more people on the platform; `campaign places` adds them"
-            )
+        if self.people is not None:
+            due = ", which were not let in yet: `campaign places` does it" if self.lacks_places else ""
+            lines.append(f"this round needs about {self.people} people on the platform{due}")
         if self.simulated:
             lines.append("simulated: these answers are not people's")
         return lines
@@ -123,9 +123,9 @@ class RoundsReport:
                 "this_round": str(self.this_round),
                 "next_round": str(self.next_round) if self.next_round else None,
                 "most": str(self.most),
+                "further": str(self.further) if self.further else None,
             },
             "simulated": self.simulated,
-            "may_go_on": self.may_go_on,
             "people": self.people,
             "lacks_places": self.lacks_places,
         }
@@ -161,7 +161,7 @@ def report_rounds(desk: CampaignDesk, name: str, study: Study | None = None) -> 
         this_round=position.cost(phase.round.tasks),
         next_round=ahead.cost if ahead else None,
         most=_most(position, stop, sum(one.tasks for one in released)),
-        may_go_on=bool(further and not position.over_budget(further) and phase.state != "closed"),
+        further=further.cost if further and phase.state != "closed" and not position.over_budget(further) else None,
         people=people_for(desk, position.campaign, phase.round.tasks) if recruits else None,
         lacks_places=lacking_places(position.campaign, phase.round),
         simulated=any(entry.platform == "simulated" for entry in desk.workers.entries(name)),
@@ -202,10 +202,10 @@ def _most(position: Position, stop: Stop | None, tasks: int) -> Cost:
 
 
 def _judged(position: Position, released: tuple[Round, ...]) -> AskedSoFar:
-    workers, study = position.campaign.settings.workers, position.study
+    workers = position.campaign.settings.workers
 
     def count(parts: Iterable[Part], systems: tuple[str, ...]) -> int:
-        return workers * sum(len(task.units) for task in tasks_of(parts, study, systems))
+        return workers * sum(len(part.units) * position.count_tasks(part, systems) for part in parts)
 
     everybody = released[0].systems
     asked = sum(count((p for p in position.parts if p.round == one.number), one.systems) for one in released)

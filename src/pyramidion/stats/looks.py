@@ -6,7 +6,7 @@ planned looks (max-t), and is lowered as pairs are decided (step-down: Romano an
 deciding any pair wrongly, at any look, is at most the level. The largest statistic is drawn from the joint distribution
 of the estimates: a longer sample contains the shorter one, so the covariance of two looks is the variance at the later
 (independent increments, as in group-sequential trials: Jennison and Turnbull 2000). The bound is the same at every look
-(Pocock 1977), because here what is decided early is what saves money (docs/adr/29 has the comparison).
+(Pocock 1977), because here what is decided early is what saves money (docs/adr/0029-planned-looks.md).
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from pyramidion.stats.combining import Combined, Floats, Question
 
 Flags = NDArray[np.bool_]
 DRAWS = 10_000
-CAUTION = 0.8
-"""Pairs are tested at this share of the level. Scores of topics are skewed, so that the largest of many statistics is
-large more often than normal ones would be: replays of systems that do not differ decide something in 6 to 8 of 100
-campaigns at the full level, and in 4 to 5 so (benchmarks/results/stopping.md)."""
+CAUTION = 0.6
+"""Pairs are tested at this share of the level. Scores of topics are skewed, so the largest of many statistics is large
+more often than normal ones would be: in replays of systems that do not differ, tests at the full level decided
+something in 4 to 8 of 100 campaigns, at .8 of it in up to 6 (docs/adr/0029-planned-looks.md)."""
 TIE = 1e-9
 """Scores that differ by less are equal: where everything was asked, rounding errors would decide."""
 

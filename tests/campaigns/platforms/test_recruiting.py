@@ -63,7 +63,7 @@ def test_places_follow_the_rounds(tmp_path: Path, client: Client, prolific: Fake
     report = report_rounds(desk, "judge")
     assert report is not None
     assert (report.people, report.lacks_places) == (3, True)
-    assert any("needs about 3 more people" in line for line in report.sentences)
+    assert any("needs about 3 people on the platform, which were not let in yet" in line for line in report.sentences)
     assert recruit(desk, "judge", platform) == 33, "30 were there"
     assert prolific.studies[STUDY]["total_available_places"] == 33
     assert recruit(desk, "judge", platform) is None

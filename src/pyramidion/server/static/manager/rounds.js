@@ -20,8 +20,8 @@ import { intervals } from "./charts.js";
  *   status: "asking" | "looking" | "stopped" | "paused" | "closed", stop: { reason: string, text: string } | null,
  *   open_tasks: number, decided: Decided[], pairs: number, staying: string[], left: Record<string, number>,
  *   looks: Look[], released: Round[], judgments: { asked: number, planned: number, whole: number },
- *   money: { spent: string, this_round: string, next_round: string | null, most: string }, simulated: boolean,
- *   may_go_on: boolean, people: number | null, lacks_places: boolean }} RoundsData
+ *   money: { spent: string, this_round: string, next_round: string | null, most: string, further: string | null },
+ *   simulated: boolean, people: number | null, lacks_places: boolean }} RoundsData
  */
 
 export class Rounds {
@@ -68,7 +68,7 @@ export class Rounds {
         el(
           "p",
           `Round ${data.round + 1} is released for the ${plural(lastSystems(data), "system")} asked about last. After ` +
-            "it there is one more look, and the campaign stops again.",
+            `it there is one more look, and the campaign stops again. It costs ${splitCost(data.money.further)[0]}.`,
         ),
         el("p", "What is decided stays decided."),
       ],
@@ -97,7 +97,7 @@ export class Rounds {
     });
     if (data.status === "closed") return [];
     return [
-      data.may_go_on && button("Go on …", () => ask(goOn()), "primary"),
+      data.money.further && button("Go on …", () => ask(goOn()), "primary"),
       button("Stop now …", () => ask(stop()), "danger"),
     ];
   }
