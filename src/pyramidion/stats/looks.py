@@ -26,7 +26,7 @@ DRAWS = 10_000
 CAUTION = 0.6
 """Pairs are tested at this share of the level. Scores of topics are skewed, so the largest of many statistics is large
 more often than normal ones would be: in replays of systems that do not differ, tests at the full level decided
-something in 4 to 8 of 100 campaigns, at .8 of it in up to 6 (docs/adr/0029-planned-looks.md)."""
+something in 4 to 8 of 100 campaigns, at .8 of it in 2 to 6 (benchmarks/results/stopping.md)."""
 TIE = 1e-9
 """Scores that differ by less are equal: where everything was asked, rounding errors would decide."""
 
