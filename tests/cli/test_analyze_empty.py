@@ -18,6 +18,7 @@ QUESTIONS: dict[str, list[list[str]]] = {
     "compare": [[]],
     "agreement": [[], ["--aspect", "overall"]],
     "stand-in": [[]],
+    "combine": [[]],
     "reliability": [[]],
     "calibrate": [[]],
     "consistency": [[]],
