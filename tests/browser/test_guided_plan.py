@@ -34,7 +34,7 @@ def test_the_preview_says_what_is_asked_and_paid(site: Site, visitors: Visitors)
     }
     plan_campaign(page, "Judge", "guided", chosen)
     expect(
-        page.get_by_text(re.compile(r"People are asked about \d+ of 128 units, each for all 6 systems"))
+        page.get_by_text(re.compile(r"People are asked about (at most )?\d+ of 128 units, each for all 6 systems"))
     ).to_be_visible()
     expect(page.get_by_text(re.compile("released until the best system is known"))).to_be_visible()
     expect(fact(page, "Cost when all is done")).to_contain_text("$")
