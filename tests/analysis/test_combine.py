@@ -227,7 +227,7 @@ def test_a_report_shows_the_estimate_with_its_own_intervals() -> None:
     study = study_of(topics=20)
     found = combine(study).result
     shown = findings(study, metrics={"both": found.table}, resamples=50).scored
-    both = next(scored for scored in shown if scored.method == "both")
+    both = next(scored for scored in shown if scored.method == "crowd+align (estimate)")
     held = {s.system: (s.interval.low, s.interval.high) for s in both.ranking.result.systems if s.interval}
     assert held == {s.system: (s.low, s.high) for s in found.systems}
     assert "interval:given" in str(both.ranking.signature)

@@ -87,7 +87,7 @@ def items_of_units(
     if choice.judges == "all" or choice.kind == "model":
         raise UsageError("no person has judged a unit of this study; --people says whose judgments to use")
     vote = take_vote(study, choice, VoteChoices(aggregate=aggregate))
-    units = {topic: held.sampled or held.units for topic, held in choice.pyramids.items()}
+    units = {topic: held.sampled for topic, held in choice.pyramids.items()}
     rows = tuple(sorted((topic, unit.id) for topic, held in units.items() for unit in held))
     human = own_references(study)
     systems, notes = _without_human_peers(study, human, vote.present.system.present_names())

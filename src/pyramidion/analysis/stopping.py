@@ -33,8 +33,9 @@ class Goal:
     @classmethod
     def parse(cls, text: str) -> Goal:
         name, _, value = (part.strip() for part in text.partition("="))
-        if name in {"top", "ranking"} and not value:
-            return cls(name)  # type: ignore[arg-type]
+        simple: dict[str, GoalKind] = {"top": "top", "ranking": "ranking"}
+        if name in simple and not value:
+            return cls(simple[name])
         number = _number(value)
         if name == "pairs" and number is not None and 0 < number <= 1:
             return cls("pairs", number)
@@ -127,9 +128,16 @@ def take_look(
     items = without_unasked(study, items.of_topics(topics))
     chosen = choose_design(study, items)
     answered = int((~np.isnan(items.people) & chosen.asked).sum())
-    parts = asked_parts(items, chosen)
-    how = {"goal": goal, "number": number, "shares": shares, "question": question, "earlier": earlier}
-    return look_at(parts, items.systems, answered=answered, **how)  # type: ignore[arg-type]
+    return look_at(
+        asked_parts(items, chosen),
+        items.systems,
+        goal=goal,
+        number=number,
+        shares=shares,
+        question=question,
+        earlier=earlier,
+        answered=answered,
+    )
 
 
 def look_at(

@@ -87,6 +87,11 @@ class Position:
         active = self.phase.round.systems if taken is None else taken.look.active
         return tuple(system for system in self.phase.round.systems if system in active)
 
+    @property
+    def to_go_on_with(self) -> tuple[str, ...]:
+        """The systems of one more round after the campaign has stopped."""
+        return self.staying or self.phase.round.systems
+
     def cost(self, tasks: int) -> Cost:
         return cost_of(self.campaign.settings, tasks * self.campaign.settings.workers)
 
@@ -225,7 +230,8 @@ def _release(
 
 
 def go_on(desk: CampaignDesk, name: str, *, actor: str, reason: str) -> Round:
-    """Release one more round although the goal is reached, for the systems of the last one; recorded with its reason.
+    """Release one more round although the goal is reached, for the systems that something could still be decided about,
+    or where there are none, those of the last one; recorded with its reason.
 
     After it there is a look as after any other, and the campaign stops again. The budget still holds.
     """
@@ -241,12 +247,13 @@ def go_on(desk: CampaignDesk, name: str, *, actor: str, reason: str) -> Round:
     stop = position.stop()
     if stop is None:
         raise UsageError(f"campaign {name} goes on by itself; nothing has stopped it")
-    ahead = position.ahead(phase.round.systems)
+    systems = position.to_go_on_with
+    ahead = position.ahead(systems)
     if ahead is None:
         raise UsageError(f"campaign {name} has asked everything that was planned; plan another campaign for more")
     if over := position.over_budget(ahead):
         raise UsageError(f"campaign {name} cannot go on: {over}")
-    made = _release(desk, position, phase.round.systems, actor=actor, reason=reason, resume=True)
+    made = _release(desk, position, systems, actor=actor, reason=reason, resume=True)
     if made is None:
         raise UsageError(f"campaign {name} has changed meanwhile; look at it again")
     return made

@@ -139,8 +139,8 @@ def report_rounds(desk: CampaignDesk, name: str, study: Study | None = None) -> 
     released, looks = tuple(desk.rounds.released(name)), tuple(desk.rounds.looks(name))
     settings, phase = position.campaign.settings, position.phase
     stop = None if phase.open_tasks else position.stop()
-    ahead = position.ahead(position.staying)
-    further = position.ahead(phase.round.systems) if stop else None
+    ahead = None if stop else position.ahead(position.staying)
+    further = position.ahead(position.to_go_on_with) if stop else None
     budget = amount("budget", settings.budget)
     recruits = settings.platform in RECRUITING
     return RoundsReport(

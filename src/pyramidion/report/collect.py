@@ -171,8 +171,8 @@ def findings(
     choices["compat"] = compat
     tables = _tables(study, method, choices)
     progress("Testing systems")
-    estimates = {name: table for name, table in (metrics or {}).items() if _is_estimate(table)}
-    shown = tables | {name: table for name, table in estimates.items() if name not in tables}
+    estimates = [table for table in (metrics or {}).values() if _is_estimate(table)]
+    shown = tables | {f"{dict(table.signature.choices)['judges']} (estimate)": table for table in estimates}
     scored = tuple(_scored(study, name, table, pyramid, judges, resamples, seed) for name, table in shown.items())
     main = scored[0]
     judged = UnitJudgments()

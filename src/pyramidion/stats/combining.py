@@ -144,7 +144,7 @@ class Combined:
 
     def variance_of_differences(self, question: Question) -> Floats:
         """Systems x systems; 0 on the diagonal."""
-        return _of_differences(self.covariance(question))
+        return variances_of_differences(self.covariance(question))
 
     def freedom(self, question: Question) -> Floats:
         """Degrees of freedom of each score: the topics that people were asked about - 1, or by Welch and Satterthwaite
@@ -174,7 +174,8 @@ class CombinedIntervals(NamedTuple):
     of_differences: IntervalEnds
 
 
-def _of_differences(covariance: Floats) -> Floats:
+def variances_of_differences(covariance: Floats) -> Floats:
+    """Of every two variables that have this covariance; 0 on the diagonal."""
     own = np.diagonal(covariance, axis1=-2, axis2=-1)
     return np.asarray(np.maximum(own[..., :, None] + own[..., None, :] - 2 * covariance, 0.0))
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from pyramidion.stats.combining import Combined, Floats, Question
+from pyramidion.stats.combining import Combined, Floats, Question, variances_of_differences
 
 Flags = NDArray[np.bool_]
 DRAWS = 10_000
@@ -41,7 +41,7 @@ class Paths:
         systems = len(covariance)
         root, step = _root(covariance + (1 / shares[-1] - 1 / shares[now - 1]) * half), _root(half)
         last = root @ root.T  # of the last look; what is subtracted may leave less than nothing
-        self._variances = [_own_and_differences(last + (1 / share - 1 / shares[-1]) * half) for share in shares]
+        self._covariances = [last + (1 / share - 1 / shares[-1]) * half for share in shares]
         self._least = 1e-6 * max(float(np.diagonal(covariance).max(initial=0.0)), 1e-300)
         drawn = rng.standard_normal((DRAWS, systems)) @ root.T
         self._scores = [drawn]
@@ -53,8 +53,8 @@ class Paths:
     def largest_of_pairs(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float32]:
         """Draws x pairs: the largest |t| of a pair at any look."""
         most = np.zeros((DRAWS, len(first)), dtype=np.float32)
-        for scores, (_, differences) in zip(self._scores, self._variances, strict=True):
-            spread = differences[first, second]
+        for scores, covariance in zip(self._scores, self._covariances, strict=True):
+            spread = variances_of_differences(covariance)[first, second]
             told = spread > self._least
             gaps = (scores[:, first[told]] - scores[:, second[told]]) / np.sqrt(spread[told])
             most[:, told] = np.maximum(most[:, told], np.abs(gaps))
@@ -63,7 +63,8 @@ class Paths:
     def largest_of_scores(self, level: float) -> Floats:
         """For each system the value that its score's |t| exceeds at any look with probability ``level``."""
         most = np.zeros_like(self._scores[0])
-        for scores, (own, _) in zip(self._scores, self._variances, strict=True):
+        for scores, covariance in zip(self._scores, self._covariances, strict=True):
+            own = np.diagonal(covariance)
             told = own > self._least
             most[:, told] = np.maximum(most[:, told], np.abs(scores[:, told]) / np.sqrt(own[told]))
         return np.maximum(np.quantile(most, 1 - level, axis=0), norm.ppf(1 - level / 2))
@@ -72,11 +73,6 @@ class Paths:
 def _root(covariance: Floats) -> Floats:
     values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
-
-
-def _own_and_differences(covariance: Floats) -> tuple[Floats, Floats]:
-    own = np.maximum(np.diagonal(covariance), 0.0)
-    return own, np.maximum(own[:, None] + own - 2 * covariance, 0.0)
 
 
 @dataclass(frozen=True)
