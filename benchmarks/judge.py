@@ -28,11 +28,11 @@ from pyramidion.analysis.calibrate import WorkerCheck, check_workers
 from pyramidion.campaigns.simulated_workers import answer, crowd
 from pyramidion.encoder.minilm import Encoded, Encoder
 from pyramidion.encoder.words import Bag, bags
-from pyramidion.evaluation import judge_study
 from pyramidion.jobs import judged_topics
 from pyramidion.judges import Questions, lexical, make_judge, questions
 from pyramidion.judges.accuracy import model_card
 from pyramidion.judges.presence import JudgedUnits
+from pyramidion.judging import judge_study
 from pyramidion.study import Judge, Judgment, Judgments, Study
 
 TARGET = Path(__file__).parent / "results" / "judge.md"

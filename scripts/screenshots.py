@@ -25,7 +25,7 @@ from tests.server.servers import (  # noqa: E402
 
 import pyramidion as pyr  # noqa: E402
 from pyramidion.campaigns.desk import CampaignDesk  # noqa: E402
-from pyramidion.evaluation import judge_study  # noqa: E402
+from pyramidion.judging import judge_study  # noqa: E402
 from pyramidion.report import (  # noqa: E402
     Correction,
     correct,

@@ -1,11 +1,12 @@
 """Everything that can go wrong for a user, in one small tree.
 
     PyramidionError
-    ├── UsageError          a name, option or combination that does not exist; names those that do │ └──
-    UnknownError something requested by name or number does not exist
+    ├── UsageError          a name, option or combination that does not exist; names those that do
+    │   └── UnknownError    something requested by name or number does not exist
     ├── InputError          data that cannot be accepted; carries every Problem found
     ├── MissingExtraError   an optional part is not installed; names the command that installs it
-    └── ServerFailedError   a server could not go on, though nothing was wrong with how it was started
+    └── FailedError         something could not go on, though nothing was wrong with how it was started: a server
+                            (ServerFailedError), the workers of long work (LostEngineError)
 
 A ``Problem`` is not an exception: readers and methods collect problems, and only their caller decides whether to stop
 (the default) or to continue and show the list (``lenient``).
@@ -138,8 +139,16 @@ class MissingExtraError(PyramidionError):
         super().__init__(f"{purpose} needs an optional part. Install it with: {install_command(extra)}")
 
 
-class ServerFailedError(PyramidionError):
-    """A server could not go on, though nothing was wrong with how it was started."""
+class FailedError(PyramidionError):
+    """Something could not go on, though nothing was wrong with how it was started."""
+
+
+class ServerFailedError(FailedError):
+    """A server."""
+
+
+class LostEngineError(FailedError):
+    """The workers of long work, or what connects us with them."""
 
 
 @contextmanager

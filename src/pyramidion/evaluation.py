@@ -1,12 +1,13 @@
 """The main job: references and peers in; pyramids built, units judged, peers scored.
 
 `evaluate_study` builds pyramids (`pyramids`), lets the judge ``auto`` look for their units (`judges`) and scores by its
-judgments alone (`scoring.auto`). `judge_study` asks any other judge about the pyramids that a study has.
+judgments alone (`scoring.auto`). `pyramidion.judging` asks any other judge about the pyramids that a study has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import chain, groupby, islice
@@ -15,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from pyramidion.engines import Advance, Work, engine, ignore
-from pyramidion.errors import Problem, UsageError
+from pyramidion.engines import Advance, Where, Work, ignore, started
+from pyramidion.errors import LostEngineError, Problem, UsageError
 from pyramidion.formats import auto_run
 from pyramidion.formats.auto_run import TopicResult
 from pyramidion.formats.files import to_file_name
@@ -27,38 +28,27 @@ from pyramidion.jobs import (
     check_pyramid,
     human_peers,
     job_key,
-    judged_topics,
     topic_batches,
     topic_jobs,
 )
 from pyramidion.judges import (
-    DEFAULT,
-    LabelJudge,
-    PresenceJudge,
     bounds_of,
-    make_judge,
-    texts_by_topic,
     with_judge,
-    with_judgments,
 )
 from pyramidion.judges.align import AlignJudge
 from pyramidion.judges.aligned import AlignedJudge
 from pyramidion.judges.contributors import PEERS_AT_ONCE, ContributorJudge, Tell
 from pyramidion.pyramids.build import NAME, Builder, BuiltPyramid, foreign_texts, set_aside
 from pyramidion.pyramids.choices import Choices
-from pyramidion.pyramids.writer import NAME as LLM
-from pyramidion.pyramids.writer import LlmWriter
-from pyramidion.scoring import auto, lite
+from pyramidion.scoring import auto
 from pyramidion.scoring.choice import (
     AUTO,
-    TO_BE_JUDGED,
     auto_pyramid,
-    named_pyramid,
     unscored,
     without_references,
 )
 from pyramidion.scoring.pyramid import PeerScore
-from pyramidion.study import Judge, Judgment, Judgments, Pyramid, Score, ScoreTable, Signature, Study
+from pyramidion.study import Judge, Judgment, Judgments, Pyramid, Score, ScoreTable, Study
 
 
 class Evaluator:
@@ -153,24 +143,36 @@ def run_topics(
     choices: Choices,
     *,
     folder: Path | None = None,
-    processes: int = 1,
+    engine: Where = None,
     advance: Advance = ignore,
 ) -> tuple[list[TopicResult], int]:
-    """The results, in order, and how many of them an earlier run had left in the folder that keeps finished topics. One
-    process uses all cores for encoding; more processes help if partitioning takes long."""
+    """The results, in order, and how many of them an earlier run had left in the folder that keeps finished topics,
+    where their logs stay. One process uses all cores for encoding; more processes help if partitioning takes long."""
     parts = Parts(folder)
     names = {job.topic: (to_file_name(job.topic), job_key(job, choices) if folder else "") for job in jobs}
-    kept = [(job, auto_run.from_part(parts.read(*names[job.topic]))) for job in jobs]
-    done = {job.topic: _scored(job, held) for job, held in kept if held}
+    kept = ((job, auto_run.from_part(parts.read(*names[job.topic]))) for job in jobs)
+    done = {job.topic: replace(_scored(job, held), log="") for job, held in kept if held}
     known = len(done)
     advance(sum(job.size for job in jobs if job.topic in done))
-    todo = list(topic_batches([job for job in jobs if job.topic not in done], processes))
-    for results in engine(processes, len(todo)).map(partial(_make_run, choices), todo, advance):
-        for result in results:
-            if folder:
-                parts.write(*names[result.topic], auto_run.to_part(result))
-            done[result.topic] = result
+    todo = [job for job in jobs if job.topic not in done]
+    with started(engine) as running, kept_for_the_next_time(folder, done, len(jobs)):
+        batches = topic_batches(todo, running.workers)
+        for _, results in running.run(partial(_make_run, choices), batches, advance):
+            for result in results:
+                if folder:
+                    parts.write(*names[result.topic], auto_run.to_part(result))
+                done[result.topic] = replace(result, log="") if folder else result
     return [done[job.topic] for job in jobs], known
+
+
+@contextmanager
+def kept_for_the_next_time(folder: Path | None, done: Sized, of: int) -> Iterator[None]:
+    """Where the workers are lost, say what is kept and how to go on."""
+    try:
+        yield
+    except LostEngineError as error:
+        what = f"{len(done)} of {of} topics are kept in {folder}; run the same command again to go on after them"
+        raise LostEngineError(f"{error}; {what if folder else 'nothing was kept'}") from None
 
 
 def _make_run(choices: Choices, threads: int | None) -> Work[TopicBatch, list[TopicResult]]:
@@ -197,12 +199,12 @@ class RunDone:
 
 
 def build_pyramids(
-    study: Study, choices: Choices | None = None, *, name: str = NAME, processes: int = 1, advance: Advance = ignore
+    study: Study, choices: Choices | None = None, *, name: str = NAME, engine: Where = None, advance: Advance = ignore
 ) -> Study:
     """The study with a pyramid for each topic; an earlier one built under the same name is replaced. ``notes``
     collects warnings."""
     jobs = topic_jobs(study, pyramid=name, peers=False, rebuild=True)
-    results, _ = run_topics(jobs, choices or Choices(), processes=processes, advance=advance)
+    results, _ = run_topics(jobs, choices or Choices(), engine=engine, advance=advance)
     notes = _building_notes(study, jobs, results, peers=False)
     return replace(with_results(study, results), notes=(*study.notes, *notes))
 
@@ -213,7 +215,7 @@ def evaluate_study(
     *,
     pyramid: str | None = None,
     explain: bool = True,
-    processes: int = 1,
+    engine: Where = None,
     advance: Advance = ignore,
 ) -> Evaluation:
     """Score all peers against the pyramids that were built for this, or those of a name, an expert's as well; missing
@@ -224,7 +226,7 @@ def evaluate_study(
     choices = choices or Choices()
     check_pyramid(study, pyramid)
     jobs = topic_jobs(study, pyramid=pyramid, explain=explain)
-    results, _ = run_topics(jobs, choices, processes=processes, advance=advance)
+    results, _ = run_topics(jobs, choices, engine=engine, advance=advance)
     return _assembled(study, choices, jobs, results)
 
 
@@ -234,7 +236,7 @@ def run(
     choices: Choices,
     *,
     pyramid: str | None = None,
-    processes: int = 1,
+    engine: Where = None,
     advance: Advance = ignore,
 ) -> RunDone:
     """Build, judge, score and write everything into a folder: a new one, or that of an earlier run, which goes on.
@@ -242,9 +244,10 @@ def run(
     check_pyramid(study, pyramid)
     jobs = topic_jobs(study, pyramid=pyramid, rebuild=pyramid is None, explain=True)
     auto_run.make_folder(folder)
-    results, known = run_topics(jobs, choices, folder=folder / auto_run.PARTS, processes=processes, advance=advance)
+    results, known = run_topics(jobs, choices, folder=folder / auto_run.PARTS, engine=engine, advance=advance)
     made = _assembled(study, choices, jobs, results)
-    lost = auto_run.write_run(folder, made.table, made.study, made.log, pyramid=jobs[0].name)
+    names = [to_file_name(job.topic) for job in jobs]
+    lost = auto_run.write_run(folder, made.table, made.study, names, pyramid=jobs[0].name)
     return RunDone(made, len(jobs), known, lost)
 
 
@@ -258,7 +261,8 @@ def _assembled(study: Study, choices: Choices, jobs: Sequence[TopicJob], results
         what = f"the other {len(results) - built} have one already, however that was made"
         notes.append(Problem(f"{built} topics", f"pyramid {pyramid} was built; {what}", "warning"))
     table = ScoreTable.of_summaries(scores, choices.signature(pyramid=pyramid, built=built > 0), notes)
-    log = "\n".join([str(table.signature), "", *(result.log for result in results)])
+    logs = [result.log for result in results if result.log]
+    log = "\n".join([str(table.signature), "", *logs]) if logs else ""
     return Evaluation(table, with_results(study, results), log)
 
 
@@ -292,83 +296,6 @@ def with_results(study: Study, results: Sequence[TopicResult]) -> Study:
     judge = Judge(AUTO, "model", **bounds_of(AlignJudge())._asdict())  # a matcher says 0 or 1: any bounds will do
     judges = with_judge(study.judges, judge) if len(new) else study.judges
     return replace(study, pyramids=pyramids, judges=judges, judgments=known.take(np.array(kept, dtype=bool)) + new)
-
-
-def judge_study(
-    study: Study,
-    judge: str | PresenceJudge = DEFAULT,
-    *,
-    pyramid: str | None = None,
-    threshold: float | None = None,
-    evidence: bool = True,
-) -> Evaluation:
-    """Judge and score all peers: by probabilities, or by yes and no with a threshold. Units that the judge did not
-    answer are missing: they are judgments without a value, named in the notes, and count for no score."""
-    presence = make_judge(judge) if isinstance(judge, str) else judge
-    if threshold is not None and not 0 <= threshold <= 1:
-        raise UsageError(f"a threshold must be between 0 and 1, not {threshold}")
-    name = named_pyramid(study.pyramid_names, pyramid, prefer=TO_BE_JUDGED)
-    asked = judged_topics(study, name)
-    missing: list[Problem] = []
-    judged_all = LabelJudge(presence, threshold, evidence).judge_all(asked, tell=missing.append)
-    new = Judgments(chain.from_iterable(judged_all))
-    judged = with_judgments(study, presence.name, new, bounds=bounds_of(presence))
-    if note := getattr(presence, "note", ""):
-        judged = _noted(judged, presence.name, f"judged pyramid {name}", note)
-    table = lite.score(judged, pyramid=name, judges=presence.name, aggregate="mean", min_agreement=None)
-    values = "soft" if threshold is None else f"from-{threshold:g}"
-    how = {"pyramid": name, "judges": presence.name, "kind": "model", "values": values}
-    signature = Signature.of("lite", **how, **getattr(presence, "choices", {}))
-    empty = [
-        Problem(f"topic {peer.topic}, system {peer.system}", "is empty, so every unit is absent", "warning")
-        for peer in study.peers
-        if not peer.text.strip() and study.pyramid(peer.topic, name)
-    ]
-    explained = {note.where for note in missing}  # the method only knows that there is no judgment
-    others = [note for note in table.notes if note.where not in explained]
-    notes = (*study.notes, *empty, *missing, *others)
-    return Evaluation(replace(table, signature=signature, notes=notes), judged)
-
-
-def write_units(
-    study: Study,
-    writer: LlmWriter,
-    *,
-    name: str = LLM,
-    advance: Advance = ignore,
-) -> Study:
-    """The study with a pyramid for each topic that a model has written from the references, as crowd workers do; an
-    earlier one of the same name is replaced. ``notes`` collects what was left out and why."""
-    topics = written_topics(study)
-    results: list[TopicResult] = []
-    notes = list(without_references(study, topics, peers=False))
-    for made in writer.write(topics, name=name):
-        notes += made.notes
-        if made.pyramid is not None:
-            results.append(TopicResult(made.pyramid, Judgments(), (), built=True))
-        advance(1)
-    _, given = set_aside(study, (result.pyramid for result in results))
-    judges = {judge.id: judge for judge in (Judge(writer.name, "model"), *study.judges)}
-    written = replace(with_results(study, results), judges=tuple(judges.values()))
-    written = _noted(written, writer.name, f"wrote pyramid {name}", writer.note)
-    return replace(written, notes=(*study.notes, *given, *notes))
-
-
-def written_topics(study: Study) -> dict[str, dict[str, str]]:
-    """The references of each topic that has any, by name: what a model writes units from."""
-    references = texts_by_topic(study.references)
-    said = {topic.id: references[topic.id] for topic in study.topics if topic.id in references}
-    return {topic: texts for topic, texts in said.items() if any(map(str.isalnum, chain.from_iterable(texts.values())))}
-
-
-def _noted(study: Study, judge: str, what: str, note: str) -> Study:
-    """The study with a line about what a judge has done, in place of an earlier one about the same."""
-
-    def noted(held: Judge) -> Judge:
-        lines = [line for line in held.note.splitlines() if not line.startswith(f"{what}: ")]
-        return replace(held, note="\n".join([*lines, f"{what}: {note}"]))
-
-    return replace(study, judges=tuple(noted(held) if held.id == judge else held for held in study.judges))
 
 
 def choices_of(given: Mapping[str, Any]) -> Choices:

@@ -65,9 +65,9 @@ class TopicBatch:
         return sum(job.size for job in self.jobs)
 
 
-def topic_batches(jobs: Sequence[TopicJob], processes: int = 1) -> Iterator[TopicBatch]:
-    """Topics in their order: a large one by itself, small ones together, but so that every process has some."""
-    share = sum(len(job.references) + len(job.peers) for job in jobs) // processes
+def topic_batches(jobs: Sequence[TopicJob], workers: int = 1) -> Iterator[TopicBatch]:
+    """Topics in their order: a large one by itself, small ones together, but so that every worker has some."""
+    share = sum(len(job.references) + len(job.peers) for job in jobs) // workers
     most = min(TEXTS_AT_ONCE, share)
     batch: list[TopicJob] = []
     texts = 0
@@ -123,7 +123,7 @@ def human_peers(jobs: Sequence[TopicJob]) -> Iterator[Problem]:
 
 
 @cache
-def _models() -> str:
+def models_digest() -> str:
     """A digest of what the package ships: a run by other models does not go on where this one ends."""
     held = files("pyramidion.data")
     parts = (held.joinpath(name).read_bytes() for name in ("encoder.onnx", "judge.json", "segmenter.npz"))
@@ -135,7 +135,7 @@ def job_key(job: TopicJob, choices: Choices) -> str:
     model = Path(choices.embedder.partition(":")[2])
     trained = sha256(model.read_bytes()).hexdigest() if model.is_file() else ""
     signature = str(choices.signature(pyramid=job.name))
-    return fingerprint(signature, _models(), trained, dict(job.references), dict(job.peers), repr(job.pyramid))
+    return fingerprint(signature, models_digest(), trained, dict(job.references), dict(job.peers), repr(job.pyramid))
 
 
 def judged_topics(study: Study, pyramid: str) -> list[TopicToJudge]:

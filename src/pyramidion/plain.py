@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, overload
 from pyramidion import plugins
 from pyramidion.engines import prepared_ahead
 from pyramidion.errors import InputError, Problem, UsageError, check_choice, needs_extra
-from pyramidion.evaluation import Evaluation, Evaluator, choices_of, judge_study, score, with_results
+from pyramidion.evaluation import Evaluation, Evaluator, choices_of, score, with_results
 from pyramidion.formats.pairs import read_pairs, read_units
 from pyramidion.jobs import TEXTS_AT_ONCE, TopicBatch, TopicJob
 from pyramidion.judges import make_judge
+from pyramidion.judging import judge_study
 from pyramidion.pyramids.build import NAME
 from pyramidion.pyramids.choices import Choices
 from pyramidion.scoring import auto, rouge

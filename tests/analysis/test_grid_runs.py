@@ -121,7 +121,7 @@ def test_the_order_of_peers_does_not_mix_up_what_is_kept(tmp_path: Path) -> None
 def test_processes_give_the_same() -> None:
     study = small_study("x", "y")
     alone = score_grid(study, GREEDY, LEVELS)
-    assert np.allclose(score_grid(study, GREEDY, LEVELS, processes=2).scores, alone.scores, atol=1e-9)
+    assert np.allclose(score_grid(study, GREEDY, LEVELS, engine="processes:2").scores, alone.scores, atol=1e-9)
 
 
 def test_parts_are_compared_as_numbers_are(explored: list[tuple[str, int]]) -> None:

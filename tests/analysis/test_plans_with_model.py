@@ -153,7 +153,7 @@ def test_a_sentence_tables_and_a_figure() -> None:
 
 
 def test_a_pilot_says_who_answered_and_how_often(example: pyr.Study) -> None:
-    from pyramidion.evaluation import judge_study
+    from pyramidion.judging import judge_study
 
     judged = judge_study(example, "lexical", evidence=False).study
     answer = plan_with_model(judged, "lexical", question="these")
@@ -164,7 +164,7 @@ def test_a_pilot_says_who_answered_and_how_often(example: pyr.Study) -> None:
 
 
 def test_what_cannot_be_planned_is_explained(example: pyr.Study) -> None:
-    from pyramidion.evaluation import judge_study
+    from pyramidion.judging import judge_study
 
     judged = judge_study(example, "lexical", evidence=False).study
     calls: list[tuple[Callable[[], object], str]] = [
@@ -184,7 +184,7 @@ def test_what_cannot_be_planned_is_explained(example: pyr.Study) -> None:
 
 def test_predicted_widths_are_near_those_of_drawn_samples(real_data: Path) -> None:
     """Of RealSumm, parts of units of random topics: the error of differences is as predicted."""
-    from pyramidion.evaluation import judge_study
+    from pyramidion.judging import judge_study
 
     study = judge_study(pyr.load(real_data / "realsumm-half"), "lexical", pyramid="expert", evidence=False).study
     made = plan_with_model(study, "lexical", pyramid="expert", question="these").result

@@ -12,8 +12,9 @@ import pyramidion as pyr
 from pyramidion.analysis import correlate, metric_accuracy
 from pyramidion.analysis.inputs import LINEAR, SAME, SHARED, shares_judgments, why_dependent
 from pyramidion.analysis.sources import scored_by_all, scored_by_models
-from pyramidion.evaluation import evaluate_study, judge_study
+from pyramidion.evaluation import evaluate_study
 from pyramidion.formats.score_tables import read_scores, write_scores
+from pyramidion.judging import judge_study
 from pyramidion.report.collect import findings
 from pyramidion.study import Judge, Judgment, Judgments, Score, ScoreTable, Signature
 

@@ -6,7 +6,7 @@ import json
 
 import pyramidion as pyr
 from pyramidion import analysis
-from pyramidion.evaluation import judge_study
+from pyramidion.judging import judge_study
 
 
 def test_the_public_names_are_these() -> None:

@@ -12,7 +12,7 @@ import pyramidion as pyr
 from pyramidion.analysis import agreement, stand_in
 from pyramidion.analysis.stand_in import ONE_PERSON
 from pyramidion.errors import UsageError
-from pyramidion.evaluation import judge_study
+from pyramidion.judging import judge_study
 from pyramidion.study import ContentUnit, Contributor, Judge, Judgment, Judgments, Pyramid, Summary, Topic
 
 UNITS = ("u1", "u2", "u3", "u4")

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 import pyramidion as pyr
-from pyramidion.evaluation import judge_study
+from pyramidion.judging import judge_study
 from tests.browser.people import Visitors, fact, let_in, plan_campaign, start_campaign
 from tests.browser.site import Site, serve
 

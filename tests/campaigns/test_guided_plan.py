@@ -16,7 +16,7 @@ import pyramidion as pyr
 from pyramidion.analysis.effort import in_proportion, minutes_of
 from pyramidion.campaigns.plan import Plan, plan, release
 from pyramidion.campaigns.tasks import AttentionCheck
-from pyramidion.evaluation import judge_study
+from pyramidion.judging import judge_study
 from pyramidion.study import Judge, Judgments, Settings, Study
 
 

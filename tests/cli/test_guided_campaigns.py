@@ -14,7 +14,7 @@ from tests.cli.test_commands import refused
 
 import pyramidion as pyr
 from pyramidion.campaigns.desk import CampaignDesk
-from pyramidion.evaluation import judge_study
+from pyramidion.judging import judge_study
 
 PLAN = ("judge", "--with-model", "lexical", "--set", "question=these")
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 import pyramidion as pyr
-from pyramidion.evaluation import evaluate_study, judge_study
+from pyramidion.evaluation import evaluate_study
+from pyramidion.judging import judge_study
 from pyramidion.study.judgments import COVERED
 
 TOPIC = "museum-theft"

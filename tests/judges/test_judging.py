@@ -12,8 +12,8 @@ import pyramidion as pyr
 from pyramidion.analysis.calibrate import check_workers
 from pyramidion.campaigns.simulated_workers import SimulatedWorker, answer
 from pyramidion.errors import InputError, UsageError
-from pyramidion.evaluation import judge_study
 from pyramidion.judges import LabelJudge, TopicToJudge, Verdicts, with_judgments
+from pyramidion.judging import judge_study
 from pyramidion.study import ContentUnit, Contributor, Judge, Judgment, Judgments, Pyramid, Span, Summary, Topic
 
 

@@ -21,9 +21,9 @@ from tests.judges.endpoints import error, llama_cpp, ollama, vllm
 
 import pyramidion as pyr
 from pyramidion.errors import PyramidionError, UsageError
-from pyramidion.evaluation import judge_study
 from pyramidion.judges import Questions, Verdicts, make_judge
 from pyramidion.judges.llm import SCHEMA, SYSTEM, LlmJudge, Reply, parse
+from pyramidion.judging import judge_study
 from pyramidion.remote.session import HOPELESS, TRIES
 from pyramidion.study import Span
 

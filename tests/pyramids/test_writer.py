@@ -15,7 +15,7 @@ from tests.judges.endpoints import llama_cpp
 
 import pyramidion as pyr
 from pyramidion.errors import PyramidionError, UsageError
-from pyramidion.evaluation import judge_study, write_units
+from pyramidion.judging import judge_study, write_units
 from pyramidion.pyramids.statements import pool_units
 from pyramidion.pyramids.writer import SYSTEM, LlmWriter, WrittenStatement, parse_statements
 from pyramidion.study import ContentUnit, Contributor, Judge, Judgment

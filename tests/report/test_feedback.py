@@ -15,8 +15,8 @@ from random import Random
 import pytest
 
 import pyramidion as pyr
-from pyramidion.evaluation import judge_study
 from pyramidion.judges import accuracy
+from pyramidion.judging import judge_study
 from pyramidion.report import write_feedback
 from pyramidion.report.collect import Findings, findings
 from pyramidion.report.ideas import group_ideas

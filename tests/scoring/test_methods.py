@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import pyramidion as pyr
-from pyramidion.evaluation import judge_study
+from pyramidion.judging import judge_study
 from pyramidion.scoring.methods import fitting_method, fitting_methods
 from pyramidion.study import UNMATCHED, Judge, Judgment, Judgments, Study
 

@@ -19,8 +19,9 @@ import numpy as np
 from pyramidion.analysis.grid_explorer import PARTS, VARIED, GridExplorer, Scores, shared_choices
 from pyramidion.analysis.inputs import Floats
 from pyramidion.analysis.settings import ScoredSettings, Setting, Value
-from pyramidion.engines import Advance, Work, engine, ignore
+from pyramidion.engines import Advance, Where, Work, ignore, started
 from pyramidion.errors import InputError, Problem, UsageError, check_choice
+from pyramidion.evaluation import kept_for_the_next_time
 from pyramidion.formats.files import to_file_name
 from pyramidion.formats.resumable import Parts
 from pyramidion.jobs import TopicJob, human_peers, job_key, topic_jobs
@@ -69,7 +70,7 @@ def score_grid(
     *,
     measure: str = "coverage",
     folder: Path | None = None,
-    processes: int = 1,
+    engine: Where = None,
     advance: Advance = ignore,
 ) -> ScoredSettings:
     """Score the peers under all combinations of the levels; ``choices`` says what they have in common.
@@ -80,7 +81,7 @@ def score_grid(
     choices = choices or Choices(partitioner="edua-g")
     grid = _Grid.of(choices, paper_levels(choices) if levels is None else levels)
     jobs = grid_jobs(study)
-    by_topic = _all_topics(jobs, grid, folder, processes, advance)
+    by_topic = _all_topics(jobs, grid, folder, engine, advance)
     systems = tuple(sorted({system for job in jobs for system in job.peers}))
     notes = [*foreign_texts(study), *without_references(study, [job.topic for job in jobs]), *human_peers(jobs)]
     notes += [*_few_references(jobs), *_joint_notes(made for topic in by_topic for made in topic)]
@@ -221,7 +222,7 @@ class _Todo(NamedTuple):
 
 
 def _all_topics(
-    jobs: Sequence[TopicJob], grid: _Grid, folder: Path | None, processes: int, advance: Advance
+    jobs: Sequence[TopicJob], grid: _Grid, folder: Path | None, engine: Where, advance: Advance
 ) -> list[list[_Made]]:
     """For each topic, in order, what each setting gave, in order."""
     shared: dict[Choices, list[Choices]] = {}
@@ -235,8 +236,11 @@ def _all_topics(
             advance(len(settings) - len(new))
             if new:
                 todo.append(_Todo(job, common, new))
-    for each, made in zip(todo, engine(processes, len(todo)).map(_make_explore, todo, advance), strict=True):
-        kept[each.job.topic].add(each.common, made)
+    finished: set[str] = set()
+    with started(engine) as running, kept_for_the_next_time(folder, finished, len(jobs)):
+        for each, made in running.run(_make_explore, todo, advance):
+            kept[each.job.topic].add(each.common, made)
+            finished.add(each.job.topic)
     return [[kept[job.topic].known[shared_choices(each)][_name(each)] for each in grid.choices] for job in jobs]
 
 

@@ -12,6 +12,7 @@ import typer
 from pyramidion.cli.chat import Chatting, tell_usage, usage_as_json
 from pyramidion.cli.options import Printing, Reading, StudyPath, grouped, refuse_same, refuse_unused
 from pyramidion.cli.output import as_json, plain
+from pyramidion.cli.working import Working
 from pyramidion.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,12 +35,6 @@ MATCHER = "How units are found in peers: align (to a degree), wmin or exact (onc
 SEGMENTER = "How sentences are cut: clauses, clauses-apart (more ways), or spacy:PIPELINE (any installed one)."
 SIMILARITY = "How segments are compared: align (word by word) or cosine (of the embedder's vectors)."
 EMBEDDER = "For cosine: minilm, wtmf:FILE, st:NAME (sentence-transformers) or openai:MODEL."
-Jobs = Annotated[
-    int,
-    typer.Option(
-        "--jobs", "-j", help="Number of processes; a single one already uses all cores for encoding.", min=1, max=64
-    ),
-]
 
 
 @dataclass(frozen=True)
@@ -68,13 +63,6 @@ class Matching:
     threshold: Annotated[
         float | None, typer.Option(help="wmin, exact: minimum similarity of a match. [default: 0.5]")
     ] = None
-
-
-@dataclass(frozen=True)
-class Running(Reading):
-    """How a study is read, how many processes work on it, and what is printed."""
-
-    jobs: Jobs = 1
 
 
 def _choices(context: typer.Context, building: Building, matching: Matching | None = None) -> Any:
@@ -121,33 +109,36 @@ def build(
     *,
     chatting: Chatting,
     building: Building,
-    running: Running,
+    working: Working,
+    reading: Reading,
 ) -> None:
     """Build a pyramid from the references of each topic."""
-    output = running.out
+    output = reading.out
     written = {"statements": statements, "units_per_topic": units_per_topic, "units_per_task": units_per_task}
     kind, _, model = builder.partition(":")
     if kind == "llm" and model:
         why = f"with {builder}, which writes units instead of joining clauses"
-        refuse_unused(context, why, *(part.name for part in fields(Building)), "jobs")
+        refuse_unused(context, why, *(part.name for part in (*fields(Building), *fields(Working))))
         options = {part: value for part, value in written.items() if value is not None}
-        study = running.study(path)
+        study = reading.study(path)
         made, signature, usage = _written(study, model, name or "llm", options, chatting, output)
     elif builder == "auto":
         refuse_unused(context, "without --builder llm:MODEL", *written, *(part.name for part in fields(Chatting)))
         choices = _choices(context, building)
-        study = running.study(path)
-        made, signature, usage = _built(study, choices, name or "auto", running.jobs, output)
+        study = reading.study(path)
+        made, signature, usage = _built(study, choices, name or "auto", working, output)
     else:
         raise UsageError(f"--builder must be auto or llm:MODEL, not {builder!r}")
     _keep_built(study, made, name or kind, path, target, output, signature, usage)
 
 
-def _built(study: Study, choices: Choices, name: str, processes: int, output: Output) -> tuple[Study, str, JsonObject]:
+def _built(
+    study: Study, choices: Choices, name: str, working: Working, output: Output
+) -> tuple[Study, str, JsonObject]:
     from pyramidion.evaluation import build_pyramids
 
-    with output.progress(len(study.topics), "Building pyramids") as advance:
-        made = build_pyramids(study, choices, name=name, processes=processes, advance=advance)
+    with working.started(output) as engine, output.progress(len(study.topics), "Building pyramids") as advance:
+        made = build_pyramids(study, choices, name=name, engine=engine, advance=advance)
     return made, str(choices.signature(pyramid=name)), {}
 
 
@@ -155,7 +146,7 @@ def _written(
     study: Study, model: str, name: str, options: JsonObject, chatting: Chatting, output: Output
 ) -> tuple[Study, str, JsonObject]:
     """Units by a chat model; the cost is shown first."""
-    from pyramidion.evaluation import write_units, written_topics
+    from pyramidion.judging import write_units, written_topics
     from pyramidion.pyramids.writer import LlmWriter
 
     writer = LlmWriter(model, **options, **chatting.options())
@@ -221,25 +212,25 @@ def score(
     *,
     building: Building,
     matching: Matching,
-    running: Running,
+    working: Working,
+    reading: Reading,
 ) -> None:
     """Score every peer: raw, quality, coverage and comprehensive."""
     from pyramidion.cli.score import check_targets, show_table
 
-    output, choices = running.out, _choices(context, building, matching)
+    output, choices = reading.out, _choices(context, building, matching)
     targets = target or []
     for file in [*targets, *([save] if save else [])]:
         refuse_same(path, file)
     check_targets(targets, by)
-    study = running.study(path)
+    study = reading.study(path)
     _refuse_building(context, study, pyramid, matching)
     from pyramidion.evaluation import evaluate_study
     from pyramidion.formats import save as save_study
 
-    with output.progress(len(study.peers) + len(study.topics), "Scoring") as advance:
-        made = evaluate_study(
-            study, choices, pyramid=pyramid, explain=save is not None, processes=running.jobs, advance=advance
-        )
+    total = len(study.peers) + len(study.topics)
+    with working.started(output) as engine, output.progress(total, "Scoring") as advance:
+        made = evaluate_study(study, choices, pyramid=pyramid, explain=save is not None, engine=engine, advance=advance)
     if save:
         save_study(made.study, save)
     show_table(made.table, targets, by, output)
@@ -261,18 +252,20 @@ def run(
     *,
     building: Building,
     matching: Matching,
-    running: Running,
+    working: Working,
+    reading: Reading,
 ) -> None:
     """Build pyramids, score peers, and write scores, study, pyramids and a log to a folder."""
     from pyramidion.formats.score_tables import as_json as table_as_json
 
-    output, choices = running.out, _choices(context, building, matching)
-    study = running.study(path)
+    output, choices = reading.out, _choices(context, building, matching)
+    study = reading.study(path)
     _refuse_building(context, study, pyramid, matching, rebuild=pyramid is None)
     from pyramidion.evaluation import run as run_all
 
-    with output.progress(len(study.peers) + len(study.topics), "Building and scoring") as advance:
-        done = run_all(study, folder, choices, pyramid=pyramid, processes=running.jobs, advance=advance)
+    total = len(study.peers) + len(study.topics)
+    with working.started(output) as engine, output.progress(total, "Building and scoring") as advance:
+        done = run_all(study, folder, choices, pyramid=pyramid, engine=engine, advance=advance)
     table = replace(done.evaluation.table, notes=(*done.evaluation.table.notes, *done.notes))
     output.result({"folder": str(folder), "topics": done.topics, "known": done.known, **table_as_json(table)})
     output.show(table)

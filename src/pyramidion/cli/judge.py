@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
+from dataclasses import fields
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
@@ -13,12 +13,14 @@ import typer
 from pyramidion.cli.chat import Chatting, tell_usage, usage_as_json
 from pyramidion.cli.options import PyramidName, Reading, grouped, refuse_same, refuse_unused
 from pyramidion.cli.output import Output, as_json, counted, plain
-from pyramidion.errors import InputError, Problems, UsageError
+from pyramidion.cli.working import Working
+from pyramidion.errors import UsageError
 from pyramidion.terminal import TerminalTable
 
 if TYPE_CHECKING:
     from pyramidion.analysis.calibrate import WorkerCheck
     from pyramidion.evaluation import Evaluation
+    from pyramidion.formats.resumable import JsonLine
     from pyramidion.judges import PresenceJudge, Questions
     from pyramidion.judges.llm import LlmJudge
 
@@ -63,8 +65,12 @@ def judge(
     batch: Annotated[
         int | None, typer.Option(help="llm: units of a summary in one request, at most. [default: 25]")
     ] = None,
+    keep: Annotated[
+        Path | None, typer.Option(help="A folder for judged topics; an interrupted run continues from it.")
+    ] = None,
     *,
     chatting: Chatting,
+    working: Working,
     reading: Reading,
 ) -> None:
     """Let a model say which units are in which summaries, and score by it.
@@ -76,9 +82,9 @@ def judge(
     continues where it stopped.
     """
     from pyramidion.cli.score import check_targets, show_table
-    from pyramidion.evaluation import judge_study
     from pyramidion.jobs import judged_topics
     from pyramidion.judges import make_judge, questions
+    from pyramidion.judging import judge_study
     from pyramidion.scoring.choice import TO_BE_JUDGED, choose, named_pyramid
 
     output = reading.out
@@ -89,25 +95,37 @@ def judge(
         raise UsageError("--soft and --threshold cannot be used together")
     if lines:
         refuse_unused(
-            context, "with --lines", "pyramid", "save", "workers", "by", "format", "columns", "lenient", "json"
+            context, "with --lines", "pyramid", "save", "workers", "by", "format", "columns", "lenient", "json", "keep"
         )
     if workers:
         refuse_unused(context, "with --workers, which shows people instead of scores", "target", "by")
-    if judge.partition(":")[0] != "llm":
+    if judge.partition(":")[0] == "llm":
+        where = f"with {judge}, which asks many things at once by itself"
+        refuse_unused(context, where, *(part.name for part in fields(Working)))
+    else:
         refuse_unused(context, f"with {judge}, which is free of charge", "price", "yes")
     options = chatting.options() | ({} if batch is None else {"batch": batch})
     asked = make_judge(judge, options)
     limit = _threshold(threshold, asked)
     if lines:
-        _judge_lines(Path(path), target or [], asked, limit, chatting, output)
+        _judge_lines(Path(path), target or [], asked, judge, limit, chatting, working, output)
         return
     study = reading.study(path)
     name = named_pyramid(study.pyramid_names, pyramid, prefer=TO_BE_JUDGED)
     if not _agreed(lambda: questions(judged_topics(study, name)), asked, chatting, output):
         raise typer.Exit(1)
-    with output.busy(f"Judging by {asked.name}"):
-        # Where a unit is expressed is only written, not shown, and takes as long to find as whether it is.
-        judged = judge_study(study, asked, pyramid=name, threshold=limit, evidence=save is not None)
+    total = sum(len(each.texts) for each in judged_topics(study, name))
+    with working.started(output) as engine, output.progress(total, f"Judging by {asked.name}") as advance:
+        judged = judge_study(
+            study,
+            asked if _asks(asked) else judge,
+            pyramid=name,
+            threshold=limit,
+            evidence=save is not None,  # it is only written, not shown, and takes as long to find as whether it is
+            folder=keep,
+            engine=engine,
+            advance=advance,
+        )
     mine = choose(judged.study, kind="model", pyramid=name, judges=asked.name).on_units
     missing = sum(map(isnan, mine.value.tolist()))
     _tell(asked, missing, output)
@@ -120,20 +138,14 @@ def judge(
         show_table(judged.table, target or [], by, output, shown=study.notes, beside=usage)
 
 
-JsonLine = dict[str, Any]
-"""An object with ``units`` and a ``summary``; whatever else it holds is kept. Its answer is the same object with
-``judge``, ``threshold`` (null for probabilities), ``presence`` (a value for each unit), ``verdicts`` (how it reads) and
-``score``, the mean of the values."""
-ANSWERED = frozenset({"presence", "verdicts", "score"})
-DIGITS = 6
-
-
 def _judge_lines(
     source: Path,
     targets: list[Path],
     judge: PresenceJudge,
+    spec: str,
     threshold: float | None,
     chatting: Chatting,
+    working: Working,
     output: Output,
 ) -> None:
     """However long the file is: memory holds a few hundred lines, and a run that stopped goes on."""
@@ -141,89 +153,46 @@ def _judge_lines(
 
     from pyramidion.formats.resumable import append_lines
     from pyramidion.judges import cut
+    from pyramidion.judging_lines import ANSWERED, answer_lines, read_questions
 
     if not source.is_file():
         raise UsageError(f"{source}: no such file")
     if targets and (len(targets) > 1 or targets[0].suffix != ".jsonl"):
         raise UsageError("--lines writes one .jsonl file; give one -o")
-    asked = (block.questions for line in _read(source) for block in cut(line["units"], [line["summary"]]))
+    asked = (block.questions for line in read_questions(source) for block in cut(line["units"], [line["summary"]]))
     if not _agreed(lambda: asked, judge, chatting, output):
         raise typer.Exit(1)
-    if not targets:
-        missing = 0
-        for answer in _answers(_read(source), judge, threshold):
-            missing += answer["presence"].count(None)
-            print(dumps(answer, ensure_ascii=False))
-        return _tell(judge, missing, output)
-    ours = {"judge": judge.name, "threshold": threshold}
+    with working.started(output) as engine:
 
-    def continues(done: int, answer: JsonLine) -> bool:
-        """Whether an answer is ours to the line with this number; a judged file may be judged again."""
-        line = next(_read(source, skip=done - 1), None)
-        if line is None:
-            return False
-        expected = {name: line[name] for name in line.keys() - ANSWERED} | ours
-        return all(answer.get(name) == value for name, value in expected.items())
+        def answers(done: int) -> Iterator[JsonLine]:
+            questions = read_questions(source, skip=done)
+            return answer_lines(questions, judge if _asks(judge) else spec, threshold, engine=engine)
 
-    answers = append_lines(targets[0], lambda done: _answers(_read(source, skip=done), judge, threshold), continues)
-    with source.open("rb") as file:
-        total = sum(1 for _ in file)
-    written = missing = 0
-    for answer in output.track(answers, f"Judging by {judge.name}", total=total):
-        written, missing = written + 1, missing + answer["presence"].count(None)
+        if not targets:
+            missing = 0
+            for answer in answers(0):
+                missing += answer["presence"].count(None)
+                print(dumps(answer, ensure_ascii=False))
+            return _tell(judge, missing, output)
+        ours = {"judge": judge.name, "threshold": threshold}
+
+        def continues(done: int, answer: JsonLine) -> bool:
+            """Whether an answer is ours to the line with this number; a judged file may be judged again."""
+            line = next(read_questions(source, skip=done - 1), None)
+            if line is None:
+                return False
+            expected = {name: line[name] for name in line.keys() - ANSWERED} | ours
+            return all(answer.get(name) == value for name, value in expected.items())
+
+        with source.open("rb") as file:
+            total = sum(1 for _ in file)
+        written = missing = 0
+        lines = append_lines(targets[0], answers, continues)
+        for answer in output.track(lines, f"Judging by {judge.name}", total=total):
+            written, missing = written + 1, missing + answer["presence"].count(None)
     _tell(judge, missing, output)
     output.say(f"Wrote {counted(written, 'answers')} to {targets[0]}.")
     return None
-
-
-def _answers(lines: Iterable[JsonLine], judge: PresenceJudge, threshold: float | None) -> Iterator[JsonLine]:
-    """In order; by probabilities, or by yes and no with a threshold. What was not answered is null."""
-    from pyramidion.judges import answers, bounds_of, cut
-    from pyramidion.study.judgments import verdict
-
-    bounds = bounds_of(judge)
-    blocks = ((line, block) for line in lines for block in cut(line["units"], [line["summary"]]))
-    presence: list[float | None] = []
-    for line, block, verdicts in answers(blocks, judge):
-        presence += [_value(value, threshold) for value in verdicts.probability[:, 0].tolist()]
-        if block.units.stop == len(line["units"]):
-            given = [value for value in presence if value is not None]
-            score = round(sum(given) / len(given), DIGITS) if given else None
-            words = [None if value is None else verdict(value, *bounds) for value in presence]
-            ours = {"judge": judge.name, "threshold": threshold, "presence": presence, "verdicts": words}
-            yield {**line, **ours, "score": score}
-            presence = []
-
-
-def _value(probability: float, threshold: float | None) -> float | None:
-    if isnan(probability):
-        return None
-    return round(probability, DIGITS) if threshold is None else float(probability >= threshold)
-
-
-def _read(path: Path, *, skip: int = 0) -> Iterator[JsonLine]:
-    """The lines of a file after the first ones; InputError names an invalid line."""
-    from pyramidion.formats.files import BadLineError, parse_object, read_lines
-
-    problems = Problems()
-    lines = ((number, text) for number, text in read_lines(path, problems) if text.strip())
-    for number, text in islice(lines, skip, None):
-        where = f"{path}, line {number}"
-        try:
-            content = parse_object(text)
-        except BadLineError as error:
-            problems.error(where, str(error))
-            break
-        units = content.get("units")
-        if not isinstance(units, list) or not units or not all(isinstance(unit, str) for unit in units):
-            problems.error(where, '"units" must be a list of texts, at least one')
-        if not isinstance(content.get("summary"), str):
-            problems.error(where, '"summary" must be a text')
-        if problems.errors:
-            break
-        yield content
-    if problems.errors:
-        raise InputError(problems)
 
 
 def _threshold(text: str | None, judge: PresenceJudge) -> float | None:

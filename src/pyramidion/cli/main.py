@@ -46,7 +46,7 @@ from pyramidion.cli.options import (
     grouped,
 )
 from pyramidion.cli.output import Output, as_json, plain, without_passwords
-from pyramidion.errors import InputError, MissingExtraError, Problem, PyramidionError, ServerFailedError
+from pyramidion.errors import FailedError, InputError, MissingExtraError, Problem, PyramidionError
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -177,7 +177,7 @@ def _failed(error: Exception, json: bool) -> int:
         if trouble := trouble_of(error):
             return _fail(None, f"{trouble.text}; nothing was changed by halves, so try again when it works", 4, json)
     if isinstance(error, PyramidionError):
-        return _fail(None, str(error), 4 if isinstance(error, ServerFailedError) else 2, json)
+        return _fail(None, str(error), 4 if isinstance(error, FailedError) else 2, json)
     sys.stderr.write(without_passwords("".join(traceback.format_exception(error))))
     return 4
 

@@ -14,6 +14,7 @@ from typing import Any
 from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.formats import guess_format, save
 from pyramidion.formats.files import new_file
+from pyramidion.formats.resumable import Parts
 from pyramidion.formats.score_tables import write_scores
 from pyramidion.study import ContentUnit, Judgment, Judgments, Pyramid, Score, ScoreTable, Study, Topic
 from pyramidion.study.judgments import listed
@@ -140,11 +141,17 @@ def make_folder(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
 
 
-def write_run(folder: Path, table: ScoreTable, study: Study, log: str, *, pyramid: str) -> tuple[Problem, ...]:
-    """Scores first; a failed export to another tool's format does not stop the run."""
+def write_run(
+    folder: Path, table: ScoreTable, study: Study, parts: Iterable[str], *, pyramid: str
+) -> tuple[Problem, ...]:
+    """Scores first; a failed export to another tool's format does not stop the run. The log is long, so it is put
+    together from the parts, one at a time."""
     write_scores(table, folder / "scores.csv")
+    kept = Parts(folder / PARTS)
     with new_file(folder / "log.txt") as file:
-        file.write(log)
+        file.write(f"{table.signature}\n")
+        for name in parts:
+            file.write("\n" + kept.read(name)["log"])
     save(study, folder / "study.jsonl")
     shutil.rmtree(folder / PYRAMIDS, ignore_errors=True)
     try:

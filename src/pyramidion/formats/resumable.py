@@ -30,11 +30,11 @@ class Parts:
     def __init__(self, folder: Path | None, suffix: str = ".json") -> None:
         self._folder, self._suffix = folder, suffix
 
-    def read(self, name: str, key: str) -> dict[str, Any]:
-        """What an earlier run has kept; nothing where it was made from something else or cannot be read."""
+    def read(self, name: str, key: str | None = None) -> dict[str, Any]:
+        """What is kept; nothing where it was made from something else, if that matters, or cannot be read."""
         try:
             held = json.loads(self._path(name).read_bytes()) if self._folder else {}
-            return held if held["key"] == key else {}
+            return held if key is None or held["key"] == key else {}
         except (OSError, ValueError, KeyError, TypeError):
             return {}
 

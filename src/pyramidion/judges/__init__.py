@@ -104,8 +104,9 @@ def bounds_of(judge: PresenceJudge) -> Bounds:
     return Bounds(expressed, float(getattr(judge, "perhaps", expressed)))
 
 
-def make_judge(spec: str, options: Mapping[str, Any] | None = None) -> PresenceJudge:
-    """The presence judge with a name: ``align``, or with its model ``nli:roberta-large-mnli``."""
+def make_judge(spec: str, options: Mapping[str, Any] | None = None, *, threads: int | None = None) -> PresenceJudge:
+    """The presence judge with a name: ``align``, or with its model ``nli:roberta-large-mnli``. One that computes with
+    several ``threads`` is told how many."""
     name, _, model = spec.partition(":")
     factory = plugins.load("judges", name)
     accepted = {*inspect.signature(factory).parameters, *getattr(factory, "options", ())}
@@ -115,7 +116,9 @@ def make_judge(spec: str, options: Mapping[str, Any] | None = None) -> PresenceJ
         raise UsageError(f"judge {name} needs a model: {name}:MODEL")
     if model and "model" not in accepted:
         raise UsageError(f"judge {name} takes no model, so {spec!r} is not a judge")
-    judge: PresenceJudge = factory(**({"model": model} if model else {}), **(options or {}))
+    given = {"model": model} if model else {}
+    computing = {"threads": threads} if threads and "threads" in accepted else {}
+    judge: PresenceJudge = factory(**given, **computing, **(options or {}))
     return judge
 
 

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from pyramidion.cli.analyze.asking import Asked, Resamples, question
-from pyramidion.cli.auto import EMBEDDER, MATCHER, PARTITIONER, SEGMENTER, SIMILARITY, Jobs
+from pyramidion.cli.auto import EMBEDDER, MATCHER, PARTITIONER, SEGMENTER, SIMILARITY
 from pyramidion.cli.options import Seed, StudyPath, refuse_unused
+from pyramidion.cli.working import Working
 from pyramidion.errors import UsageError
 
 
@@ -56,8 +57,8 @@ def grid(
         Path | None,
         typer.Option(help="A folder for finished topics; an interrupted or extended search continues from it."),
     ] = None,
-    jobs: Jobs = 1,
     *,
+    working: Working,
     asked: Asked,
 ) -> None:
     """Which parameters and parts of automatic pyramids matter, and what does choosing them gain?
@@ -88,8 +89,8 @@ def grid(
     check_search(wanted, by=by, kind=kind, axes=two)
     table = human_gold(study) if gold is None else asked.gold(gold, study)
     total = len(grid_jobs(study)) * len(grid_settings(choices, wanted))
-    with asked.out.progress(total, "Scoring settings") as advance:
-        scored = score_grid(study, choices, wanted, measure=measure, folder=keep, processes=jobs, advance=advance)
+    with working.started(asked.out) as engine, asked.out.progress(total, "Scoring settings") as advance:
+        scored = score_grid(study, choices, wanted, measure=measure, folder=keep, engine=engine, advance=advance)
     chosen: Any = kind
     asked.answer(
         lambda: grid_search(

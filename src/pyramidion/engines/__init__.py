@@ -1,0 +1,253 @@
+"""Where long work runs: in this process, in several processes of this machine, or on a Dask cluster.
+
+Work is a function that is made once in each process, since models take long to load. An item of work carries all that
+the function needs besides: texts, not studies. Results come as they are finished, each with its item, so that whoever
+asked can write them down at once; what they are depends on neither the engine nor the number of workers.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
+from contextlib import ExitStack, contextmanager
+from itertools import islice
+from multiprocessing import get_context
+from threading import local
+from typing import Protocol, TypeVar
+
+from pyramidion.errors import LostEngineError, Problem, UsageError
+
+
+class Sized(Protocol):
+    """An item of work; ``size`` says how much work it is."""
+
+    @property
+    def size(self) -> int: ...
+
+
+T = TypeVar("T", bound=Sized)
+R = TypeVar("R")
+Advance = Callable[[int], object]
+"""Hears how much work is done."""
+Work = Callable[[T, Advance], R]
+MakeWork = Callable[[int | None], Work[T, R]]
+"""Given the number of threads it may use, by default as many as there are cores. It must be picklable."""
+
+PER_WORKER = 3
+"""Items under way for each worker: one is worked on, the others wait beside it, so that nobody waits for us."""
+TRIES = 3
+"""How often all workers may be lost without a single result in between."""
+
+
+def ignore(_done: int) -> None:
+    """Where nobody wants to hear."""
+
+
+class Engine(Protocol):
+    """The port. ``workers`` can work at the same time; ``notes`` are what a user should know about them."""
+
+    workers: int
+    notes: Sequence[Problem]
+    dashboard: str
+
+    def run(self, make: MakeWork[T, R], items: Iterable[T], advance: Advance = ignore) -> Iterator[tuple[T, R]]:
+        """Each item with its result, as they are finished."""
+
+
+class Placed(Protocol):
+    """An item that knows its place among all."""
+
+    @property
+    def place(self) -> int: ...
+
+
+def in_order(finished: Iterable[tuple[Placed, R]]) -> Iterator[R]:
+    """Results in the order of their items; those that come early wait."""
+    waiting: dict[int, R] = {}
+    following = 0
+    for item, result in finished:
+        waiting[item.place] = result
+        while following in waiting:
+            yield waiting.pop(following)
+            following += 1
+
+
+class ThisProcess:
+    """One item after the other; hears of progress within an item, too."""
+
+    workers = 1
+    notes: Sequence[Problem] = ()
+    dashboard = ""
+
+    def run(self, make: MakeWork[T, R], items: Iterable[T], advance: Advance = ignore) -> Iterator[tuple[T, R]]:
+        work: Work[T, R] | None = None
+        for item in items:
+            work = work or make(None)
+            yield item, work(item, advance)
+
+
+class Workers:
+    """Any executor of `concurrent.futures` whose workers can import this package: anybody's, or one made here."""
+
+    dashboard = ""
+
+    def __init__(self, executor: Executor, workers: int, *, threads: int = 1, notes: Sequence[Problem] = ()) -> None:
+        self.workers, self.notes = workers, notes
+        self._executor, self._threads = executor, threads
+
+    def run(self, make: MakeWork[T, R], items: Iterable[T], advance: Advance = ignore) -> Iterator[tuple[T, R]]:
+        made_from = pickle.dumps((make, self._threads))
+        source, again = iter(items), list[T]()
+        under_way: dict[Future[bytes], T] = {}
+        lost = 0
+        try:
+            while True:
+                for item in self._next(again, source, len(under_way)):
+                    under_way[self._executor.submit(_work, made_from, pickle.dumps(item))] = item
+                if not under_way:
+                    return
+                finished, _ = wait(under_way, return_when=FIRST_COMPLETED)
+                broken = [item for future in finished if _is_lost(future) for item in [under_way.pop(future)]]
+                for future in finished & under_way.keys():
+                    item, result = under_way.pop(future), pickle.loads(future.result())  # noqa: S301 - our own
+                    lost = 0
+                    advance(item.size)
+                    yield item, result
+                if broken:
+                    lost += 1
+                    again += [*broken, *under_way.values()]
+                    under_way.clear()
+                    if lost == TRIES:
+                        raise LostEngineError("workers keep being lost, perhaps for lack of memory; try fewer")
+                    self._renew()
+        finally:
+            for future in under_way:
+                future.cancel()
+
+    def _next(self, again: list[T], source: Iterator[T], under_way: int) -> Iterator[T]:
+        """As many items as there is room for, those first whose worker was lost."""
+        for _ in range(PER_WORKER * self.workers - under_way):
+            if again:
+                yield again.pop(0)
+            else:
+                yield from islice(source, 1)
+
+    def _renew(self) -> None:
+        """Other workers in place of those that are gone."""
+        raise LostEngineError("the workers are gone")
+
+
+def _is_lost(future: Future[bytes]) -> bool:
+    return future.cancelled() or isinstance(future.exception(), BrokenExecutor | CancelledError)
+
+
+class LocalProcesses(Workers):
+    """Several processes, which share the cores. Where one is killed, all are replaced; what it had in hand is done
+    again."""
+
+    def __init__(self, processes: int) -> None:
+        super().__init__(_pool(processes), processes, threads=max(1, (os.cpu_count() or 1) // processes))
+
+    def _renew(self) -> None:
+        self.close()
+        self._executor = _pool(self.workers)
+
+    def close(self) -> None:
+        self._executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _pool(processes: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(processes, get_context("spawn"))
+
+
+Where = str | Executor | Engine | None
+"""``here``, ``processes:4``, ``dask``, ``dask:4``, ``dask://HOST:PORT``, an executor, or an engine that is running."""
+KNOWN = "here, processes, dask and dask://HOST:PORT"
+
+
+@contextmanager
+def started(where: Where = None, *, dashboard: bool = False) -> Iterator[Engine]:
+    """An engine, which ends with the block unless it was running before. A ``dashboard`` shows what a local Dask
+    cluster does; other clusters have their own."""
+    with ExitStack() as until:
+        if where is None or where == "here":
+            yield ThisProcess()
+        elif isinstance(where, Executor):
+            yield Workers(where, getattr(where, "_max_workers", None) or os.cpu_count() or 1)
+        elif not isinstance(where, str):
+            yield where
+        elif where.startswith(("dask://", "dask+tls://")):
+            from pyramidion.engines.cluster import on_cluster
+
+            yield until.enter_context(on_cluster(where))
+        else:
+            kind, count = _parsed(where)
+            if kind == "dask":
+                from pyramidion.engines.cluster import on_local_cluster
+
+                yield until.enter_context(on_local_cluster(count, dashboard=dashboard))
+            elif count == 1:
+                yield ThisProcess()
+            else:
+                processes = LocalProcesses(count)
+                until.callback(processes.close)
+                yield processes
+
+
+def _parsed(where: str) -> tuple[str, int]:
+    kind, _, count = where.partition(":")
+    many = int(count) if count.isdecimal() else 0 if count else os.cpu_count() or 1
+    if kind not in {"processes", "dask"} or not many:
+        raise UsageError(f"unknown engine {where!r}; known are {KNOWN}")
+    return kind, many
+
+
+# -- in a worker --------------------------------------------------------------------------------------------------
+
+_here = local()
+"""A thread of a worker keeps its work here, with what it was made from."""
+
+
+def _work(made_from: bytes, item: bytes) -> bytes:
+    if getattr(_here, "made_from", None) != made_from:
+        make, threads = pickle.loads(made_from)  # noqa: S301 - written by `Workers.run`
+        _here.work, _here.made_from = make(threads), made_from
+    return pickle.dumps(_here.work(pickle.loads(item), ignore))  # noqa: S301 - written by `Workers.run`
+
+
+# -- threads ------------------------------------------------------------------------------------------------------
+
+AHEAD = 2
+"""Items that are prepared at once: while one waits for the encoder, the other is cut into clauses."""
+
+
+def prepared_ahead(items: Sequence[R], prepare: Callable[[R], None]) -> Iterator[R]:
+    """Each item after it has been prepared: in a thread, while those before it are worked on."""
+    if len(items) == 1:  # a thread would only cost: computing libraries set themselves up for each
+        prepare(items[0])
+        yield items[0]
+        return
+    waiting: list[tuple[R, Future[None]]] = []
+    with ThreadPoolExecutor(AHEAD, "ahead") as threads:
+        for item in items:
+            waiting.append((item, threads.submit(prepare, item)))
+            if len(waiting) > AHEAD:
+                yield _ready(*waiting.pop(0))
+        for item, preparing in waiting:
+            yield _ready(item, preparing)
+
+
+def _ready(item: R, preparing: Future[None]) -> R:
+    preparing.result()
+    return item
