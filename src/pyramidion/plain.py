@@ -7,11 +7,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from math import fsum
 from typing import TYPE_CHECKING, Any, overload
 
 from pyramidion import plugins
-from pyramidion.engines import prepared_ahead
+from pyramidion.engines import Advance, Engine, ThisProcess, Where, Work, prepared_ahead, started
 from pyramidion.errors import InputError, Problem, UsageError, check_choice, needs_extra
 from pyramidion.evaluation import Evaluation, Evaluator, choices_of, score, with_results
 from pyramidion.formats.pairs import read_pairs, read_units
@@ -136,6 +137,7 @@ def score_pairs(
     prediction: str | None = None,
     reference: str | Sequence[str] | None = None,
     progress: bool | None = None,
+    engine: Where = None,
     **choices: Any,
 ) -> PairScores:
     """Score each prediction by its own reference, or references.
@@ -144,10 +146,19 @@ def score_pairs(
     texts. Or give one table (a data frame, an Arrow table, a `datasets` object, rows or columns in plain Python) and
     the names of its columns ``prediction`` and ``reference``; common names are recognised. ``method``: auto, rouge, or
     a judge such as align, with ``units`` to look for in each prediction (references may be left out then) or else those
-    of automatic pyramids. To call it many times, make a `Metric` once.
+    of automatic pyramids. To call it many times, make a `Metric` once. ``engine`` is where the work is done:
+    ``processes:4``, ``dask``, ``dask://HOST:PORT`` or an executor of `concurrent.futures`; by default it is here.
     """
     metric = Metric(method, **choices)
-    return metric(predictions, references, units=units, prediction=prediction, reference=reference, progress=progress)
+    return metric(
+        predictions,
+        references,
+        units=units,
+        prediction=prediction,
+        reference=reference,
+        progress=progress,
+        engine=engine,
+    )
 
 
 class Metric:
@@ -155,18 +166,28 @@ class Metric:
     references)`` gives a `PairScores`."""
 
     def __init__(self, method: str = "auto", **choices: Any) -> None:
+        self._load(method, choices)
+
+    @classmethod
+    def _of_worker(cls, method: str, choices: Mapping[str, Any], threads: int | None) -> Metric:
+        """One that shares a machine with others."""
+        metric = cls.__new__(cls)
+        metric._load(method, choices, threads)
+        return metric
+
+    def _load(self, method: str, choices: Mapping[str, Any], threads: int | None = None) -> None:
         self.method = method
-        self._choices = choices
+        self._choices = dict(choices)
         self._score: Callable[[Sequence[_Group], bool], Iterator[tuple[_Group, Evaluation]]]
         if method == "auto":
-            self._evaluator = Evaluator(choices_of(choices))
+            self._evaluator = Evaluator(choices_of(choices), threads=threads)
             self._score = self._by_pyramids
         elif method in (of_texts := ["rouge", *plugins.added("methods")]):
             self._score = self._by_words
         else:
             check_choice("method", method.partition(":")[0], ["auto", *of_texts, *plugins.names("judges")])
-            self._judge = make_judge(method, choices)
-            self._evaluator = Evaluator(Choices())
+            self._judge = make_judge(method, choices, threads=threads)
+            self._evaluator = Evaluator(Choices(), threads=threads)
             self._score = self._by_judge
 
     def __call__(
@@ -178,6 +199,7 @@ class Metric:
         prediction: str | None = None,
         reference: str | Sequence[str] | None = None,
         progress: bool | None = None,
+        engine: Where = None,
     ) -> PairScores:
         texts, wanted = read_pairs(predictions, references, prediction, reference, optional=units is not None)
         groups = self._groups(texts, wanted, units)
@@ -189,9 +211,9 @@ class Metric:
             for place in group.places
         ]
         signature = Signature.of(self.method, **self._choices)
-        with _progress(len(texts), progress) as advance:
-            for group, made in self._score([group for group in groups if group.scorable], False):
-                table, signature = made.table, made.table.signature
+        with _progress(len(texts), progress) as advance, started(engine) as running:
+            for group, table in self._tables([group for group in groups if group.scorable], running):
+                signature = table.signature
                 for measure in table.measures:
                     column = values.setdefault(measure, [None] * len(texts))
                     for place in group.places:
@@ -199,6 +221,15 @@ class Metric:
                 advance(len(group.peers))
         columns = values or dict.fromkeys(self._measures, [None] * len(texts))
         return PairScores({name: tuple(column) for name, column in columns.items()}, signature, tuple(notes))
+
+    def _tables(self, groups: Sequence[_Group], running: Engine) -> Iterator[tuple[_Group, ScoreTable]]:
+        """Each group with a table that has its scores, as they are finished."""
+        if isinstance(running, ThisProcess):
+            yield from ((group, made.table) for group, made in self._score(groups, False))
+            return
+        make = partial(_make_scoring, self.method, self._choices)
+        for batch, tables in running.run(make, map(_Groups, _some(groups))):
+            yield from zip(batch.groups, tables, strict=True)
 
     def explain(
         self, prediction: str, references: str | Sequence[str], *, units: Sequence[str] | None = None
@@ -295,6 +326,27 @@ class _Group:
     @property
     def scorable(self) -> bool:
         return bool(self.units) or any(any(map(str.isalnum, text)) for text in self.references.values())
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """Groups that are scored together."""
+
+    groups: list[_Group]
+
+    @property
+    def size(self) -> int:
+        return sum(len(group.peers) for group in self.groups)
+
+
+def _make_scoring(method: str, choices: Mapping[str, Any], threads: int | None) -> Work[_Groups, list[ScoreTable]]:
+    metric = Metric._of_worker(method, choices, threads)
+
+    def work(batch: _Groups, _advance: Advance) -> list[ScoreTable]:
+        tables = {group.topic: made.table for group, made in metric._score(batch.groups, False)}
+        return [tables[group.topic] for group in batch.groups]
+
+    return work
 
 
 def _group(

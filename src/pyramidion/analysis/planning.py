@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from statistics import median
 
 import numpy as np
@@ -22,6 +23,7 @@ from pyramidion.analysis.answer import Answer, Cell, Figure, Lines, Series, Tabl
 from pyramidion.analysis.cost import Amount, amount, campaign_cost, money
 from pyramidion.analysis.simulation import Assumptions, PowerCurve, World, from_assumptions, from_pilot, outcome
 from pyramidion.analysis.votes import unit_votes
+from pyramidion.engines import Advance, Where, ignore, mapped, started
 from pyramidion.errors import Problem, UsageError
 from pyramidion.study import Signature, Study
 
@@ -36,6 +38,7 @@ MOST = 10_000
 BEYOND = Decimal("1.5")
 """The power curve extends to this multiple of the recommended design's cost."""
 POINTS = 16
+MOST_STEPS = len(UNITS) * len(WORKERS) + POINTS + 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +149,13 @@ def plan(
     pyramid: str | None = None,
     judges: str | None = None,
     seed: int = 0,
+    engine: Where = None,
+    advance: Advance = ignore,
 ) -> Answer[DesignPlan]:
     """Find the cheapest design with the required power. Given numbers are kept, the others are searched.
 
     The two systems to tell apart are those of ``pair``, or in a pilot two that differ as much as the median pair.
+    ``advance`` hears of every kind of design that was searched, and of every design whose outcome was simulated.
     """
     given = {"topics": topics, "units": units, "workers": workers}
     _check(given, max_topics, power, level, campaigns)
@@ -182,8 +188,11 @@ def plan(
         result = replace(result, limit=_same(result))
     else:
         limits = _limits(kinds, affordable, given, numbers, money_left, paid.currency)
-        result = _searched(result, affordable, limits, searched=topics is None)
-        result = _with_outcomes(result, world, campaigns, level, seed)
+        with started(engine) as running:
+            tried = list(mapped(running, partial(_tried, power), affordable, advance))
+            result = _searched(result, tried, limits, searched=topics is None)
+            simulate = partial(_simulated, world, campaigns, level, seed)
+            result = _with_outcomes(result, lambda designs: mapped(running, simulate, designs, advance))
     notes += _remarks(result, units, written, world.source)
     made = Signature.of(
         "plan", world=world.source, test="paired-t", level=level, power=power, campaigns=campaigns, seed=seed
@@ -275,16 +284,24 @@ def _curve(kinds: Sequence[_Kind], best: Design | None) -> list[Design]:
     return efficient(sorted(points.values(), key=_order))
 
 
-def _with_outcomes(result: DesignPlan, world: World, campaigns: int, level: float, seed: int) -> DesignPlan:
+def _tried(power: float, kind: _Kind) -> _Kind:
+    """The kind after its campaigns were simulated with as many topics as it takes."""
+    kind.first(power)
+    return kind
+
+
+def _with_outcomes(result: DesignPlan, simulate: Callable[[Sequence[Design]], Iterable[Design]]) -> DesignPlan:
     """Correlations and the power over all pairs, for the designs of the curve and the paper's."""
+    best = [result.recommended] if result.recommended else []
+    paper, *simulated = simulate([result.paper, *result.curve, *best])
+    curve = tuple(simulated[: len(result.curve)])
+    return replace(result, curve=curve, paper=paper, recommended=simulated[-1] if best else None)
 
-    def filled(d: Design) -> Design:
-        rng = np.random.default_rng((seed, d.units, d.workers, d.topics))
-        found = outcome(world, d.topics, d.units, d.workers, campaigns=campaigns, level=level, rng=rng)
-        return replace(d, **found._asdict())
 
-    best = filled(result.recommended) if result.recommended else None
-    return replace(result, curve=tuple(map(filled, result.curve)), paper=filled(result.paper), recommended=best)
+def _simulated(world: World, campaigns: int, level: float, seed: int, design: Design) -> Design:
+    rng = np.random.default_rng((seed, design.units, design.workers, design.topics))
+    sizes = design.topics, design.units, design.workers
+    return replace(design, **outcome(world, *sizes, campaigns=campaigns, level=level, rng=rng)._asdict())
 
 
 # -- how people see it ---------------------------------------------------------------------------------------------

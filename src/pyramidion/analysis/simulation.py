@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -148,7 +149,7 @@ def from_pilot(votes: VoteArray, pair: tuple[str, str] | None, notes: list[Probl
         if one == other:
             raise UsageError(f"the pair names {pair[0]!r} twice; name two systems to tell apart")
         chosen = (one, other) if truth[one] >= truth[other] else (other, one)
-    return World(votes.systems, truth, lambda workers: _majority(found, workers), chosen, "pilot")
+    return World(votes.systems, truth, partial(_majority, found), chosen, "pilot")
 
 
 def _typical(truth: Floats) -> tuple[int, int]:
@@ -174,13 +175,14 @@ def from_assumptions(given: Assumptions, rng: np.random.Generator) -> World:
     logit = easier + given.interaction * rng.normal(size=(topics, len(truth), 1))
     base = np.array([_centre(value, logit[:, s]) for s, value in enumerate(truth)])
     present = special.expit(logit + base[None, :, None])
-
-    def chance(workers: int) -> Floats:
-        seen, imagined = (float(stats.binom.sf(workers // 2, workers, p)) for p in (given.accuracy, 1 - given.accuracy))
-        return np.asarray(present * seen + (1 - present) * imagined)
-
     names = tuple(f"system {number}" for number in range(1, len(truth) + 1))
-    return World(names, truth, chance, (0, 1), "assumptions")
+    return World(names, truth, partial(_by_accuracy, present, given.accuracy), (0, 1), "assumptions")
+
+
+def _by_accuracy(present: Floats, accuracy: float, workers: int) -> Floats:
+    """The chance that more than half of so many workers say that a unit is there, if each is right so often."""
+    seen, imagined = (float(stats.binom.sf(workers // 2, workers, p)) for p in (accuracy, 1 - accuracy))
+    return np.asarray(present * seen + (1 - present) * imagined)
 
 
 def _centre(wanted: float, logit: Floats) -> float:

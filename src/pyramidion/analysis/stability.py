@@ -7,8 +7,11 @@ Within one draw sizes are nested: the third unit is added to the first two. Each
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -28,14 +31,17 @@ from pyramidion.analysis.answer import (
 )
 from pyramidion.analysis.inputs import Floats, choose_measures, column_means, grid, measures_of
 from pyramidion.analysis.votes import VoteArray, unit_votes
+from pyramidion.engines import Advance, Where, ignore, mapped
 from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.stats.alpha import alpha
 from pyramidion.stats.correlation import Correlation, Kind, correlation, row_correlations
-from pyramidion.stats.intervals import percentile_interval
+from pyramidion.stats.intervals import blocks, percentile_interval
 from pyramidion.study import ScoreTable, Signature, Study
 
 Over = Literal["units", "topics", "workers"]
 KINDS: tuple[Kind, ...] = ("pearson", "spearman")
+DRAWN_AT_ONCE = 100
+"""Repetitions that one worker draws."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +81,10 @@ def resampling(
     judges: str | None = None,
     min_agreement: float | None = 0.5,
     seed: int = 0,
+    engine: Where = None,
+    advance: Advance = ignore,
 ) -> Answer[Curves]:
-    """Correlation with the gold as a function of how much was judged."""
+    """Correlation with the gold as a function of how much was judged. ``advance`` hears of every repetition."""
     for what in over:
         check_choice("what to draw", what, get_args(Over))
     if repetitions < 1:
@@ -85,8 +93,8 @@ def resampling(
     name, target = gold_means(votes, gold, gold_measure)
     points = tuple(
         point
-        for place, what in enumerate(over)
-        for point in _curve(votes, target, what, kinds, repetitions, np.random.default_rng([seed, place]))
+        for what, drawn in _drawn(votes, over, repetitions, seed, engine, advance)
+        for point in _curve(drawn, target, what, kinds)
     )
     result = Curves(name, len(votes.systems), len(votes.topics), points)
     made = Signature.of(
@@ -111,11 +119,35 @@ def gold_means(votes: VoteArray, gold: ScoreTable | None, measure: str | None) -
     return chosen.name, np.array([np.nan if (v := means.get(s)) is None else v for s in votes.systems])
 
 
-def _curve(
-    votes: VoteArray, target: Floats, over: str, kinds: Sequence[Kind], repetitions: int, rng: np.random.Generator
-) -> list[CurvePoint]:
-    draw = {"units": votes.with_units, "topics": votes.with_topics, "workers": votes.with_workers}[over]
-    drawn = np.stack([draw(rng) for _ in range(repetitions)])  # repetitions x sizes x systems
+class _Draws(NamedTuple):
+    """Repetitions that are drawn one after the other; each ``seed`` begins anew, so that all workers draw the same."""
+
+    over: str
+    seed: tuple[int, ...]
+    repetitions: int
+
+
+def _drawn(
+    votes: VoteArray, over: Sequence[str], repetitions: int, seed: int, engine: Where, advance: Advance
+) -> Iterator[tuple[str, Floats]]:
+    """For each thing that is drawn the scores: repetitions x sizes x systems."""
+    draws = [
+        _Draws(what, (seed, place, number)[: 3 if number else 2], size)
+        for place, what in enumerate(over)
+        for number, size in enumerate(blocks(repetitions, DRAWN_AT_ONCE))
+    ]
+    scores = mapped(engine, partial(_draw, votes), draws, advance, size=attrgetter("repetitions"))
+    for what, some in groupby(zip(draws, scores, strict=True), key=lambda pair: pair[0].over):
+        yield what, np.concatenate([drawn for _, drawn in some])
+
+
+def _draw(votes: VoteArray, draws: _Draws) -> Floats:
+    draw = {"units": votes.with_units, "topics": votes.with_topics, "workers": votes.with_workers}[draws.over]
+    rng = np.random.default_rng(draws.seed)
+    return np.stack([draw(rng) for _ in range(draws.repetitions)])
+
+
+def _curve(drawn: Floats, target: Floats, over: str, kinds: Sequence[Kind]) -> list[CurvePoint]:
     found = []
     for kind in kinds:
         r = row_correlations(drawn, target, kind)

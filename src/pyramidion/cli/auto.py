@@ -12,7 +12,7 @@ import typer
 from pyramidion.cli.chat import Chatting, tell_usage, usage_as_json
 from pyramidion.cli.options import Printing, Reading, StudyPath, grouped, refuse_same, refuse_unused
 from pyramidion.cli.output import as_json, plain
-from pyramidion.cli.working import Working
+from pyramidion.cli.working import WORKING, Working
 from pyramidion.errors import UsageError
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def build(
     kind, _, model = builder.partition(":")
     if kind == "llm" and model:
         why = f"with {builder}, which writes units instead of joining clauses"
-        refuse_unused(context, why, *(part.name for part in (*fields(Building), *fields(Working))))
+        refuse_unused(context, why, *(part.name for part in fields(Building)), *WORKING)
         options = {part: value for part, value in written.items() if value is not None}
         study = reading.study(path)
         made, signature, usage = _written(study, model, name or "llm", options, chatting, output)

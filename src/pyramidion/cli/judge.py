@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
@@ -13,7 +12,7 @@ import typer
 from pyramidion.cli.chat import Chatting, tell_usage, usage_as_json
 from pyramidion.cli.options import PyramidName, Reading, grouped, refuse_same, refuse_unused
 from pyramidion.cli.output import Output, as_json, counted, plain
-from pyramidion.cli.working import Working
+from pyramidion.cli.working import WORKING, Working
 from pyramidion.errors import UsageError
 from pyramidion.terminal import TerminalTable
 
@@ -101,7 +100,7 @@ def judge(
         refuse_unused(context, "with --workers, which shows people instead of scores", "target", "by")
     if judge.partition(":")[0] == "llm":
         where = f"with {judge}, which asks many things at once by itself"
-        refuse_unused(context, where, *(part.name for part in fields(Working)))
+        refuse_unused(context, where, *WORKING)
     else:
         refuse_unused(context, f"with {judge}, which is free of charge", "price", "yes")
     options = chatting.options() | ({} if batch is None else {"batch": batch})

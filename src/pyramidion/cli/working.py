@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -75,3 +75,7 @@ class Working:
             if self.dashboard:
                 output.say(f"Dask's dashboard: {plain(running.dashboard)}")
             yield running
+
+
+WORKING = tuple(part.name for part in fields(Working))
+"""The names of these options, to be refused where the work is short."""

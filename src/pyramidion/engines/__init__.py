@@ -21,10 +21,12 @@ from concurrent.futures import (
     wait,
 )
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from multiprocessing import get_context
 from threading import local
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from pyramidion.errors import LostEngineError, Problem, UsageError
 
@@ -36,6 +38,7 @@ class Sized(Protocol):
     def size(self) -> int: ...
 
 
+S = TypeVar("S")
 T = TypeVar("T", bound=Sized)
 R = TypeVar("R")
 Advance = Callable[[int], object]
@@ -81,6 +84,39 @@ def in_order(finished: Iterable[tuple[Placed, R]]) -> Iterator[R]:
         while following in waiting:
             yield waiting.pop(following)
             following += 1
+
+
+@dataclass(frozen=True)
+class Step(Generic[S]):
+    """One of many things to do, and its place among them."""
+
+    place: int
+    content: S
+    size: int
+
+
+def mapped(
+    where: Where,
+    function: Callable[[S], R],
+    contents: Iterable[S],
+    advance: Advance = ignore,
+    *,
+    size: Callable[[S], int] = lambda _content: 1,
+) -> Iterator[R]:
+    """What a function makes of each, in order. It must be picklable, such as a function of a module or a ``partial``
+    of one. ``size`` says how much work each is, which ``advance`` is told when it is done."""
+    with started(where) as running:
+        steps = (Step(place, content, size(content)) for place, content in enumerate(contents))
+        yield from in_order(running.run(partial(_stepping, function), steps, advance))
+
+
+def _stepping(function: Callable[[S], R], _threads: int | None) -> Work[Step[S], R]:
+    def work(step: Step[S], advance: Advance) -> R:
+        result = function(step.content)
+        advance(step.size)
+        return result
+
+    return work
 
 
 class ThisProcess:

@@ -11,6 +11,7 @@ import typer
 
 from pyramidion.cli.options import Latex, Reading, grouped
 from pyramidion.cli.output import plain
+from pyramidion.cli.working import Working
 from pyramidion.errors import UsageError
 
 analyze = typer.Typer(
@@ -117,6 +118,13 @@ class Asked(Reading):
         if isinstance(found, ScoreTable):
             return found
         raise UsageError(f"{path} is a study; {otherwise}")
+
+    def answer_at_length(self, working: Working, total: int, ask: Callable[[Any, Any], Any]) -> Any:
+        """Answer a question that takes long: ``ask`` is given the engine, and whom to tell how much of the total is
+        done."""
+        with working.started(self.out) as engine, self.out.progress(total, "Working") as advance:
+            found = ask(engine, advance)
+        return self.answer(lambda: found)
 
     def answer(self, ask: Callable[[], Any]) -> Any:
         """Answer the question and write the answer to every requested place."""

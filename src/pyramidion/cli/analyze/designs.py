@@ -8,6 +8,7 @@ import typer
 
 from pyramidion.cli.analyze.asking import Asked, Level, Source, question
 from pyramidion.cli.options import Judges, PyramidName, Seed, refuse_unused
+from pyramidion.cli.working import WORKING, Working
 from pyramidion.errors import UsageError
 
 _OF_POWER = ("max_topics", "budget", "power", "pair", "campaigns", "references", "writing_pay")
@@ -56,6 +57,7 @@ def stability(
     judges: Judges = None,
     seed: Seed = 0,
     *,
+    working: Working,
     asked: Asked,
 ) -> None:
     """How much do results depend on the number of references, units, topics and workers, or on the run?"""
@@ -63,7 +65,7 @@ def stability(
 
     of_draws = ("gold", "gold_measure", "min_agreement")
     if rerun is not None:
-        others = ("vary", "drop", "held_out", "repetitions", "pyramid", "judges", "seed")
+        others = ("vary", "drop", "held_out", "repetitions", "pyramid", "judges", "seed", *WORKING)
         refuse_unused(context, "when two runs are compared; remove it or --rerun", *of_draws, *others)
         first, second = (asked.tables([place]) for place in (path, rerun))
         name, one = next(iter(first.items()))
@@ -73,7 +75,7 @@ def stability(
     study = asked.study(path)
     wanted: Any = tuple(vary or DRAWN)
     if wanted == ("references",):
-        refuse_unused(context, "with --vary references", *of_draws, "drop")
+        refuse_unused(context, "with --vary references", *of_draws, "drop", *WORKING)
         if held_out != "five":
             refuse_unused(
                 context, "without --held-out five; otherwise everything is held out exactly once", "repetitions", "seed"
@@ -101,7 +103,7 @@ def stability(
     table = None if gold is None else asked.gold(gold, study)
     least = 0.5 if min_agreement is None else min_agreement or None
     if drop is not None:
-        refuse_unused(context, "with --drop", "vary", "repetitions", "seed")
+        refuse_unused(context, "with --drop", "vary", "repetitions", "seed", *WORKING)
         if table is None:
             raise UsageError("--drop needs --gold: a score table or a method that scores all topics")
         asked.answer(
@@ -116,18 +118,23 @@ def stability(
             )
         )
         return
-    asked.answer(
-        lambda: analysis.resampling(
+    drawn = repetitions or 70
+    asked.answer_at_length(
+        working,
+        drawn * len(wanted),
+        lambda engine, advance: analysis.resampling(
             study,
             table,
             gold_measure=gold_measure,
             over=wanted,
-            repetitions=repetitions or 70,
+            repetitions=drawn,
             pyramid=pyramid,
             judges=judges,
             min_agreement=least,
             seed=seed,
-        )
+            engine=engine,
+            advance=advance,
+        ),
     )
 
 
@@ -194,6 +201,7 @@ def plan(
     judges: Judges = None,
     seed: Seed = 0,
     *,
+    working: Working,
     asked: Asked,
 ) -> None:
     """What should the next evaluation cost? Finds the cheapest design with the requested power, by simulation; or, with
@@ -212,7 +220,7 @@ def plan(
     sizes = {name: _numbers(text) for name, text in sizes.items() if text is not None}
     prices = analysis.Prices(judging_pay, writing_pay, fee, currency, references)
     if with_model is not None:
-        refuse_unused(context, "with --with-model, which shows widths, not power", *_OF_POWER)
+        refuse_unused(context, "with --with-model, which shows widths, not power", *_OF_POWER, *WORKING)
         if path is not None:
             refuse_unused(context, "with a pilot study, which says what it is", "correlation", "seed")
         for name, numbers in sizes.items():
@@ -241,11 +249,15 @@ def plan(
     if pair is not None and len(pair) != 2:
         raise UsageError("give --pair twice, once for each of two systems of a pilot study")
     pilot = analysis.Assumptions(**given) if path is None else asked.study(path)
+    from pyramidion.analysis.planning import MOST_STEPS
+
     chosen: Any = tuple(pair) if pair else None
     if max_topics is not None:
         sizes["max_topics"] = max_topics
-    asked.answer(
-        lambda: analysis.plan(
+    asked.answer_at_length(
+        working,
+        MOST_STEPS,
+        lambda engine, advance: analysis.plan(
             pilot,
             **sizes,
             budget=budget,
@@ -257,7 +269,9 @@ def plan(
             pyramid=pyramid,
             judges=judges,
             seed=seed,
-        )
+            engine=engine,
+            advance=advance,
+        ),
     )
 
 
