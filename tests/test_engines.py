@@ -1,15 +1,106 @@
-"""Work that is prepared while other work is done, and what several threads share meanwhile."""
+"""Work in this process and in others, work that is prepared ahead, and what several threads share meanwhile."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from threadpoolctl import ThreadpoolController
 
 from pyramidion.encoder import Recent, one_thread
-from pyramidion.engines import prepared_ahead
+from pyramidion.engines import PER_WORKER, Step, Where, in_order, mapped, prepared_ahead, started
+from pyramidion.errors import LostEngineError, UsageError
+from tests.engine_work import Number, die, die_once, make_squares, refuse, square
+
+ENGINES = ["here", "processes:2", "dask:2"]
+
+
+@pytest.mark.parametrize("where", ENGINES)
+def test_every_item_comes_back_with_its_result_and_work_is_made_once_in_each_process(where: str) -> None:
+    heard: list[int] = []
+    with started(where) as engine:
+        assert engine.workers == (1 if where == "here" else 2)
+        numbers = [Number(value, size=value) for value in range(12)]
+        found = {item.value: result for item, result in engine.run(make_squares, numbers, heard.append)}
+    assert {value: result.value for value, result in found.items()} == {value: value**2 for value in range(12)}
+    assert {result.made for result in found.values()} == {1}
+    assert sum(heard) == sum(range(12))
+
+
+@pytest.mark.parametrize("where", [*ENGINES, ThreadPoolExecutor(3)], ids=str)
+def test_what_is_mapped_comes_in_order(where: Where) -> None:
+    assert list(mapped(where, square, range(7))) == [0, 1, 4, 9, 16, 25, 36]
+    assert list(mapped(where, square, [])) == []
+
+
+@pytest.mark.parametrize("where", ENGINES)
+def test_an_error_of_ours_arrives_as_it_is(where: str) -> None:
+    with pytest.raises(UsageError, match=r"^3 is too much$"):
+        list(mapped(where, refuse, [3]))
+
+
+@given(st.permutations(range(8)))
+def test_results_in_any_order_are_put_in_theirs(order: list[int]) -> None:
+    assert list(in_order((Step(place, place, 1), place * 10) for place in order)) == [place * 10 for place in range(8)]
+
+
+@pytest.mark.parametrize("where", ["processes:2", "dask:2"])
+def test_a_killed_process_costs_only_what_it_had_in_hand(where: str, tmp_path: Path) -> None:
+    killed = tmp_path / "killed"
+    assert list(mapped(where, partial(die_once, killed), range(9))) == list(range(9))
+    assert killed.exists()
+
+
+def test_work_that_kills_every_process_ends_with_an_error_and_not_before_the_rest_is_done() -> None:
+    done: list[int] = []
+    with pytest.raises(LostEngineError, match="workers keep being lost, perhaps for lack of memory"):
+        list(mapped("processes:2", die, range(9), lambda _: done.append(1)))
+    assert len(done) == 8
+
+
+class Counting(Executor):
+    """Counts what is under way, and never hands anything out before it is asked for the oldest."""
+
+    def __init__(self) -> None:
+        self.pool = ThreadPoolExecutor(2)
+        self.most = self.under_way = 0
+
+    def submit(self, function, /, *given, **named):  # type: ignore[no-untyped-def]
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        future = self.pool.submit(function, *given, **named)
+        future.add_done_callback(lambda _: setattr(self, "under_way", self.under_way - 1))
+        return future
+
+
+def test_items_are_taken_as_there_is_room_for_them() -> None:
+    taken: list[int] = []
+
+    def numbers() -> Iterator[Number]:
+        for value in range(1000):
+            taken.append(value)
+            yield Number(value)
+
+    executor = Counting()
+    with started(executor) as engine:
+        engine.workers = 2
+        running = engine.run(make_squares, numbers())
+        next(running)
+        assert len(taken) <= PER_WORKER * 2
+        assert len(list(running)) == 999
+    assert executor.most <= PER_WORKER * 2
+
+
+@pytest.mark.parametrize("unknown", ["spark", "processes:0", "processes:x", "dask:-1", "here:2"])
+def test_an_unknown_engine_is_refused_with_those_that_are_known(unknown: str) -> None:
+    with pytest.raises(UsageError, match=r"unknown engine .*; known are here, processes, dask and dask://HOST:PORT"):
+        list(mapped(unknown, square, [1]))
 
 
 def test_the_next_item_is_prepared_while_one_is_worked_on() -> None:

@@ -141,6 +141,15 @@ ASKED: dict[str, Words | Probe] = {
 """What every question takes."""
 
 
+def working(*call: str) -> dict[str, Words | Probe]:
+    """Where long work runs: the same options of every command that works for long."""
+    return {
+        "--jobs": ["--jobs", "2"],
+        "--engine": ["--engine", "dask"],
+        "--dashboard": ([*call, "--engine", "dask"], ["--dashboard"]),
+    }
+
+
 def building(*call: str) -> dict[str, Words | Probe]:
     """How pyramids are built: the same options of three commands."""
     return {
@@ -151,7 +160,7 @@ def building(*call: str) -> dict[str, Words | Probe]:
         "--percentile": ["--percentile", "50"],
         "--alpha": ([*call, *GREEDY], ["--alpha", "2"]),
         "--beta": ([*call, *GREEDY], ["--beta", "5"]),
-        "--jobs": ([*(SMALL if word == TINY else word for word in call)], ["--jobs", "2"]),
+        **working(*call),
     }
 
 
@@ -258,6 +267,8 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--by": ["--by", "summary"],
         "--lines": ["--lines"],
         "--batch": ["--batch", "5"],
+        "--keep": ["--keep", "judged"],
+        **working(SMALL, "--judge", "lexical"),
         **CHATTING,
     },
     "analyze significance": {
@@ -363,6 +374,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--pyramid": ["--pyramid", "expert"],
         "--judges": ["--judges", "worker1"],
         "--seed": ["--seed", "1"],
+        **working(SMALL, "--repetitions", "3"),
     },
     "autoannotate": {
         "--output": ["-o", "elsewhere.jsonl"],
@@ -476,6 +488,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
     "annotate store": {"--id": ["--id", "1"], "--name": ["--name", "ben"], "--topic": ["--topic", "museum-theft"]},
     "annotate blind": {"--on": ["--on"]},
     "analyze plan": {
+        **working(*SIZES),
         "--topics": ["--topics", "12"],
         "--units": ["--units", "5"],
         "--workers": ["--workers", "2"],
@@ -523,7 +536,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--resamples": ([SMALL, *GRID[1:]], ["--resamples", "0"]),
         "--seed": ([SMALL, *GRID[1:], "--resamples", "3"], ["--seed", "1"]),
         "--keep": (GRID, ["--keep", "elsewhere"]),
-        "--jobs": ([SMALL, *GRID[1:]], ["--jobs", "2"]),
+        **working(*GRID),
         "--json": (KEPT[:-3] + KEPT[-2:], ["--json"]),
         "--quiet": (KEPT[:-3] + KEPT[-2:], ["--quiet"]),
     },

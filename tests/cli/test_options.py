@@ -70,6 +70,7 @@ from pyramidion.campaigns.platforms.prolific import Client
 from pyramidion.campaigns.tasks import RateAnswer
 from pyramidion.cli import demo
 from pyramidion.cli.main import app
+from pyramidion.engines import cluster
 from pyramidion.errors import UsageError
 from pyramidion.server import serving
 from pyramidion.store.database import Database
@@ -309,11 +310,15 @@ def outside(place: Path) -> Iterator[None]:
     def processes(count: int, *_rest: object) -> None:
         raise UsageError(f"{count} processes")
 
+    def on_local_cluster(workers: int, *, dashboard: bool) -> None:
+        raise UsageError(f"{workers} Dask workers, dashboard {dashboard}")
+
     with pytest.MonkeyPatch.context() as patch, fake_prolific() as prolific:
         prolific.add("s1")
         patch.setattr(serving, "bind", Socket)
         patch.setattr(serving, "serve", started)
         patch.setattr(engines, "ProcessPoolExecutor", processes)
+        patch.setattr(cluster, "on_local_cluster", on_local_cluster)
         patch.setattr(platforms, "Client", partial(Client, base_url=prolific.url))
         patch.setattr(demo, "example", lambda: pyr.load(place / SMALL))
         yield

@@ -49,6 +49,8 @@ MakeWork = Callable[[int | None], Work[T, R]]
 
 PER_WORKER = 3
 """Items under way for each worker: one is worked on, the others wait beside it, so that nobody waits for us."""
+PULSE = 5.0
+"""Seconds; so often we look whether there still are workers, whatever they are doing."""
 TRIES = 3
 """How often all workers may be lost without a single result in between."""
 
@@ -153,7 +155,8 @@ class Workers:
                     under_way[self._executor.submit(_work, made_from, pickle.dumps(item))] = item
                 if not under_way:
                     return
-                finished, _ = wait(under_way, return_when=FIRST_COMPLETED)
+                finished, _ = wait(under_way, PULSE, FIRST_COMPLETED)
+                self._check_workers()
                 broken = [item for future in finished if _is_lost(future) for item in [under_way.pop(future)]]
                 for future in finished & under_way.keys():
                     item, result = under_way.pop(future), pickle.loads(future.result())  # noqa: S301 - our own
@@ -178,6 +181,9 @@ class Workers:
                 yield again.pop(0)
             else:
                 yield from islice(source, 1)
+
+    def _check_workers(self) -> None:
+        """LostEngineError where nobody is left to wait for."""
 
     def _renew(self) -> None:
         """Other workers in place of those that are gone."""

@@ -19,7 +19,7 @@ from pyramidion.errors import LostEngineError, Problem, UsageError, needs_extra
 
 CONNECT_SECONDS = 15
 WORKERS_SECONDS = 60
-"""How long a cluster may take until its first worker is there."""
+"""How long a cluster may be without workers."""
 COUNT_SECONDS = 2.0
 """Clusters grow and shrink; workers are counted so often."""
 EXTRA = "dask"
@@ -30,18 +30,27 @@ class DaskWorkers(Workers):
 
     def __init__(self, client: Any, *, threads: int = 1) -> None:
         self._client, self._counted, self._workers = client, float("-inf"), 1
+        self._seen = monotonic()
         super().__init__(client.get_executor(pure=False), 1, threads=threads, notes=_unlike(client))
         self.dashboard = client.dashboard_link
 
     @property
     def workers(self) -> int:
-        if monotonic() - self._counted > COUNT_SECONDS:
-            self._workers, self._counted = max(1, sum(self._client.nthreads().values())), monotonic()
+        now = monotonic()
+        if now - self._counted > COUNT_SECONDS and self._client.status == "running":
+            present = sum(self._client.nthreads().values())
+            self._workers, self._counted = max(1, present), now
+            self._seen = now if present else self._seen
         return self._workers
 
     @workers.setter
     def workers(self, count: int) -> None:
         self._workers = count
+
+    def _check_workers(self) -> None:
+        """Dask waits for workers for ever; a cluster that grows and shrinks may be without for a while."""
+        if self.workers and monotonic() - self._seen > WORKERS_SECONDS:
+            raise LostEngineError(f"the Dask cluster at {self._client.scheduler.address} has no workers left")
 
     def _renew(self) -> None:
         raise LostEngineError(f"the Dask scheduler at {self._client.scheduler.address} is gone")
