@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -17,6 +19,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+import yaml
 
 import pyramidion as pyr
 from pyramidion.analysis import plan
@@ -47,12 +50,16 @@ class Cluster:
         return self.place.replace("dask", "tcp")
 
 
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
 @contextmanager
 def running_cluster(folder: Path, *, workers: int = 2) -> Iterator[Cluster]:
     """Without nannies: whoever is killed stays away."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = _free_port()
 
     def begin(*words: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "distributed.cli." + words[0], *words[1:]]
@@ -206,3 +213,38 @@ def test_a_cluster_that_is_not_there_or_has_no_workers(tmp_path: Path, monkeypat
 def _listens(made: Cluster) -> bool:
     with socket.socket() as asked:
         return asked.connect_ex(("127.0.0.1", int(made.place.rpartition(":")[2]))) == 0
+
+
+def _commands(file: str) -> dict[str, list[str]]:
+    """The commands of the scheduler and of a worker in an example of deploy/."""
+    documents = list(yaml.safe_load_all((ROOT / "deploy" / file).read_text("utf-8")))
+    if "services" in documents[0]:
+        services = documents[0]["services"]
+        return {name: services[name]["entrypoint"] for name in ("scheduler", "worker")}
+    containers = [
+        container
+        for document in documents
+        if document["kind"] == "Deployment"
+        for container in document["spec"]["template"]["spec"]["containers"]
+    ]
+    return {container["name"]: container["command"] for container in containers}
+
+
+@pytest.mark.parametrize("file", ["dask-compose.yaml", "dask-kubernetes.yaml"])
+def test_the_commands_of_the_examples_make_a_cluster(file: str, tmp_path: Path) -> None:
+    here = {"0.0.0.0": "127.0.0.1", "8786": str(_free_port()), ":8787": "127.0.0.1:0", "/tmp": str(tmp_path)}
+    place = f"127.0.0.1:{here['8786']}"
+    address = re.compile(r"tcp://[a-z-]+:8786")
+    begun = []
+    try:
+        for words in _commands(file).values():
+            told = [address.sub(f"tcp://{place}", here.get(word, word)) for word in words]
+            assert told[0] == "dask"
+            begun.append(subprocess.Popen([sys.executable, "-m", *told], cwd=tmp_path, stderr=subprocess.DEVNULL))
+        wanted = int(words[words.index("--nworkers") + 1])
+        until(lambda: _workers(Cluster(f"dask://{place}", begun[0])) == wanted, "the workers' arrival")
+        assert list(mapped(f"dask://{place}", operator.neg, range(3))) == [0, -1, -2]
+    finally:
+        for process in reversed(begun):
+            process.terminate()
+            process.wait()

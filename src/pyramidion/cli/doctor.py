@@ -18,6 +18,7 @@ EXTRAS = {
     "server": ("fastapi", "study databases, campaigns and their pages"),
     "postgres": ("psycopg", "study databases on PostgreSQL"),
     "plots": ("matplotlib", "plots and figures for papers"),
+    "dask": ("distributed", "long work on a Dask cluster"),
     "nli": ("torch", "entailment models as judges"),
     "nli-onnx": ("tokenizers", "entailment models as judges, from ONNX files"),
     "llm": ("httpx", "chat models as judges and writers"),
