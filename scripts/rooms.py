@@ -26,6 +26,7 @@ PURPOSE = {
     "annotation": "the experts",
     "analysis": "questions, answers",
     "plain": "texts in, scores out",
+    "judging": "any judge asked",
     "evaluation": "build, judge, score",
     "jobs": "topic by topic",
     "pyramids": "references → units",

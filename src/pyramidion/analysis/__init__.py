@@ -13,9 +13,10 @@ from pyramidion.analysis.combine import combine
 from pyramidion.analysis.compare import compare
 from pyramidion.analysis.consistency import consistency
 from pyramidion.analysis.correlate import correlate
+from pyramidion.analysis.cost import Prices
 from pyramidion.analysis.grid_search import grid_search
 from pyramidion.analysis.metric_accuracy import metric_accuracy
-from pyramidion.analysis.planning import Prices, plan
+from pyramidion.analysis.planning import plan
 from pyramidion.analysis.planning_with_model import plan_with_model
 from pyramidion.analysis.pyramid_pairs import pyramid_pairs
 from pyramidion.analysis.pyramid_size import pyramid_size

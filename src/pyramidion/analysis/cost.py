@@ -128,3 +128,29 @@ def amount(what: str, value: Amount) -> Decimal:
     if not number.is_finite() or number < 0:
         raise UsageError(f"{what} must be 0 or more, not {value!r}")
     return number
+
+
+UNITS_PER_TASK, WRITERS, STATEMENTS, REFERENCES = 16, 2, 8, 4
+"""As in Shapira et al. 2019: two workers write 8 units from each reference, and tasks have 16 units."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What people are paid, and the platform's fee as a share of it. Units are written from each of the references.
+
+    Without a number of references, it is that of the pilot's topics, or 4.
+    """
+
+    judging_pay: str = "0.45"
+    writing_pay: str = "0.50"
+    fee: str = "0.20"
+    currency: str = "$"
+    references: int | None = None
+
+    def cost(self, systems: int, topics: int, units: int, workers: int) -> Decimal:
+        tasks = math.ceil(units / UNITS_PER_TASK)
+        rates = {"fee": self.fee, "currency": self.currency}
+        references = REFERENCES if self.references is None else self.references
+        written = campaign_cost(topics * references * WRITERS, pay=self.writing_pay, **rates)
+        judged = campaign_cost(systems * topics * tasks * workers, pay=self.judging_pay, **rates)
+        return written.total + judged.total

@@ -20,7 +20,7 @@ from statistics import median
 import numpy as np
 
 from pyramidion.analysis.answer import Answer, Cell, Figure, Lines, Series, Table, count
-from pyramidion.analysis.cost import Amount, amount, campaign_cost, money
+from pyramidion.analysis.cost import REFERENCES, STATEMENTS, WRITERS, Amount, Prices, amount, money
 from pyramidion.analysis.simulation import Assumptions, PowerCurve, World, from_assumptions, from_pilot, outcome
 from pyramidion.analysis.votes import unit_votes
 from pyramidion.engines import Advance, Where, ignore, mapped, started
@@ -28,8 +28,7 @@ from pyramidion.errors import Problem, UsageError
 from pyramidion.study import Signature, Study
 
 PAPER = (20, 32, 5)
-"""Topics, units and workers of Shapira et al. 2019, whose tasks have 16 units; two workers write 8 from a reference."""
-UNITS_PER_TASK, WRITERS, STATEMENTS, REFERENCES = 16, 2, 8, 4
+"""Topics, units and workers of Shapira et al. 2019."""
 UNITS = (16, 32, 48, 64, 96, 128)
 """Searched: full tasks, because part of a task costs as much; as many as the references yield."""
 WORKERS = (1, 3, 5, 7)
@@ -39,28 +38,6 @@ BEYOND = Decimal("1.5")
 """The power curve extends to this multiple of the recommended design's cost."""
 POINTS = 16
 MOST_STEPS = len(UNITS) * len(WORKERS) + POINTS + 2
-
-
-@dataclass(frozen=True, slots=True)
-class Prices:
-    """What people are paid, and the platform's fee as a share of it. Units are written from each of the references.
-
-    Without a number of references, it is that of the pilot's topics, or 4.
-    """
-
-    judging_pay: str = "0.45"
-    writing_pay: str = "0.50"
-    fee: str = "0.20"
-    currency: str = "$"
-    references: int | None = None
-
-    def cost(self, systems: int, topics: int, units: int, workers: int) -> Decimal:
-        tasks = math.ceil(units / UNITS_PER_TASK)
-        rates = {"fee": self.fee, "currency": self.currency}
-        references = REFERENCES if self.references is None else self.references
-        written = campaign_cost(topics * references * WRITERS, pay=self.writing_pay, **rates)
-        judged = campaign_cost(systems * topics * tasks * workers, pay=self.judging_pay, **rates)
-        return written.total + judged.total
 
 
 @dataclass(frozen=True, slots=True)

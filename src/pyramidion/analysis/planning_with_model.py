@@ -26,10 +26,10 @@ from scipy.stats import t as student
 from pyramidion.analysis.answer import Answer, Lines, Series, Table, count, show
 from pyramidion.analysis.asked_items import Items, items_of_units
 from pyramidion.analysis.combine import ABOUT
-from pyramidion.analysis.cost import money
+from pyramidion.analysis.cost import Prices, money
 from pyramidion.analysis.effort import price_of
 from pyramidion.analysis.inputs import Floats
-from pyramidion.analysis.planning import MOST, PAPER, Prices
+from pyramidion.analysis.planning import MOST, PAPER
 from pyramidion.analysis.simulation import Assumptions, from_assumptions
 from pyramidion.errors import Problem, UsageError, check_choice
 from pyramidion.scoring.choice import PEOPLE, judge_ids

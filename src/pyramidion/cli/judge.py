@@ -152,7 +152,7 @@ def _judge_lines(
 
     from pyramidion.formats.resumable import append_lines
     from pyramidion.judges import cut
-    from pyramidion.judging_lines import ANSWERED, answer_lines, read_questions
+    from pyramidion.judging.lines import ANSWERED, answer_lines, read_questions
 
     if not source.is_file():
         raise UsageError(f"{source}: no such file")

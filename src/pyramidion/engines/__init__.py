@@ -135,7 +135,7 @@ class ThisProcess:
             yield item, work(item, advance)
 
 
-class Workers:
+class WorkerPool:
     """Any executor of `concurrent.futures` whose workers can import this package: anybody's, or one made here."""
 
     dashboard = ""
@@ -194,7 +194,7 @@ def _is_lost(future: Future[bytes]) -> bool:
     return future.cancelled() or isinstance(future.exception(), BrokenExecutor | CancelledError)
 
 
-class LocalProcesses(Workers):
+class LocalProcesses(WorkerPool):
     """Several processes, which share the cores. Where one is killed, all are replaced; what it had in hand is done
     again."""
 
@@ -226,7 +226,7 @@ def started(where: Where = None, *, dashboard: bool = False) -> Iterator[Engine]
         if where is None or where == "here":
             yield ThisProcess()
         elif isinstance(where, Executor):
-            yield Workers(where, getattr(where, "_max_workers", None) or os.cpu_count() or 1)
+            yield WorkerPool(where, getattr(where, "_max_workers", None) or os.cpu_count() or 1)
         elif not isinstance(where, str):
             yield where
         elif where.startswith(("dask://", "dask+tls://")):
@@ -263,9 +263,9 @@ _here = local()
 
 def _work(made_from: bytes, item: bytes) -> bytes:
     if getattr(_here, "made_from", None) != made_from:
-        make, threads = pickle.loads(made_from)  # noqa: S301 - written by `Workers.run`
+        make, threads = pickle.loads(made_from)  # noqa: S301 - written by `WorkerPool.run`
         _here.work, _here.made_from = make(threads), made_from
-    return pickle.dumps(_here.work(pickle.loads(item), ignore))  # noqa: S301 - written by `Workers.run`
+    return pickle.dumps(_here.work(pickle.loads(item), ignore))  # noqa: S301 - written by `WorkerPool.run`
 
 
 # -- threads ------------------------------------------------------------------------------------------------------

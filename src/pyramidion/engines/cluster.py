@@ -14,7 +14,7 @@ from typing import Any
 
 from pyramidion.distribution import version
 from pyramidion.encoder.minilm import made_by
-from pyramidion.engines import Workers
+from pyramidion.engines import WorkerPool
 from pyramidion.errors import LostEngineError, Problem, UsageError, needs_extra
 
 CONNECT_SECONDS = 15
@@ -25,7 +25,7 @@ COUNT_SECONDS = 2.0
 EXTRA = "dask"
 
 
-class DaskWorkers(Workers):
+class DaskWorkers(WorkerPool):
     """The workers of a Dask cluster; each of their threads counts as one."""
 
     def __init__(self, client: Any, *, threads: int = 1) -> None:
