@@ -108,6 +108,11 @@ class Findings:
     def main(self) -> Scored:
         return self.scored[0]
 
+    @property
+    def version(self) -> str:
+        """Of the program that made the scores."""
+        return str(self.main.table.signature).rsplit("|v:", 1)[-1]
+
     @cached_property
     def systems(self) -> tuple[str, ...]:
         """From best to worst by the main measure; systems without a score last."""
