@@ -69,7 +69,7 @@ def test_scores_of_a_topic_are_those_of_the_table(found: Findings, folder: Path)
 
 def test_a_topic_is_rendered_from_its_sheet_alone(found: Findings, folder: Path) -> None:
     sheets = topic_sheets(found, {topic.id: f"{topic.id}.html" for topic in found.topics})
-    sheet: TopicSheet = pickle.loads(pickle.dumps(sheets[1]))  # noqa: S301 - made here
+    sheet: TopicSheet = pickle.loads(pickle.dumps(sheets[1]))
     assert render_topic(sheet) == render_topic(sheets[1])
     assert render_topic(sheet).page == (folder / "topics" / sheet.place.page).read_text("utf-8")
 

@@ -163,7 +163,7 @@ def _write_report(findings: Any, output: Path | None, out: Output) -> Path:
     large = len(findings.summaries) > MOST_IN_ONE_FILE
     target = output or Path("report" if large else "report.html")
     if _is_folder(target):
-        return rendering.write_report_folder(findings, target, track=lambda all: out.track(all, "Writing topics"))
+        return rendering.write_report_folder(findings, target, track=lambda sheets: out.track(sheets, "Writing topics"))
     with out.busy("Writing the page"), new_file(target) as file:
         file.write(rendering.report_page(findings))
     if large:

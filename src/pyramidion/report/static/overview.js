@@ -36,7 +36,7 @@ function steering(place, label, draw) {
   const says = el("output");
   const before = button("Previous", () => go(-1), "small");
   const after = button("Next", () => go(1), "small");
-  const pages = el("div.pages", { role: "group", "aria-label": `Pages: ${label.toLowerCase()}` }, before, after, says);
+  const pages = el("div.pages", { role: "group", "aria-label": "Turn pages" }, before, after, says);
   let [size, total] = [0, 0];
   /** @param {1 | -1} step */
   function go(step) {
