@@ -59,6 +59,7 @@ $(JS_TOOLS): $(JS)/package.json $(JS)/package-lock.json
 bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/scoring.py
 	$(BIN)/python benchmarks/compat.py
+	$(BIN)/python benchmarks/readers.py
 	$(BIN)/python benchmarks/analysis.py
 	$(BIN)/python benchmarks/partition.py
 	$(BIN)/python benchmarks/automatic.py

@@ -9,6 +9,9 @@ import pytest
 from tests.cli.test_commands import refused, run
 
 import pyramidion as pyr
+from pyramidion.cli.output import Output
+from pyramidion.cli.report import _write_report
+from pyramidion.report.collect import findings
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +31,32 @@ def test_report_writes_one_page(study: Path, tmp_path: Path) -> None:
     again = tmp_path / "again.html"
     assert run("report", study, "-o", again, "--pay", "0.45", "-q").stdout == ""
     assert again.read_text(encoding="utf-8") == page
+
+
+def test_a_name_without_a_suffix_is_a_folder(study: Path, tmp_path: Path) -> None:
+    done = run("report", study, "-o", tmp_path / "r", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["written"] == [str(tmp_path / "r" / "index.html")]
+    held = {str(path.relative_to(tmp_path / "r")) for path in (tmp_path / "r").rglob("*.*")}
+    topics = {f"topics/{topic.id}.html" for topic in pyr.example().topics}
+    assert held == {"index.html", "scores.csv", "units.csv", "report.json", *topics}
+    assert run("report", study, "-o", tmp_path / "r", "-m", "lite").returncode == 0
+    (tmp_path / "r" / "notes.txt").write_text("mine")
+    refused(run("report", study, "-o", tmp_path / "r"), 2, "is not replaced: it holds notes.txt")
+
+
+def test_a_large_report_is_a_folder_unless_a_page_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = findings(pyr.example(), resamples=20)
+    monkeypatch.chdir(tmp_path)
+    assert str(_write_report(found, None, Output())) == "report.html"
+    monkeypatch.setattr("pyramidion.report.folder.MOST_IN_ONE_FILE", 23)
+    assert str(_write_report(found, None, Output())) == "report/index.html"
+    assert capsys.readouterr().err == ""
+    assert str(_write_report(found, Path("one.html"), Output())) == "one.html"
+    assert "One page of 24 summaries opens slowly" in capsys.readouterr().err
+    assert Path("one.html").read_text("utf-8") == Path("report.html").read_text("utf-8")
 
 
 @pytest.mark.slow

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -190,6 +192,74 @@ def test_tasks_of_several_input_files_are_told_apart(tmp_path: Path) -> None:
         ("D407/baseline/1", ("1",)),
         ("D407/baseline/2", ("0",)),
     ]
+
+
+PLAN_HEAD = "eventId,summaryId,qIdList,summary_text,statement_1\n"
+
+
+def plan(units: Iterable[int]) -> str:
+    """An input file with a task of one statement for each unit, all on one summary."""
+    return PLAN_HEAD + "".join(f"t,s,u{unit},A text.,Statement {unit}.\n" for unit in units)
+
+
+@given(st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=8), min_size=1, max_size=3))
+def test_a_planned_task_has_the_first_number_that_is_free_or_its_own(files: list[list[int]]) -> None:
+    """Counted from its row in its file, as it was done one number after the other."""
+    expected: dict[str, int] = {}
+    for units in files:
+        for row, unit in enumerate(units, 1):
+            number = row
+            while expected.setdefault(f"t/s/{number}", unit) != unit:
+                number += 1
+    with tempfile.TemporaryDirectory() as place:
+        named = {f"f{n}": plan(units) for n, units in enumerate(files)}
+        study, errors, _ = read(make(Path(place), **named))
+    assert errors == []
+    assert {task.id: task.units for task in study.tasks} == {id: (f"u{unit}",) for id, unit in expected.items()}
+
+
+@given(st.permutations(range(12)))
+def test_the_order_of_rows_does_not_matter(order: list[int]) -> None:
+    """In a plan that names no task twice, and in results, whose tasks have ids."""
+    head = RESULTS.splitlines(keepends=True)[0]
+    row = "H{0},T,A{1},W{1},Approved,Mon,Tue,30,t,s,u{0},A text.,Statement {0}.,,p,\n"
+    answers = [row.format(number % 4, number) for number in range(12)]
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        sorted_plan, _, _ = read(make(folder, f=plan(range(12))))
+        planned, _, _ = read(make(folder, f=plan(order)))
+        sorted_results, _, _ = read(make(folder, f=head + "".join(answers)))
+        results, errors, _ = read(make(folder, f=head + "".join(answers[number] for number in order)))
+    assert errors == []
+    assert {task.units for task in planned.tasks} == {task.units for task in sorted_plan.tasks}
+    assert len(planned.tasks) == 12
+    for name in ("tasks", "assignments", "judgments", "judges", "summaries"):
+        assert set(getattr(results, name)) == set(getattr(sorted_results, name)), name
+
+
+def test_reading_takes_as_many_steps_per_task_for_many_tasks_as_for_few(tmp_path: Path) -> None:
+    """Two input files with different tasks of one summary. Calls are counted, not time."""
+
+    def steps(count: int) -> int:
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        make(folder, a=plan(range(count)), b=plan(range(count, 2 * count)))
+        calls = 0
+
+        def count_call(_frame: object, event: str, _about: object) -> None:
+            nonlocal calls
+            calls += event in {"call", "c_call"}
+
+        sys.setprofile(count_call)
+        try:
+            study = mturk.read(folder, Problems())
+        finally:
+            sys.setprofile(None)
+        assert len(study.tasks) == 2 * count
+        return calls
+
+    few, many = steps(50), steps(400)
+    assert many < 1.1 * 8 * few
 
 
 def test_a_column_of_hits_names_the_tasks(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ import test from "node:test";
 import { compareCells } from "../../src/pyramidion/report/static/tables.js";
 import { installPage } from "./page.js";
 
-installPage({ head: JSON.stringify({ topics: [], systems: [], measures: [], scores: [] }) });
-const { comparedWith, csvCell } = await import("../../src/pyramidion/report/static/data.js");
+installPage({ head: JSON.stringify({ systems: [], measures: [], folder: "topics/", page: "b.html" }) });
+const { address, comparedWith, heatStep } = await import("../../src/pyramidion/report/static/data.js");
 
 test("cells are sorted numbers first, and what is missing last in both directions", () => {
   const cells = ["b10", "", 2, "b9", 10];
@@ -19,18 +19,19 @@ test("cells are sorted numbers first, and what is missing last in both direction
   );
 });
 
-test("no spreadsheet runs a cell as a formula", () => {
-  assert.deepEqual(["=1+1", "'=1", "-x", "a,b", 'say "x"'].map(csvCell), [
-    "'=1+1",
-    "''=1",
-    "'-x",
-    '"a,b"',
-    '"say ""x"""',
-  ]);
-  assert.deepEqual([-1, null, undefined].map(csvCell), ["-1", "", ""]);
-  for (const disguised of ["\uff1d1+1", "\u200b=1", "\ufeff\u00a0@x", "\ufe0f+1", "\u2212x", "\u3164=1", "\n=1", " =1"])
-    assert.ok(csvCell(disguised).replace('"', "").startsWith("'"), disguised);
-  assert.deepEqual(["\u200bplain", "\u00e9t\u00e9"].map(csvCell), ["\u200bplain", "\u00e9t\u00e9"]);
+test("a colour is one of ten steps", () => {
+  assert.deepEqual(
+    [0, 0.05, 0.1, 0.99, 1, 1.2].map((value) => heatStep(value)),
+    [0, 0, 1, 9, 9, 9],
+  );
+  assert.deepEqual([heatStep(5, 0, 10), heatStep(-1, 0, 1), heatStep(3, 3, 3)], [5, 0, 0]);
+});
+
+test("a view is in this page, or in that of its topic", () => {
+  assert.equal(address({ id: "a b" }, "summary", "x/y"), "#summary/a%20b/x%2Fy");
+  assert.equal(address({ id: "a", page: "a.html" }, "topic"), "topics/a.html");
+  assert.equal(address({ id: "a", page: "a.html" }, "summary", "s"), "topics/a.html#summary/a/s");
+  assert.equal(address({ id: "b", page: "b.html" }, "topic"), "#topic/b");
 });
 
 test("a summary that is a reference is compared with the other references", () => {

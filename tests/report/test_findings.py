@@ -127,3 +127,21 @@ def test_methods_of_plugins_take_part_wherever_a_study_is_scored_by_all(monkeypa
     assert max(tables["words"].per_system("words").values()) > 50
     with pytest.raises(pyr.UsageError, match=r"method words has no option 'tie'; its options are: $"):
         pyr.score(pyr.example(), "words", tie="absent")
+
+
+def test_only_methods_that_tell_more_have_a_tab() -> None:
+    """A crowd's statements without contributors weigh nothing, so Pyramid scores add nothing to lite scores; without
+    references there is no ROUGE. What is asked for is shown all the same."""
+    whole = pyr.example()
+    [*pyramids] = [p for p in whole.pyramids if p.name == "crowd"]
+    bare = [
+        replace(p, references=(), units=tuple(replace(unit, contributors=()) for unit in p.units)) for p in pyramids
+    ]
+    judged = whole.judgments.take(whole.judgments.judge.is_in(whole.judges_of("crowd")))
+    crowd = replace(whole, pyramids=tuple(pyramids), judgments=judged)
+    assert "pyramid" in [s.method for s in findings(crowd, resamples=20).scored]
+    weightless = replace(crowd, pyramids=tuple(bare), summaries=tuple(whole.peers))
+    found = findings(weightless, resamples=20)
+    assert [s.method for s in found.scored if s.method in {"lite", "pyramid", "rouge"}] == ["lite"]
+    assert any("no references" in note.what for note in found.notes)
+    assert findings(weightless, method="pyramid", resamples=20).main.method == "pyramid"

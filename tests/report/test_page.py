@@ -18,7 +18,7 @@ from tests.strategies import crowds, studies
 import pyramidion as pyr
 from pyramidion.report import report_page
 from pyramidion.report.collect import Fact, Findings, findings
-from pyramidion.report.page import Scale, heat_step, nice_scale
+from pyramidion.report.page import Scale, nice_scale
 from pyramidion.report.rendering import embedded_json
 from pyramidion.scoring.explain import explain
 
@@ -59,7 +59,8 @@ def parcel(page: str, name: str) -> str:
 
 
 def test_what_comes_from_a_study_is_text(found: Findings) -> None:
-    """Names, labels, facts and notes, in elements and in attributes; control characters are made visible."""
+    """Names, facts and notes, in elements and in attributes; control characters are made visible. What is said of
+    topics is packed; the browser's tests look at it."""
     [first, *rest] = found.topics
     nasty = replace(
         found,
@@ -74,7 +75,9 @@ def test_what_comes_from_a_study_is_text(found: Findings) -> None:
     )
     assert "<img" not in page
     assert "\x00" not in page
-    assert page.count("&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;&#34;") > 6
+    assert (
+        page.count("&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;&#34;") == 6
+    )
     assert "&#39;&amp;\ufffd" in page
 
 
@@ -154,7 +157,6 @@ def test_scales_are_round_and_hold_everything() -> None:
     assert nice_scale(0, 0.782).ticks() == [0, 0.2, 0.4, 0.6, 0.8]
     assert nice_scale(0, 9.0) == Scale(0, 10)
     assert nice_scale(-0.3, 0.9).low <= -0.3
-    assert [heat_step(v, 0, 1) for v in (0, 0.05, 0.1, 0.99, 1, 1.2)] == [0, 0, 1, 9, 9, 9]
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))

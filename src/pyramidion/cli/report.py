@@ -37,7 +37,13 @@ def report(
     context: typer.Context,
     path: StudyPath,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The page to write. [default: report.html]")
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="NAME.html for one page, or another NAME for a folder with a page per topic. "
+            "[default: report.html, or the folder report for more than 10,000 summaries]",
+        ),
     ] = None,
     figures: Annotated[
         Path | None, typer.Option("--figures", help="A folder for every figure at paper size, as SVG and PDF.")
@@ -59,16 +65,21 @@ def report(
     *,
     reading: Reading,
 ) -> None:
-    """Write one HTML file with everything: ranking, topics, pyramids, and what each summary says and misses.
+    """Write a report of everything: ranking, topics, pyramids, and what each summary says and misses. It is one HTML
+    file that needs nothing else, or a folder for a study so large that one file would open slowly.
 
-    With --figures or --latex the page is written only if -o names it.
+    With --figures or --latex the report is written only if -o names it.
     """
     out = reading.out
-    page = output or (None if figures or latex else Path("report.html"))
-    for target in filter(None, (page, latex)):
+    for target in filter(None, (output, latex)):
         refuse_same(path, target)
-    if page is not None and page.suffix.lower() not in {".html", ".htm"}:
-        raise UsageError(f"{page}: the report must be written to a .html file")
+    if output is not None and _is_folder(output):
+        from pyramidion.report.folder import refuse_other_folder
+
+        if output.suffix and not output.is_dir():
+            what = "the report must be written to a .html file, or to a folder, whose name has no suffix"
+            raise UsageError(f"{output}: {what}")
+        refuse_other_folder(output)
     if figures is not None:
         from pyramidion.report import need_plots
 
@@ -79,7 +90,9 @@ def report(
     cost = _spent(path) if pay is None else _cost(study, pay, fee, currency)
     choices = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators, "compat": compat}
     findings = _findings(study, out, method, choices, seed, scores, cost)
-    written = _write(findings, page, figures, latex, out)
+    wanted = output is not None or not (figures or latex)
+    written = [_write_report(findings, output, out)] if wanted else []
+    written += _write_parts(findings, figures, latex, out)
     main = findings.main
     out.result(
         {
@@ -137,15 +150,34 @@ def _findings(
         return findings(study, method=method, **choices, metrics=metrics, cost=cost, seed=seed)
 
 
-def _write(findings: Any, page: Path | None, figures: Path | None, latex: Path | None, out: Output) -> list[Path]:
+def _is_folder(path: Path) -> bool:
+    return path.suffix.lower() not in {".html", ".htm"} or path.is_dir()
+
+
+def _write_report(findings: Any, output: Path | None, out: Output) -> Path:
+    """One page, or a folder: what the name says, or what suits the number of summaries."""
+    from pyramidion import report as rendering
+    from pyramidion.formats.files import new_file
+    from pyramidion.report.folder import MOST_IN_ONE_FILE
+
+    large = len(findings.summaries) > MOST_IN_ONE_FILE
+    target = output or Path("report" if large else "report.html")
+    if _is_folder(target):
+        return rendering.write_report_folder(findings, target, track=lambda sheets: out.track(sheets, "Writing topics"))
+    with out.busy("Writing the page"), new_file(target) as file:
+        file.write(rendering.report_page(findings))
+    if large:
+        out.say(
+            f"One page of {len(findings.summaries):,} summaries opens slowly; -o NAME without .html makes a folder."
+        )
+    return target
+
+
+def _write_parts(findings: Any, figures: Path | None, latex: Path | None, out: Output) -> list[Path]:
     from pyramidion import report as rendering
     from pyramidion.formats.files import new_file
 
     written: list[Path] = []
-    if page is not None:
-        with out.busy("Writing the page"), new_file(page) as file:
-            file.write(rendering.report_page(findings))
-        written.append(page)
     if figures is not None:
         with out.busy("Drawing figures"):
             written += rendering.write_figures(findings, figures)

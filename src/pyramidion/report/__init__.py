@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pyramidion.report.corrections import Correction, correct, read_corrections
 from pyramidion.report.feedback import write_feedback
+from pyramidion.report.folder import write_report_folder
 from pyramidion.report.page import report_page
 from pyramidion.report.plots import SUFFIXES as PLOT_SUFFIXES
 from pyramidion.report.plots import need_plots, plot, write_figures
@@ -25,4 +26,5 @@ __all__ = [
     "write_csv",
     "write_feedback",
     "write_figures",
+    "write_report_folder",
 ]

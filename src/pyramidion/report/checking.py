@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from pyramidion.report.collect import Findings, TopicContent
-from pyramidion.report.corrections import corrections_of, fingerprint
+from pyramidion.report.corrections import correctable_judge, corrections_of, fingerprint
 from pyramidion.report.ideas import GROUPS, group_ideas, judged_by, label, wording, words
 from pyramidion.report.rendering import embedded_json, packed, render
 from pyramidion.scoring.explanation import Explanation
@@ -37,7 +37,7 @@ def check_page(findings: Findings, chosen: Sequence[Explanation]) -> str:
         "verdicts": VERDICTS,
         "groups": GROUPS,
         "topics": [[t.id, t.topic.title, [s.peer.system for s in by_topic[t.id]]] for t in topics],
-        "correctable": is_correctable(findings),
+        "correctable": correctable_judge(findings.judges) is not None,
         "others": [each.to_json() for each in corrections_of(others)],
     }
     return render(
@@ -51,12 +51,6 @@ def check_page(findings: Findings, chosen: Sequence[Explanation]) -> str:
         head=embedded_json(head),
         parcels={f"topic-{place}": packed(parcel) for place, parcel in enumerate(parcels)},
     )
-
-
-def is_correctable(findings: Findings) -> bool:
-    """Whether the verdicts are those of one expert or model; answers of several are joined, and corrected in no one."""
-    judges = [judge for judge in findings.judges if not judge.corrects]
-    return len(judges) == 1 and judges[0].kind != "crowd"
 
 
 def place_of(summary: Explanation) -> str:

@@ -108,6 +108,11 @@ class Findings:
     def main(self) -> Scored:
         return self.scored[0]
 
+    @property
+    def version(self) -> str:
+        """Of the program that made the scores."""
+        return str(self.main.table.signature).rsplit("|v:", 1)[-1]
+
     @cached_property
     def systems(self) -> tuple[str, ...]:
         """From best to worst by the main measure; systems without a score last."""
@@ -172,7 +177,8 @@ def findings(
     tables = _tables(study, method, choices)
     progress("Testing systems")
     estimates = [table for table in (metrics or {}).values() if _is_estimate(table)]
-    shown = tables | {f"{dict(table.signature.choices)['judges']} (estimate)": table for table in estimates}
+    own = {name: table for at, (name, table) in enumerate(tables.items()) if not at or _tells_more(study, name, table)}
+    shown = own | {f"{dict(table.signature.choices)['judges']} (estimate)": table for table in estimates}
     scored = tuple(_scored(study, name, table, pyramid, judges, resamples, seed) for name, table in shown.items())
     main = scored[0]
     judged = UnitJudgments()
@@ -272,6 +278,14 @@ def _scored(
         )
     ranked = ranking(table, measure=measure, groups=groups, resamples=resamples, seed=seed)
     return Scored(method, measure, table, ranked)
+
+
+def _tells_more(study: Study, method: str, table: ScoreTable) -> bool:
+    """Whether a method has scores to show beside the main one. Pyramid scores have none of their own where no unit has
+    a contributor: nothing weighs anything, and what is left is the share of units that lite scores are."""
+    name = dict(table.signature.choices).get("pyramid")
+    weighed = any(unit.weight for pyramid in study.pyramids if pyramid.name == name for unit in pyramid.units)
+    return any(score.value is not None for score in table) and (method != "pyramid" or weighed)
 
 
 def _is_estimate(table: ScoreTable) -> bool:

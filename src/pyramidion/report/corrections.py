@@ -20,7 +20,7 @@ from pyramidion.errors import InputError, Problems, UsageError
 from pyramidion.formats.files import read_objects
 from pyramidion.judges import with_judge
 from pyramidion.scoring.choice import Choice, Weights
-from pyramidion.scoring.explain import explaining_choice
+from pyramidion.scoring.explain import counted_judges, explaining_choice
 from pyramidion.scoring.explanation import Explanation
 from pyramidion.study import Judge, Judgment, Study
 from pyramidion.study.judgments import EXPRESSED, NOT_FOUND, Mention
@@ -123,7 +123,7 @@ def correct(
     """The study in which a person's corrections replace the verdicts that summaries are explained by, and all earlier
     corrections of these. InputError lists every correction that does not fit the study."""
     choice = explaining_choice(study, method=method, pyramid=pyramid, judges=judges, weights=weights)
-    corrected = correctable_judge(study, choice)
+    corrected = correctable_judge(counted_judges(study, choice))
     if corrected is None:
         held = choice.on_units.judge.present_names()
         who = ", ".join(held[:5]) + (", ..." if len(held) > 5 else "")
@@ -157,10 +157,10 @@ def correct(
     return replace(study, judges=with_judge(study.judges, corrector) if corrects else others, judgments=judgments)
 
 
-def correctable_judge(study: Study, choice: Choice) -> Judge | None:
+def correctable_judge(judges: Iterable[Judge]) -> Judge | None:
     """The only judge of the units; None where several judged, whose answers are joined, or a crowd."""
-    names = choice.on_units.judge.present_names()
-    return next((judge for judge in study.judges if [judge.id] == names and judge.kind != "crowd"), None)
+    first = [judge for judge in judges if not judge.corrects]
+    return first[0] if len(first) == 1 and first[0].kind != "crowd" else None
 
 
 def _corrector(study: Study, corrected: str) -> Judge:

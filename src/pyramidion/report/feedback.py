@@ -15,6 +15,7 @@ from pyramidion.formats.files import new_folder, write_rows, write_text
 from pyramidion.report.checking import check_page, place_of
 from pyramidion.report.collect import Findings, TopicContent
 from pyramidion.report.corrections import corrections_of, write_corrections
+from pyramidion.report.folder import refuse_strange_files
 from pyramidion.report.ideas import (
     GROUPS,
     content_measure,
@@ -58,7 +59,9 @@ def write_feedback(
     pages = {page_name(summary): summary for summary in chosen}
     corrections = write_corrections(corrections_of(findings.summaries))
     if replace:
-        refuse_strange_files(Path(folder))
+        refuse_strange_files(
+            Path(folder), OVERVIEW, (OVERVIEW, CHECK, CORRECTIONS, GRADES, f"{WRITERS}/*/*.html"), "feedback pages"
+        )
     with new_folder(Path(folder), instead_of=replace) as place:
         for name, summary in pages.items():
             write_text(place / name, writer_page(findings, topics[summary.peer.topic], summary))
@@ -69,18 +72,6 @@ def write_feedback(
         with (place / GRADES).open("w", encoding="utf-8", newline="") as file:
             write_rows(file, grade_columns(findings), grade_rows(findings, chosen))
     return [Path(folder) / name for name in [*pages, OVERVIEW, CHECK, *([CORRECTIONS] if corrections else []), GRADES]]
-
-
-def refuse_strange_files(folder: Path) -> None:
-    """Refuse to replace anything but pages that were made here."""
-    if not folder.exists():
-        return
-    inside = [path.relative_to(folder) for path in folder.rglob("*") if not path.is_dir()]
-    ours = {OVERVIEW, CHECK, CORRECTIONS, GRADES}
-    strange = [path for path in inside if str(path) not in ours and not path.match(f"{WRITERS}/*/*.html")]
-    if not folder.is_dir() or strange or (inside and Path(OVERVIEW) not in inside):
-        what = f"it holds {min(strange)}" if strange else "it is not a folder of feedback pages"
-        raise UsageError(f"{folder} is not replaced: {what}; choose another name, or move that away first")
 
 
 def refuse_to_forget(folder: Path, findings: Findings) -> None:

@@ -1,38 +1,51 @@
-"""The report: one HTML file that needs nothing else. The overview is markup; details are built when opened.
+"""The report's first page, and all of it in one HTML file that needs nothing else.
 
-A topic with all its summaries is gzipped JSON in base64: 60 systems on 100 topics stay below 10 MB, and the browser
-unpacks only what is viewed.
+What grows with the number of topics is gzipped JSON in base64: 60 systems on 100 topics stay below 10 MB, and the
+browser unpacks and draws only what is viewed. Larger reports are folders (`folder`).
 """
 
 from __future__ import annotations
 
-import io
-import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from types import MappingProxyType
 from typing import Any
-from urllib.parse import quote
 
 from pyramidion.analysis.agreement import Agreement
-from pyramidion.analysis.answer import Answer, Heatmap, Scatter, Tiers, show
-from pyramidion.formats.files import write_rows
-from pyramidion.report.collect import Findings, Scored, TopicContent
+from pyramidion.analysis.answer import Answer, Scatter, show
+from pyramidion.report.collect import Findings, Scored
+from pyramidion.report.data import (
+    SCORE_COLUMNS,
+    UNIT_COLUMNS,
+    TopicSheet,
+    compact_json,
+    head,
+    overview,
+    score_rows,
+    to_csv,
+    topic_data,
+    topic_sheets,
+    unit_rows,
+)
 from pyramidion.report.rendering import embedded_json, packed, render
-from pyramidion.scoring.explanation import Explanation
 from pyramidion.scoring.screening import MINIMUM, WorkerAgreement
 from pyramidion.stats.rounding import rounded_beside
 
 STYLE = ("shared/base.css", "report.css")
-SCRIPT = ("shared/dom.js", "shared/format.js", "parcels.js", "data.js", "tables.js", "main.js")
+SCRIPT = (
+    "shared/dom.js",
+    "shared/format.js",
+    "parcels.js",
+    "data.js",
+    "tables.js",
+    "views.js",
+    "overview.js",
+    "main.js",
+)
 MOST_NOTES = 200
 MOST_SCATTERS = 6
-NUMBERS_FIT = 14
-"""With more topics than this, the cells of the heat map have no room for numbers."""
-STEPS = 10
-"""Colour steps of a heat map, from h0 to h9."""
-MOST_BLOCKS = 36
-"""A tier with more units is drawn as one bar."""
 METHODS = {
     "pyramid": ("Pyramid", "experts annotate"),
     "lite": ("Lightweight Pyramids", "a crowd judges"),
@@ -48,39 +61,45 @@ TESTS = {
 
 
 def report_page(findings: Findings) -> str:
-    """The whole page as text."""
-    heatmap = next((f for f in findings.main.ranking.figures if isinstance(f, Heatmap) and f.columns), None)
+    """The whole report as the text of one page."""
+    sheets = topic_sheets(findings)
+    parcels = {f"topic-{place}": packed(compact_json(topic_data(sheet))) for place, sheet in enumerate(sheets)}
+    parcels["file-scores.csv"] = packed(to_csv(SCORE_COLUMNS, score_rows(findings)))
+    parcels["file-units.csv"] = packed(to_csv(UNIT_COLUMNS, chain.from_iterable(map(unit_rows, sheets))))
+    return start_page(findings, sheets, parcels=parcels)
+
+
+def start_page(
+    findings: Findings,
+    sheets: Sequence[TopicSheet],
+    *,
+    folder: str = "",
+    parcels: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """What a report opens with. ``folder`` is where the topics' pages are; without it ``parcels`` has the topics."""
+    shown = overview(findings, sheets)
+    names = head(findings.systems, ((scored.method, scored.measure) for scored in findings.scored))
     return render(
         "report.html",
         style=STYLE,
         script=SCRIPT,
         title=findings.heading("system"),
-        version=str(findings.main.table.signature).rsplit("|v:", 1)[-1],
+        version=findings.version,
         findings=findings,
         standings=[_standing(findings, scored) for scored in findings.scored],
-        heatmap=heatmap,
-        means={s.system: s.mean for s in findings.main.ranking.result.systems},
-        wide=heatmap is not None and len(heatmap.columns) > NUMBERS_FIT,
+        heatmap=shown["map"],
         has_pyramids=any(topic.units for topic in findings.topics),
-        topics=[_topic_row(findings, topic) for topic in findings.topics],
-        alphas={t.topic: t.alpha.value for answer in findings.agreements[:1] for t in answer.result.topics},
+        has_alphas=any(topic["alpha"] is not None for topic in shown["topics"]),
         agreements=[_agreement(findings, answer) for answer in findings.agreements],
         metrics=_metrics(findings),
         notes=findings.notes[:MOST_NOTES],
-        head=embedded_json(_head(findings)),
-        parcels=dict(_parcels(findings)),
-        steps=STEPS,
+        head=embedded_json(names | ({"folder": folder} if folder else {})),
+        parcels={"parcel-overview": packed(compact_json(shown)), **parcels},
+        folder=folder,
         tests=TESTS,
         describe=lambda method: METHODS.get(method, (method, "")),
         show=show,
-        link=link,
-        heat_step=heat_step,
     )
-
-
-def link(*parts: str) -> str:
-    """A fragment that the page's script opens: #topic/D0601 or #summary/D0601/peer%209."""
-    return "#" + "/".join(quote(part, safe="") for part in parts)
 
 
 # -- what the sections show ----------------------------------------------------------------------------------------
@@ -99,16 +118,6 @@ def _standing(findings: Findings, scored: Scored) -> dict[str, Any]:
             other.method: {s.system: s.rank for s in other.ranking.result.systems if s.mean is not None}
             for other in others
         },
-    }
-
-
-def _topic_row(findings: Findings, topic: TopicContent) -> dict[str, Any]:
-    scores = {s: v for s in findings.systems if (v := findings.main_scores.get((topic.id, s))) is not None}
-    return {
-        "content": topic,
-        "pyramid": TierDrawing(findings.pyramid_figure(topic)) if topic.units else None,
-        "mean": sum(scores.values()) / len(scores) if scores else None,
-        "best": max(scores, key=lambda system: scores[system], default=None),
     }
 
 
@@ -196,11 +205,6 @@ def nice_scale(low: float, high: float) -> Scale:
     )
 
 
-def heat_step(value: float, low: float = 0, high: float = 1) -> int:
-    span = high - low or 1.0
-    return min(int(STEPS * (value - low) / span), STEPS - 1)
-
-
 class ScatterDrawing:
     """Where the points of a scatter plot are."""
 
@@ -224,111 +228,3 @@ def _roomy(values: Iterable[float]) -> Scale:
     low, high = min(known), max(known)
     room = (high - low or abs(high) or 1.0) * 0.08
     return Scale(min(low - room, 0.0) if low >= 0 and low < (high - low) else low - room, high + room)
-
-
-class TierDrawing:
-    """A pyramid's tiers as rows of blocks, one per unit, coloured by the share of summaries that express it."""
-
-    def __init__(self, figure: Tiers) -> None:
-        self.figure = figure
-        size, gap, self.block_height = 10, 2, 12
-        widest = max((min(len(tier.shares), MOST_BLOCKS) for tier in figure.tiers), default=1)
-        self.width = widest * (size + gap) - gap
-        self.height = max(len(figure.tiers) * (self.block_height + gap) - gap, 1)
-        self.blocks: list[tuple[float, int, int, int]] = []
-        """Where each block is: x, y, width, and the step of its colour."""
-        for row, (_, shares) in enumerate(figure.tiers):
-            y = row * (self.block_height + gap)
-            if len(shares) > MOST_BLOCKS:
-                self.blocks.append((0, y, self.width, heat_step(sum(shares) / len(shares))))
-                continue
-            start = (self.width - (len(shares) * (size + gap) - gap)) / 2
-            for place, share in enumerate(sorted(shares, reverse=True)):
-                self.blocks.append((start + place * (size + gap), y, size, heat_step(share)))
-
-    def __str__(self) -> str:
-        counts = ", ".join(f"{len(tier.shares)} of weight {tier.weight}" for tier in self.figure.tiers)
-        return f"{self.figure.title}: {counts}"
-
-
-# -- data for the script -------------------------------------------------------------------------------------------
-
-
-def _head(findings: Findings) -> dict[str, Any]:
-    """What every view needs: names in order, and the scores by main measures."""
-    return {
-        "systems": list(findings.systems),
-        "topics": [{"id": topic.id, "title": topic.topic.title} for topic in findings.topics],
-        "measures": [{"method": s.method, "name": s.measure} for s in findings.scored],
-        "scores": [_matrix(findings, s.table.per_summary(s.measure)) for s in findings.scored],
-    }
-
-
-def _matrix(findings: Findings, values: Mapping[tuple[str, str], float | None]) -> list[list[float | None]]:
-    return [[_short(values.get((topic.id, system))) for system in findings.systems] for topic in findings.topics]
-
-
-def _short(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)
-
-
-def _parcels(findings: Findings) -> Iterator[tuple[str, str]]:
-    """One parcel per topic, and the scores in full for whoever wants to download them."""
-    systems = {system: place for place, system in enumerate(findings.systems)}
-    for place, topic in enumerate(findings.topics):
-        data = {
-            "id": topic.id,
-            "title": topic.topic.title,
-            "description": topic.topic.description,
-            "references": topic.references,
-            "tiers": max((unit.weight for unit in topic.units), default=0),
-            "units": [[unit.id, unit.label, unit.weight, topic.wordings(unit)] for unit in topic.units],
-            "summaries": [
-                _summary(findings, topic, summary, systems[summary.peer.system])
-                for summary in findings.summaries_of(topic)
-            ],
-        }
-        yield f"topic-{place}", packed(json.dumps(data, ensure_ascii=False, separators=(",", ":")))
-    yield "file-scores.csv", packed(_scores_csv(findings))
-
-
-def _summary(findings: Findings, topic: TopicContent, summary: Explanation, system: int) -> dict[str, Any]:
-    """An explanation with units as places in the topic's list. A human peer has weights of its own."""
-    own = {}
-    if summary.own:
-        weights = {unit.id: unit.weight for unit in summary.pyramid.units}
-        own = {"own": summary.own, "weights": [weights.get(unit.id) for unit in topic.units]}
-    place = topic.places
-    pieces = [
-        [text, sorted(place[id] for id in units), *([1] if unmatched else [])] if units or unmatched else [text]
-        for text, units, unmatched in summary.pieces
-    ]
-    expressed = sorted((place[unit.id], unit.id) for unit in summary.expressed)
-    counted = sorted((place[unit.id], unit.id) for unit in summary.pyramid.units if 0 < summary.degree(unit.id) < 1)
-    measure = findings.main.measure
-    return {
-        **own,
-        "system": system,
-        "pieces": pieces,
-        "judged": summary.judged,
-        "expressed": [[at, max(summary.times.get(id, 0), 1)] for at, id in expressed],
-        "perhaps": sorted(place[unit.id] for unit in summary.perhaps),
-        "corrected": sorted(place[id] for id in summary.corrected if id in place),
-        "degrees": [[at, _short(summary.degree(id))] for at, id in counted],
-        "votes": sorted([place[id], *votes] for id, votes in summary.votes.items() if id in place),
-        "unmatched": summary.unmatched,
-        "quotes": summary.quotes,
-        "annotators": [[name, _short(by.measures[measure])] for name, by in summary.annotators.items()],
-    }
-
-
-def _scores_csv(findings: Findings) -> str:
-    """Every score of every method: topic, system, method, measure, value. A mean over topics has no topic."""
-    file = io.StringIO()
-    rows = (
-        (score.topic, score.system, scored.method, score.measure, score.value)
-        for scored in findings.scored
-        for score in scored.table
-    )
-    write_rows(file, ("topic", "system", "method", "measure", "value"), rows)
-    return file.getvalue()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _UNSEEN = {code: "\ufffd" for code in (*range(0x20), 0x7F, *range(0x80, 0xA0)) if chr(code) not in "\n\t"}
 _UNSEEN[0x0D] = "\n"
 _IN_SCRIPTS = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+_LAYOUT = re.compile(r"^(?:\s*(?://.*\n|/\*(?:[^*]|\*(?!/))*\*/[ \t]*\n|\n)|[ \t]+)+", re.MULTILINE)
 _BETWEEN_TAGS = re.compile(r"(?<=[>}])\s*\n\s*(?=[<{])")
 
 
@@ -81,12 +82,13 @@ def packed(text: str) -> str:
 def asset(*names: str) -> str:
     """Files of this room's static folder or, under ``shared/``, of the one for all pages, one after the other.
 
-    Scripts end up in one module, so their imports of each other are left out.
+    Scripts end up in one module, so their imports of each other are left out; so are lines of comments and the space
+    before lines, which every page of a folder would repeat.
     """
     root = files("pyramidion")
     folders = [root / ("server" if name.startswith("shared/") else "report") / "static" for name in names]
     parts = [(folder / name).read_text(encoding="utf-8") for folder, name in zip(folders, names, strict=True)]
-    return re.sub(r"^import [^;]*;\n", "", "\n".join(parts), flags=re.MULTILINE)
+    return _LAYOUT.sub("", re.sub(r"^import [^;]*;\n", "", "\n".join(parts), flags=re.MULTILINE))
 
 
 def _hash(text: str) -> str:

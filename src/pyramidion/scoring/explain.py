@@ -115,7 +115,7 @@ def unit_judgments(
     """What a method's judges say; of a method without units (ratings, ROUGE) there are pyramids and no judgments."""
     choice = _choose(study, method, pyramid, judges, weights)
     screening, peers, shares = None, {}, {}
-    counted = _counted_judges(study, choice)
+    counted = counted_judges(study, choice)
     reader = _reader(counted)
     if method in {"pyramid", "auto"}:
         scored = peer_scores(choice, Problems(), annotators=annotators or "mean")
@@ -136,7 +136,7 @@ def unit_judgments(
     return UnitJudgments(choice, counted, verdicts, times, votes, evidence, outside, peers, screening, shares)
 
 
-def _counted_judges(study: Study, choice: Choice) -> tuple[Judge, ...]:
+def counted_judges(study: Study, choice: Choice) -> tuple[Judge, ...]:
     """Those whose judgments count, then those who corrected them."""
     known = {judge.id: judge for judge in study.judges}
     names = [*choice.on_units.judge.present_names(), *choice.correctors]

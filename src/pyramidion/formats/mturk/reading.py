@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -128,6 +128,8 @@ class _Units:
         self.problems = problems
         self.listed: dict[str, dict[str, _ListedUnit]] = defaultdict(dict)
         self.stated: dict[str, dict[str, str]] = defaultdict(dict)
+        self.stating: dict[tuple[str, str], str] = {}
+        """Which unit of a topic has a text."""
         self.written: dict[str, list[ContentUnit]] = defaultdict(list)
 
     def add_row(self, file: Path, row: _Row) -> None:
@@ -158,8 +160,7 @@ class _Units:
             expected = self.listed[topic][id].unit.label
         else:
             stated = self.stated[topic]
-            if id not in stated and text in stated.values():
-                other = next(known for known, label in stated.items() if label == text)
+            if id not in stated and (other := self.stating.setdefault((topic, text), id)) != id:
                 raise _BadRowError(f"unit {id} of {topic} has the text of unit {other}: {text[:60]!r}")
             expected = stated.setdefault(id, text)
         if text != expected:
@@ -194,6 +195,29 @@ class _Units:
             yield replace(entry.unit, group=group)
 
 
+class _PlannedTasks:
+    """Tasks of input files without ids: each gets its number among the tasks of its summary.
+
+    A second input file starts counting anew: a task that an earlier file has at the same number or after it is that
+    task; another gets the next number.
+    """
+
+    def __init__(self) -> None:
+        self.tasks: list[Task] = []
+        self.rows: Counter[tuple[Path, str, str]] = Counter()
+        self.named: Counter[str] = Counter()
+        self.last: dict[tuple[str, str, tuple[str, ...]], int] = {}
+        """The greatest number of a task with these units."""
+
+    def add(self, file: Path, task: Task) -> None:
+        name, about = f"{task.topic}/{task.system}", (task.topic, task.system, task.units)
+        self.rows[file, task.topic, task.system] += 1
+        if self.last.get(about, 0) < self.rows[file, task.topic, task.system]:
+            self.named[name] += 1
+            self.last[about] = self.named[name]
+            self.tasks.append(replace(task, id=f"{name}/{self.named[name]}"))
+
+
 class _Reader:
     """Collects the rows of all files into one study."""
 
@@ -202,9 +226,8 @@ class _Reader:
         self.topics: dict[str, None] = {}
         self.summaries: dict[tuple[str, Role, str], Summary] = {}
         self.units = _Units(problems)
-        self.planned: dict[str, Task] = {}
+        self.planned = _PlannedTasks()
         self.tasks: dict[str, Task] = {}
-        self.pairs: dict[tuple[Path, str, str], int] = defaultdict(int)
         self.judges: dict[str, Judge] = {}
         self.assignments: list[Assignment] = []
         self.seen: dict[tuple[Kind, str], tuple[str, ...]] = {}
@@ -276,13 +299,7 @@ class _Reader:
         if task.id:
             self._add_task(task)
         elif task.units:
-            self.pairs[file, task.topic, task.system] += 1
-            number = self.pairs[file, task.topic, task.system]
-            named = replace(task, id=f"{task.topic}/{task.system}/{number}")
-            # A second input file starts counting anew: the same task is the same one, another gets the next number.
-            while self.planned.setdefault(named.id, named) != named:
-                number += 1
-                named = replace(task, id=f"{task.topic}/{task.system}/{number}")
+            self.planned.add(file, task)
 
     def _add_task(self, task: Task) -> None:
         if self.tasks.setdefault(task.id, task) != task:
@@ -339,7 +356,7 @@ class _Reader:
                 references[topic].add(system)
         pyramids = [self.units.pyramid(topic, references[topic]) for topic in self.topics]
         done = {(task.topic, task.system, task.units) for task in self.tasks.values()}
-        waiting = [task for task in self.planned.values() if (task.topic, task.system, task.units) not in done]
+        waiting = [task for task in self.planned.tasks if (task.topic, task.system, task.units) not in done]
         return Study(
             topics=tuple(map(Topic, self.topics)),
             summaries=tuple(self.summaries.values()),

@@ -9,12 +9,27 @@ import { saveFile, unpack } from "./parcels.js";
  *
  * @typedef {object} Head what every view needs
  * @property {string[]} systems
- * @property {{ id: string, title: string }[]} topics
  * @property {{ method: string, name: string }[]} measures
- * @property {(number | null)[][][]} scores by measure, topic and system
+ * @property {string} [folder] where the pages of topics are, seen from this one; none if this file holds everything
+ * @property {string} [start] the first page, seen from a topic's
+ * @property {string} [page] the name of a topic's page; only there, as are its neighbours
+ * @property {Place | null} [before]
+ * @property {Place | null} [after]
  *
- * @typedef {{ id: string, title: string, description: string, tiers: number, units: Unit[], summaries: Summary[],
- *   references: [name: string, text: string][] }} Topic units are meant by their place in the list
+ * @typedef {{ id: string, page?: string }} Place a topic, and its page if it has one of its own
+ *
+ * @typedef {object} Overview
+ * @property {TopicRow[]} topics
+ * @property {(number | null)[][]} scores by the main measure, by topic and system
+ * @property {{ label: string, low: number, high: number, systems: [system: number, mean: number | null][],
+ *   topics: number[] } | null} map of systems and topics that have scores
+ *
+ * @typedef {Place & { title: string, units: number, tiers: [weight: number, shares: number[]][], mean: number | null,
+ *   best: number | null, alpha: number | null }} TopicRow
+ *
+ * @typedef {Place & { title: string, description: string, tiers: number, units: Unit[], summaries: Summary[],
+ *   scores: (number | null)[][], references: [name: string, text: string][] }} Topic units are meant by their place in
+ *   the list, systems of scores by theirs
  *
  * @typedef {object} Summary
  * @property {number} system
@@ -35,6 +50,31 @@ import { saveFile, unpack } from "./parcels.js";
 /** @type {Head} */
 export const head = JSON.parse(String(byId("head").textContent));
 
+/**
+ * Where a view is: in this page, or in that of its topic.
+ * @param {Place} topic @param {string} kind @param {...string} system
+ */
+export function address({ id, page }, kind, ...system) {
+  const fragment = `#${[kind, id, ...system].map(encodeURIComponent).join("/")}`;
+  if (!page || page === head.page) return fragment;
+  return `${head.folder}${page}${kind === "topic" ? "" : fragment}`;
+}
+
+/** @param {number | null | undefined} value */
+export const shown = (value) => value?.toFixed(3) ?? "–";
+
+/** The colour of a value, from 0 to 9. @param {number} value @param {number} [low] @param {number} [high] */
+export const heatStep = (value, low = 0, high = 1) =>
+  Math.max(Math.min(Math.floor((10 * (value - low)) / (high - low || 1)), 9), 0);
+
+/** @type {Promise<Overview> | undefined} */
+let held;
+
+export function openOverview() {
+  held ??= unpack("parcel-overview").then(JSON.parse);
+  return held;
+}
+
 /** @type {Map<number, Promise<Topic>>} */
 const opened = new Map();
 
@@ -48,23 +88,12 @@ export function openTopic(place) {
 
 // -- downloads -----------------------------------------------------------------------------------------------
 
-const allTopics = () => Promise.all(head.topics.map((_, place) => openTopic(place)));
-
-/** What shows nothing in front of a formula, such as a character of zero width, and what begins one in any width. */
-const UNSEEN = /^['\p{Cc}\p{Cf}\p{Mn}\p{Me}\p{Z}\u115f\u1160\u2800\u3164\uffa0]*/u;
-const FORMULA = /^[=+\-@\u2212]/;
-
-/** @param {string} text */
-function isFormula(text) {
-  const [unseen] = UNSEEN.exec(text) ?? [""];
-  return /[\t\r]/.test(unseen) || FORMULA.test(text.slice(unseen.length).normalize("NFKC"));
-}
-
-/** A cell no spreadsheet runs as a formula, quoted where it has to be. @param {unknown} value */
-export function csvCell(value) {
-  const text = String(value ?? "");
-  const safe = typeof value === "string" && isFormula(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+/** The names, the scores by measure, topic and system, and every topic. */
+async function everything() {
+  const places = (await openOverview()).topics.keys();
+  const topics = await Promise.all([...places].map(openTopic));
+  const scores = head.measures.map((_, at) => topics.map((topic) => topic.scores[at]));
+  return JSON.stringify({ ...head, scores, topics }, null, 1);
 }
 
 /**
@@ -80,37 +109,11 @@ export function comparedWith(topic, { own, weights }) {
   return { ...topic, units: topic.units.map(among), tiers: Math.max(...weights.map(Number), 0) };
 }
 
-/** Which unit each summary expresses, or perhaps does, and how often, with the votes where several judged. */
-async function unitsTable() {
-  /** @type {unknown[][]} */
-  const rows = [["topic", "system", "unit", "weight", "label", "times", "degree", "yes", "of", "verdict"]];
-  /** @type {Topic[]} */
-  const topics = await allTopics();
-  for (const topic of topics) {
-    for (const summary of topic.summaries) {
-      const system = head.systems[summary.system];
-      const degrees = new Map(summary.degrees);
-      const { units } = comparedWith(topic, summary);
-      /** @type {(readonly [place: number, times: number, degree: number, verdict: string])[]} */
-      const found = [
-        ...summary.expressed.map(([at, times]) => /** @type {const} */ ([at, times, 1, "expressed"])),
-        ...summary.perhaps.map((at) => /** @type {const} */ ([at, 1, 0, "perhaps"])),
-      ];
-      for (const [place, times, degree, verdict] of found) {
-        const [id, label, weight] = units[place];
-        const [, yes, of] = summary.votes.find(([unit]) => unit === place) ?? [];
-        rows.push([topic.id, system, id, weight, label, times, degrees.get(place) ?? degree, yes, of, verdict]);
-      }
-    }
-  }
-  return rows.map((row) => `${row.map(csvCell).join(",")}\n`).join("");
-}
-
 /** @type {Record<string, () => Promise<string>>} */
 const FILES = {
   "scores.csv": () => unpack("file-scores.csv"),
-  "units.csv": unitsTable,
-  "report.json": async () => JSON.stringify({ ...head, topics: await allTopics() }, null, 1),
+  "units.csv": () => unpack("file-units.csv"),
+  "report.json": everything,
 };
 
 /** @param {string} name */

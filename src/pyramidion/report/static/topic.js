@@ -1,0 +1,25 @@
+// @ts-check
+// The page of one topic in a folder: the topic, or one of its summaries.
+
+import { head } from "./data.js";
+import { startTables } from "./tables.js";
+import { unpack } from "./parcels.js";
+import { partsOf, showView, viewOf } from "./views.js";
+
+/** @import { Topic } from "./data.js" */
+
+/** @type {Promise<Topic>} */
+const topic = unpack("topic").then(JSON.parse);
+
+async function route() {
+  const hash = location.hash;
+  const held = { ...(await topic), page: head.page };
+  if (location.hash !== hash) return; // somebody went on while this was unpacked
+  const parts = partsOf(hash);
+  const asked = parts[0] === "summary" && parts[1] === held.id ? viewOf(parts, held, head) : null;
+  showView(asked ?? viewOf(["topic", held.id], held, head) ?? []);
+}
+
+startTables();
+addEventListener("hashchange", route);
+route();
