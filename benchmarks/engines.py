@@ -31,8 +31,8 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULT = ROOT / "benchmarks/results/engines.md"
 PULSE = 0.5
 ROUNDS = 3
-ABOUT = """Made by `python benchmarks/engines.py --summaries 100000 --write`. Every run is a real `auto run` of summaries
-recombined from real ones (recombined.py), without encodings of earlier runs."""
+ABOUT = """Made by `python benchmarks/engines.py --summaries 100000 --write`. Every run is a real `auto run` of
+summaries recombined from real ones (recombined.py), without encodings of earlier runs."""
 
 
 @dataclass(frozen=True)

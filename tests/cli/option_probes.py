@@ -241,6 +241,9 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--fee": ([SMALL, "--pay", "1"], ["--fee", "0.5"]),
         "--currency": ([SMALL, "--pay", "1"], ["--currency", "EUR"]),
         "--seed": ["--seed", "1"],
+        "--jobs": ([SMALL, "-o", "pages"], ["--jobs", "2"]),
+        "--engine": ([SMALL, "-o", "pages"], ["--engine", "dask"]),
+        "--dashboard": ([SMALL, "-o", "pages", "--engine", "dask"], ["--dashboard"]),
     },
     "feedback": {
         "--output": ["-o", "elsewhere"],

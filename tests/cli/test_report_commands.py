@@ -9,9 +9,6 @@ import pytest
 from tests.cli.test_commands import refused, run
 
 import pyramidion as pyr
-from pyramidion.cli.output import Output
-from pyramidion.cli.report import _write_report
-from pyramidion.report.collect import findings
 
 
 @pytest.fixture(scope="module")
@@ -46,17 +43,20 @@ def test_a_name_without_a_suffix_is_a_folder(study: Path, tmp_path: Path) -> Non
 
 
 def test_a_large_report_is_a_folder_unless_a_page_is_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = findings(pyr.example(), resamples=20)
-    monkeypatch.chdir(tmp_path)
-    assert str(_write_report(found, None, Output())) == "report.html"
+    def written(*options: object) -> tuple[list[str], str]:
+        done = run("report", study, "--json", *options, cwd=tmp_path)
+        return json.loads(done.stdout)["written"], done.stderr
+
+    assert written() == (["report.html"], "")
+    refused(run("report", study, "--jobs", "2", cwd=tmp_path), 2, "--jobs has no effect on one page")
     monkeypatch.setattr("pyramidion.report.folder.MOST_IN_ONE_FILE", 23)
-    assert str(_write_report(found, None, Output())) == "report/index.html"
-    assert capsys.readouterr().err == ""
-    assert str(_write_report(found, Path("one.html"), Output())) == "one.html"
-    assert "One page of 24 summaries opens slowly" in capsys.readouterr().err
-    assert Path("one.html").read_text("utf-8") == Path("report.html").read_text("utf-8")
+    assert written() == (["report/index.html"], "")
+    one, told = written("-o", "one.html")
+    assert one == ["one.html"]
+    assert "One page of 24 summaries opens slowly" in told
+    assert (tmp_path / "one.html").read_text("utf-8") == (tmp_path / "report.html").read_text("utf-8")
 
 
 @pytest.mark.slow

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import pickle
 import re
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -102,18 +101,31 @@ def test_every_topic_has_a_file_of_its_own_on_every_system(ids: list[str]) -> No
     assert page_names(ids[::-1]) == names
 
 
+def test_other_processes_render_the_same_pages(found: Findings, tmp_path: Path) -> None:
+    for name, engine in (("here", None), ("there", "processes:2")):
+        write_report_folder(found, tmp_path / name, engine=engine)
+    here, there = (
+        {str(path.relative_to(tmp_path / name)): path.read_bytes() for path in (tmp_path / name).rglob("*.*")}
+        for name in ("here", "there")
+    )
+    assert here == there
+
+
 def test_an_older_report_is_replaced_only_by_a_whole_one(found: Findings, tmp_path: Path) -> None:
     target = tmp_path / "report"
     write_report_folder(found, target)
     before = {path: path.read_bytes() for path in target.rglob("*.*")}
 
-    def interrupted(sheets: Sequence[TopicSheet]) -> Iterable[TopicSheet]:
-        yield from sheets[:2]
-        raise KeyboardInterrupt
+    done: list[int] = []
+
+    def interrupted(_topic: int) -> None:
+        done.append(1)
+        if len(done) == 3:
+            raise KeyboardInterrupt
 
     fewer = replace(found, title="Another", topics=found.topics[:2])
     with pytest.raises(KeyboardInterrupt):
-        write_report_folder(replace(fewer, topics=found.topics[:3]), target, track=interrupted)
+        write_report_folder(replace(fewer, topics=found.topics[:3]), target, advance=interrupted)
     assert {path: path.read_bytes() for path in target.rglob("*.*")} == before
     assert [path.name for path in tmp_path.iterdir()] == ["report"]
     write_report_folder(fewer, target)

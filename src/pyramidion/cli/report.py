@@ -24,6 +24,7 @@ from pyramidion.cli.options import (
     refuse_unused,
 )
 from pyramidion.cli.output import Output, counted, plain
+from pyramidion.cli.working import WORKING, Working
 from pyramidion.errors import UsageError
 
 Method = Annotated[
@@ -63,6 +64,7 @@ def report(
     currency: Annotated[str, typer.Option(help="Printed before amounts of money.")] = "$",
     seed: Seed = 0,
     *,
+    working: Working,
     reading: Reading,
 ) -> None:
     """Write a report of everything: ranking, topics, pyramids, and what each summary says and misses. It is one HTML
@@ -91,7 +93,9 @@ def report(
     choices = {"pyramid": pyramid, "judges": judges, "weights": weights, "annotators": annotators, "compat": compat}
     findings = _findings(study, out, method, choices, seed, scores, cost)
     wanted = output is not None or not (figures or latex)
-    written = [_write_report(findings, output, out)] if wanted else []
+    if not wanted or not _is_folder(target := output or _usual(findings)):
+        refuse_unused(context, "on one page, or none: only the pages of a folder are shared out", *WORKING)
+    written = [_write_report(findings, target, working, out)] if wanted else []
     written += _write_parts(findings, figures, latex, out)
     main = findings.main
     out.result(
@@ -154,19 +158,28 @@ def _is_folder(path: Path) -> bool:
     return path.suffix.lower() not in {".html", ".htm"} or path.is_dir()
 
 
-def _write_report(findings: Any, output: Path | None, out: Output) -> Path:
+def _is_large(findings: Any) -> bool:
+    from pyramidion.report.folder import MOST_IN_ONE_FILE
+
+    return len(findings.summaries) > MOST_IN_ONE_FILE
+
+
+def _usual(findings: Any) -> Path:
+    return Path("report" if _is_large(findings) else "report.html")
+
+
+def _write_report(findings: Any, target: Path, working: Working, out: Output) -> Path:
     """One page, or a folder: what the name says, or what suits the number of summaries."""
     from pyramidion import report as rendering
     from pyramidion.formats.files import new_file
-    from pyramidion.report.folder import MOST_IN_ONE_FILE
 
-    large = len(findings.summaries) > MOST_IN_ONE_FILE
-    target = output or Path("report" if large else "report.html")
     if _is_folder(target):
-        return rendering.write_report_folder(findings, target, track=lambda sheets: out.track(sheets, "Writing topics"))
+        total = len(findings.topics)
+        with working.started(out) as engine, out.progress(total, "Writing topics") as advance:
+            return rendering.write_report_folder(findings, target, engine=engine, advance=advance)
     with out.busy("Writing the page"), new_file(target) as file:
         file.write(rendering.report_page(findings))
-    if large:
+    if _is_large(findings):
         out.say(
             f"One page of {len(findings.summaries):,} summaries opens slowly; -o NAME without .html makes a folder."
         )

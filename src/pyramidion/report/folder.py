@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
+from pyramidion.engines import Advance, Where, ignore, mapped
 from pyramidion.errors import UsageError
 from pyramidion.formats.files import new_folder, write_rows, write_text
 from pyramidion.report.collect import Findings
@@ -72,9 +73,11 @@ def write_report_folder(
     findings: Findings,
     folder: str | Path,
     *,
-    track: Callable[[Sequence[TopicSheet]], Iterable[TopicSheet]] = lambda sheets: sheets,
+    engine: Where = None,
+    advance: Advance = ignore,
 ) -> Path:
-    """Write the report into a folder, in the place of an earlier report, and return where its first page is."""
+    """Write the report into a folder, in the place of an earlier report, and return where its first page is.
+    ``advance`` hears of every topic."""
     folder = Path(folder)
     refuse_other_folder(folder)
     names = page_names([topic.id for topic in findings.topics])
@@ -87,7 +90,8 @@ def write_report_folder(
         ):
             units.write(to_csv(UNIT_COLUMNS, ()))
             everything.write(_beginning(findings, sheets))
-            for number, (sheet, topic) in enumerate(zip(sheets, map(render_topic, track(sheets)), strict=True)):
+            rendered = mapped(engine, render_topic, sheets, advance)
+            for number, (sheet, topic) in enumerate(zip(sheets, rendered, strict=True)):
                 write_text(place / TOPICS / names[sheet.place.id], topic.page)
                 units.write(topic.units)
                 everything.write(f"{',' if number else ''}\n{topic.data}")
