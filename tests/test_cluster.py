@@ -199,6 +199,28 @@ def test_without_its_scheduler_a_run_says_what_is_kept_and_goes_on_elsewhere(tmp
     assert contents(tmp_path / "run") == contents(tmp_path / "whole")
 
 
+def _group_lives(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("engine", ["processes", "dask"])
+def test_ctrl_c_ends_all_workers_without_a_word_of_theirs(engine: str, tmp_path: Path) -> None:
+    pyr.save(copies(10), tmp_path / "study.jsonl")
+    words = f"-m pyramidion auto run study.jsonl -o run --engine {engine} --jobs 2"
+    again = [sys.executable, *words.split()]
+    running = subprocess.Popen(again, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    until(lambda: any((tmp_path / "run").glob("parts/*.json")), "the first finished topic")
+    os.killpg(running.pid, signal.SIGINT)  # as a terminal does
+    _, told = running.communicate(timeout=PATIENCE)
+    assert running.returncode == 130
+    assert told.strip() == "Stopped. Finished topics are kept in run; run the same command again to go on after them."
+    until(lambda: not _group_lives(running.pid), "the end of all workers")
+
+
 def test_a_cluster_that_is_not_there_or_has_no_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1)
     monkeypatch.setattr(cluster, "WORKERS_SECONDS", 1)

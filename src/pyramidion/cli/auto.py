@@ -264,8 +264,12 @@ def run(
     from pyramidion.evaluation import run as run_all
 
     total = len(study.peers) + len(study.topics)
-    with working.started(output) as engine, output.progress(total, "Building and scoring") as advance:
-        done = run_all(study, folder, choices, pyramid=pyramid, engine=engine, advance=advance)
+    try:
+        with working.started(output) as engine, output.progress(total, "Building and scoring") as advance:
+            done = run_all(study, folder, choices, pyramid=pyramid, engine=engine, advance=advance)
+    except KeyboardInterrupt:
+        output.say(f"Stopped. Finished topics are kept in {folder}; run the same command again to go on after them.")
+        raise
     table = replace(done.evaluation.table, notes=(*done.evaluation.table.notes, *done.notes))
     output.result({"folder": str(folder), "topics": done.topics, "known": done.known, **table_as_json(table)})
     output.show(table)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -210,7 +211,12 @@ class LocalProcesses(WorkerPool):
 
 
 def _pool(processes: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(processes, get_context("spawn"))
+    return ProcessPoolExecutor(processes, get_context("spawn"), leave_interrupts_to_us)
+
+
+def leave_interrupts_to_us() -> None:
+    """Ctrl-C reaches worker processes, too; who is interrupted is the command, which ends them."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 Where = str | Executor | Engine | None

@@ -14,7 +14,7 @@ from typing import Any
 
 from pyramidion.distribution import version
 from pyramidion.encoder.minilm import made_by
-from pyramidion.engines import WorkerPool
+from pyramidion.engines import WorkerPool, leave_interrupts_to_us
 from pyramidion.errors import LostEngineError, Problem, UsageError, needs_extra
 
 CONNECT_SECONDS = 15
@@ -100,6 +100,7 @@ def on_local_cluster(workers: int, *, dashboard: bool = False) -> Iterator[DaskW
         Client(cluster, set_as_default=False) as client,
         _explained(),
     ):
+        client.run(leave_interrupts_to_us)
         yield DaskWorkers(client, threads=max(1, (os.cpu_count() or 1) // workers))
 
 
