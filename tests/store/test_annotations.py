@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import threading
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from sqlalchemy import delete, select, text
 
 import pyramidion as pyr
 from pyramidion.annotation.commands import AddUnit
 from pyramidion.annotation.events import Annotations, BehindError
 from pyramidion.annotation.log import Event
-from pyramidion.store import database as migrations
-from pyramidion.store import schema
+from pyramidion.store import migrations, schema
 from pyramidion.store.database import Database
 from pyramidion.store.studies import Studies
 
@@ -154,9 +155,12 @@ def test_records_are_replaced_whole_or_not_at_all(database: Database) -> None:
     studies.add(pyr.Study(topics=(pyr.Topic("t"), pyr.Topic("u")), pyramids=pyramids))
     changed = pyr.Study(pyramids=(pyr.Pyramid("t", ("A",), (), "mine"),))
 
+    def nothing(judgments: pyr.Judgments) -> NDArray[np.bool_]:
+        return np.zeros(len(judgments), dtype=bool)
+
     def fail() -> None:
         with studies.changing():
-            studies.put(changed, instead_of=lambda record: record["name"] == "mine", topic="t")
+            studies.put(changed, topic="t", pyramids={"mine"}, judgments=nothing)
             raise RuntimeError
 
     before = studies.newest()
@@ -166,7 +170,7 @@ def test_records_are_replaced_whole_or_not_at_all(database: Database) -> None:
     for _ in range(2):
         with studies.changing():
             assert studies.load().pyramid("u", "mine") == pyramids[1]
-            studies.put(changed, instead_of=lambda record: record["name"] == "mine", topic="t")
+            studies.put(changed, topic="t", pyramids={"mine"}, judgments=nothing)
         assert studies.newest() > before, "other processes see by the newest record that something changed"
         before = studies.newest()
     assert studies.load().pyramids == (pyramids[1], changed.pyramids[0])

@@ -95,7 +95,7 @@ def test_a_study_comes_back_as_it_was(study: Database, another: Callable[[], str
     assert hashlib.sha256(file.read_bytes()).hexdigest() == done.sha256, "the backup is not touched"
     back = Database.open(place)
     assert rows(back) == rows(study)
-    assert sum(map(len, rows(back).values())) > 4900
+    assert done.counts["records"] > 4900
     Workers(back).join("local", "new")  # ids go on after the last
     campaign(back, name="next")
     with back.write() as connection:

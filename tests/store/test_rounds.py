@@ -18,8 +18,7 @@ from pyramidion.campaigns.plan import release
 from pyramidion.campaigns.platforms import Arrival
 from pyramidion.campaigns.tasks import JudgeAnswer
 from pyramidion.campaigns.verification import verify
-from pyramidion.store import database as migrations
-from pyramidion.store import schema
+from pyramidion.store import migrations, schema
 from pyramidion.store.backup import back_up, restore
 from pyramidion.store.database import Database, insert_if_new
 

@@ -13,9 +13,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pyramidion.analysis.pyramid_pairs import UnitPair, Words, compare_pyramids, dice
 from pyramidion.annotation.commands import Command, ImportMatches, Mark, Match, PeerAnnotation, RefusedError, Subject
@@ -50,9 +54,9 @@ def peer_score(peer: PeerAnnotation, pyramid: Pyramid) -> PeerScore:
     return PeerScore(pyramid, peer.count_mentions(), unmatched=len(peer.marks))
 
 
-def is_on(units: Collection[str], unit: str, aspect: str) -> bool:
-    """Whether a judgment is part of a peer's annotation with these units: about one of them, or unmatched content."""
-    return unit in units or aspect == UNMATCHED
+def are_on(units: Collection[str], judgments: Judgments) -> NDArray[np.bool_]:
+    """Which judgments are part of a peer's annotation with these units: about one of them, or unmatched content."""
+    return judgments.unit.is_in(units) | judgments.aspect.is_in({UNMATCHED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,12 @@ class AnnotationDesk:
         """The study as it is now."""
         return self._study()
 
+    def over(self, study: Study) -> AnnotationDesk:
+        """The same desk over a study at hand, such as the part of it that is about one topic."""
+        desk = copy(self)
+        desk._study = lambda: study
+        return desk
+
     # -- beginning -------------------------------------------------------------------------------------------
 
     def begin_pyramid(
@@ -143,8 +153,8 @@ class AnnotationDesk:
         if isinstance(start, PeerAnnotation):
             first = ImportMatches(start.matches, start.marks)
         elif start is not None:
-            about = [j for j in start if (j.topic, j.system) == (topic, system)]
-            first = import_of_judgments(_on(units, about))
+            given = start if isinstance(start, Judgments) else Judgments(start)
+            first = import_of_judgments(_about(given, topic, system, units))
         events = _first(subject, first if first and (first.matches or first.marks) else None, owner)
         by_name, by_id = (pyramid, None) if isinstance(pyramid, str) else ("", pyramid)
         return self.store.add(
@@ -255,8 +265,9 @@ class AnnotationDesk:
             if other.system != stored.system
             for judgment in self.peer_of(other.id).judgments(pyramid, other.name)
         ]
-        experts = self.study.judges_of("expert")
-        known += [j for j in self.study.judgments if j.topic == stored.topic and j.judge in experts and j.evidence]
+        said = self.study.judgments
+        by_experts = said.topic.is_in({stored.topic}) & said.judge.is_in(self.study.judges_of("expert"))
+        known += [j for j in said.take(by_experts) if j.evidence]
         known = [j for j in known if j.unit in units and j.system != stored.system]
         asked = [replace(j, value=0, evidence=()) for j in peer.judgments(pyramid, stored.name) if j.unit]
         topic = replace(self.study, judgments=Judgments())
@@ -319,8 +330,8 @@ class AnnotationDesk:
         return summary.text
 
     def _judgments(self, topic: str, system: str, judge: str, pyramid: Pyramid) -> list[Judgment]:
-        about = (j for j in self.study.judgments if (j.topic, j.system, j.judge) == (topic, system, judge))
-        judgments = _on(pyramid, about)
+        said = self.study.judgments
+        judgments = _about(said.take(said.judge.is_in({judge})), topic, system, pyramid)
         if not judgments:
             raise UsageError(f"topic {topic!r}: {judge!r} has not judged peer {system!r} on this pyramid")
         return judgments
@@ -344,9 +355,10 @@ def _first(subject: Subject, command: Command | None, owner: str) -> list[Event]
     return [Annotation.start(subject).accept(command, author=owner, base=0, at=time.time())]
 
 
-def _on(pyramid: Pyramid, judgments: Iterable[Judgment]) -> list[Judgment]:
-    units = {unit.id for unit in pyramid.units}
-    return [j for j in judgments if is_on(units, j.unit, j.aspect)]
+def _about(judgments: Judgments, topic: str, system: str, pyramid: Pyramid) -> list[Judgment]:
+    """Those about a peer that are part of its annotation with a pyramid."""
+    peer = judgments.topic.is_in({topic}) & judgments.system.is_in({system})
+    return list(judgments.take(peer & are_on({unit.id for unit in pyramid.units}, judgments)))
 
 
 def _check_name(name: str) -> None:

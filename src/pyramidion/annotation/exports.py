@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pyramidion.annotation.commands import ImportMatches, ImportPyramid, RefusedError
-from pyramidion.annotation.desk import AnnotationDesk, is_on
+from pyramidion.annotation.desk import AnnotationDesk, are_on
 from pyramidion.annotation.events import StoredAnnotation
 from pyramidion.annotation.imports import import_of_judgments, import_of_pyramid
 from pyramidion.errors import InputError, UsageError, check_choice
@@ -78,15 +82,18 @@ class StoredParts:
 
 def store_annotation(desk: AnnotationDesk, studies: Studies, id: int) -> StoredParts:
     """Put an annotation into the study; a peer also stores the pyramid it is annotated with, if that is being
-    annotated."""
+    annotated. Nobody else can change the study meanwhile, so only what is about the topic is read."""
+    topic = desk.store.get(id).topic
     with studies.changing():
-        held, stored = studies.load(), desk.store.get(id)
+        held, stored = studies.load(topic), desk.store.get(id)
+        desk = desk.over(held)
         placement = _Placement(desk, held, stored)
         problems = set(held.problems())
         new = placement.study()
         if wrong := [p for p in placement.whole(new).problems() if p.severity == "error" and p not in problems]:
             raise InputError(wrong)
-        studies.put(new, instead_of=placement.replaces, topic=stored.topic)
+        old = {placement.pyramid.name} if placement.pyramid else ()
+        studies.put(new, topic=topic, pyramids=old, judgments=placement.replaces)
         for part in placement.parts:
             desk.store.mark_stored(part.id, desk.open(part.id).version)
     return StoredParts(len(new.pyramids), len(new.judgments))
@@ -122,34 +129,24 @@ class _Placement:
             judgments=Judgments(j for peer in self.peers for j in self._judgments(peer)),
         )
 
-    def replaces(self, record: Mapping[str, Any]) -> bool:
-        """Whether a record of the study, a pyramid or judgment of this topic, is replaced by the annotation."""
-        if record["type"] == "pyramid":
-            return self.pyramid is not None and record.get("name", "expert") == self.pyramid.name
-        return any(
-            self._is_about(peer, record["system"], record["judge"], record.get("unit", ""), record.get("aspect", ""))
-            for peer in self.peers
-        )
+    def replaces(self, judgments: Judgments) -> NDArray[np.bool_]:
+        """Which judgments on this topic the annotation replaces."""
+        nothing = np.zeros(len(judgments), dtype=bool)
+        return reduce(np.logical_or, (self._is_about(peer, judgments) for peer in self.peers), nothing)
 
     def whole(self, new: Study) -> Study:
-        """The study as it will be."""
+        """The topic as it will be."""
         old, held = self.old, self.held
-        kept = (j for j in held.judgments if j.topic != self.topic or not self._is_replaced(j))
         return replace(
             held,
             pyramids=tuple(p for p in held.pyramids if p is not old) + new.pyramids,
             judges=held.judges + new.judges,
-            judgments=Judgments(kept) + list(new.judgments),
+            judgments=held.judgments.take(~self.replaces(held.judgments)) + new.judgments,
         )
 
-    def _is_replaced(self, judgment: Judgment) -> bool:
-        about = (judgment.system, judgment.judge, judgment.unit, judgment.aspect)
-        return any(self._is_about(peer, *about) for peer in self.peers)
-
-    def _is_about(self, peer: StoredAnnotation, system: str, judge: str, unit: str, aspect: str) -> bool:
-        if (system, judge) != (peer.system, peer.name):
-            return False
-        return is_on(self._units(peer), unit, aspect)
+    def _is_about(self, peer: StoredAnnotation, judgments: Judgments) -> NDArray[np.bool_]:
+        theirs = judgments.system.is_in({peer.system}) & judgments.judge.is_in({peer.name})
+        return theirs & are_on(self._units(peer), judgments)
 
     def _units(self, peer: StoredAnnotation) -> frozenset[str]:
         """The ids of the peer's units in the study, as they are and as they will be."""
@@ -162,7 +159,7 @@ class _Placement:
         if self.pyramid is None:
             return {}
         name, old = self.pyramid.name, self.old
-        others = {u.id for p in self.held.pyramids if p.topic == self.topic and p is not old for u in p.units}
+        others = {u.id for p in self.held.pyramids if p is not old for u in p.units}
         mine = {unit.id for unit in old.units} if old else set()
         ids = [unit.id for unit in self.desk.pyramid_of(self.pyramid.id).units]
         return {id: f"{name}-{id}" if id in others or f"{name}-{id}" in mine else id for id in ids}
@@ -184,8 +181,7 @@ class _Placement:
                 self._check_begun_with(peer, import_of_judgments(held), f"judgments of {peer.name!r} on this peer")
 
     def _held_judgments(self, peer: StoredAnnotation) -> list[Judgment]:
-        about = (j for j in self.held.judgments if j.topic == self.topic)
-        return [j for j in about if self._is_about(peer, j.system, j.judge, j.unit, j.aspect)]
+        return list(self.held.judgments.take(self._is_about(peer, self.held.judgments)))
 
     def _check_begun_with(self, stored: StoredAnnotation, there: ImportPyramid | ImportMatches, what: str) -> None:
         events = self.desk.open(stored.id).events

@@ -31,7 +31,7 @@ from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.formats.judgment_tables import write_judgments
 from pyramidion.store.database import Database
 from pyramidion.store.studies import Studies, long_ids
-from pyramidion.study import Aspect, Assignment, Judge, Judgments, Pyramid, Study, Task
+from pyramidion.study import Aspect, Assignment, Judge, Pyramid, Study, Task
 
 # ----------------------------------------------------------------------
 # Imported crowd workers get pseudonyms like those who come to the server: a vendor's worker ids are ids of people.
@@ -217,8 +217,7 @@ def without_known(study: Study, held: Study) -> Study:
     for name in ("topics", "summaries", "pyramids", "judges", "aspects", "tasks", "assignments"):
         known = set(getattr(held, name))
         parts[name] = tuple(item for item in getattr(study, name) if item not in known)
-    seen = set(held.judgments)
-    parts["judgments"] = Judgments(j for j in study.judgments if j not in seen)
+    parts["judgments"] = study.judgments.take(~study.judgments.are_in(held.judgments))
     return Study(**parts)
 
 

@@ -49,6 +49,7 @@ from pyramidion.campaigns.workers import PSEUDONYM, Workers, tombstone
 from pyramidion.errors import Problem, UnknownError, UsageError
 from pyramidion.store import schema
 from pyramidion.store.database import Database
+from pyramidion.store.stored_judgments import rename_in_judgments
 
 ERASED = "erased"
 """What is in the place of a reason or of a platform's session."""
@@ -239,6 +240,7 @@ def _replace_ids(connection: Connection, old: str, new: str) -> Counter[str]:
         for column in table.c:
             if isinstance(column.type, String | JSON) and not column.primary_key and not column.foreign_keys:
                 erased[where] += _replace_in(connection, column, old, lambda text: text.replace(old, new))
+    erased[_KINDS["records"]] += rename_in_judgments(connection, old, new)
     return erased
 
 

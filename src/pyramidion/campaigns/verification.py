@@ -22,6 +22,7 @@ from pyramidion.errors import InputError, Problem, Problems, UsageError
 from pyramidion.store import schema
 from pyramidion.store.backup import check_file, count_contents, read_only, secret_in
 from pyramidion.store.database import Database
+from pyramidion.store.stored_judgments import damaged_blocks
 
 BATCH = 1000
 _a, _c, _e, _l, _n, _p, _r, _t = (
@@ -187,7 +188,7 @@ def _rounds(connection: Connection) -> Iterator[Problem]:
         yield Problem(f"campaign {names[row.campaign_id]}", f"has look {row.number}, but no such round")
 
 
-_CHECKS = (_answers, _places, _pairs, _entries, _rounds)
+_CHECKS = (_answers, _places, _pairs, _entries, _rounds, damaged_blocks)
 
 
 def _people_again(connection: Connection, secret: bytes) -> Iterator[Problem]:

@@ -25,6 +25,7 @@ from sqlalchemy.exc import DatabaseError
 from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.store import schema
 from pyramidion.store.database import Database
+from pyramidion.store.stored_judgments import count_judgments
 
 BATCH = 1000
 Progress = Callable[[int], AbstractContextManager[Callable[[int], object]]]
@@ -65,7 +66,7 @@ def count_contents(connection: Connection) -> dict[str, int]:
         "answers": select(func.count()).select_from(schema.assignments).filter_by(state="submitted"),
         "decisions": select(func.count()).select_from(schema.reviews),
         "payments": select(func.count()).select_from(schema.payments),
-        "records": select(func.count()).select_from(schema.records),
+        "records": select(func.count() + count_judgments().scalar_subquery()).select_from(schema.records),
         "annotations": select(func.count()).select_from(schema.annotation_heads),
         "accounts": select(func.count()).select_from(schema.accounts),
     }

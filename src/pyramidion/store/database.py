@@ -15,161 +15,25 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import (
-    Column,
     Connection,
     Engine,
     Executable,
-    Float,
-    MetaData,
     Row,
-    String,
     Table,
     create_engine,
     event,
     insert,
     inspect,
     select,
-    text,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DatabaseError, OperationalError
 
 from pyramidion.errors import Problem, PyramidionError, UsageError, needs_extra
 from pyramidion.store import schema
+from pyramidion.store.migrations import migrate
 from pyramidion.store.places import SqliteFile, is_read_only, read_place, shown_place, without_secrets
 from pyramidion.store.trouble import LostDatabaseError
-
-# ----------------------------------------------------------------------
-# Named steps that bring a database up to date, each recorded in the same transaction that takes it.
-
-_history = Table(
-    "migrations", MetaData(), Column("name", String, primary_key=True), Column("applied", Float, nullable=False)
-)
-
-
-def first_tables(connection: Connection) -> None:
-    schema.metadata.create_all(connection)
-
-
-def annotation_tables(connection: Connection) -> None:
-    schema.metadata.create_all(connection, tables=[schema.annotation_heads, schema.annotation_events])
-
-
-def stored_annotations(connection: Connection) -> None:
-    """Tables made since then have the column already."""
-    table = schema.annotation_heads
-    if "stored" not in {column["name"] for column in inspect(connection).get_columns(table.name)}:
-        connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN stored INTEGER"))
-
-
-def removed_answers(connection: Connection) -> None:
-    """Rejected answers used to count; now each answer that does not count says why, following its reviews.
-
-    Written in SQL, so that columns which come later do not matter to this step.
-    """
-    if "removed" not in {column["name"] for column in inspect(connection).get_columns("assignments")}:
-        connection.execute(text("ALTER TABLE assignments ADD COLUMN removed VARCHAR"))
-    removed: dict[int, str] = {}
-    decided = text("SELECT assignment_id, action FROM reviews WHERE assignment_id IS NOT NULL ORDER BY id")
-    for assignment, action in connection.execute(decided):
-        if action == "reject":
-            removed[assignment] = "rejected"
-        elif action == "reopen":
-            removed.setdefault(assignment, "reopened")
-        elif action == "approve" and removed.get(assignment) == "rejected":
-            del removed[assignment]
-    mark = text("UPDATE assignments SET removed = :why WHERE id = :assignment")
-    reopen = text(
-        'UPDATE tasks SET "full" = :no WHERE id = (SELECT task_id FROM assignments WHERE id = :assignment) AND '
-        "wanted > (SELECT count(*) FROM assignments a WHERE a.task_id = tasks.id AND a.state = 'submitted' "
-        "AND NOT a.surplus AND a.removed IS NULL)"
-    )
-    for assignment, why in removed.items():
-        connection.execute(mark, {"why": why, "assignment": assignment})
-        connection.execute(reopen, {"no": False, "assignment": assignment})
-
-
-def entries_and_payments(connection: Connection) -> None:
-    """Sessions belonged to people; now each way into a campaign has its own.
-
-    The one session that was kept of a person is that of the campaign they last took a task of. Written in SQL, like the
-    step before.
-    """
-    new = ("entries", "forgotten", "payments", "platform_events", "log_in_failures")
-    schema.metadata.create_all(connection, tables=[schema.metadata.tables[name] for name in new])
-    for table, column, definition in (
-        ("assignments", "entry_id", "INTEGER REFERENCES entries (id)"),
-        ("reviews", "entry_id", "INTEGER REFERENCES entries (id)"),
-        ("sessions", "created", "FLOAT NOT NULL DEFAULT 0"),
-        ("sessions", "agent", "VARCHAR NOT NULL DEFAULT ''"),
-    ):
-        if column not in {one["name"] for one in inspect(connection).get_columns(table)}:
-            connection.execute(text(f"ALTER TABLE {table} ADD COLUMN {column} {definition}"))
-    if connection.execute(text("SELECT 1 FROM entries LIMIT 1")).first() is not None:
-        return
-    rows = connection.execute(
-        text(
-            "SELECT t.campaign_id, a.worker_id, w.platform, min(a.leased) AS arrived, max(a.leased) AS last, "
-            "coalesce(max(i.session), '') AS session FROM assignments a JOIN tasks t ON a.task_id = t.id "
-            "JOIN workers w ON a.worker_id = w.id LEFT JOIN identities i ON i.worker_id = w.id "
-            "GROUP BY t.campaign_id, a.worker_id, w.platform ORDER BY last, t.campaign_id"
-        )
-    ).all()
-    newest = {row.worker_id: row.campaign_id for row in rows}
-    campaigns = {row.id: row.settings for row in connection.execute(select(schema.campaigns))}
-    for row in rows:
-        connection.execute(
-            insert(schema.entries).values(
-                campaign_id=row.campaign_id,
-                worker_id=row.worker_id,
-                platform=row.platform,
-                study=(campaigns[row.campaign_id] or {}).get("platform_study", ""),
-                session=row.session if newest[row.worker_id] == row.campaign_id else "",
-                arrived=row.arrived,
-            )
-        )
-    connection.execute(
-        text(
-            "UPDATE assignments SET entry_id = (SELECT e.id FROM entries e JOIN tasks t ON t.campaign_id = "
-            "e.campaign_id WHERE t.id = assignments.task_id AND e.worker_id = assignments.worker_id)"
-        )
-    )
-    connection.execute(
-        text(
-            "UPDATE reviews SET entry_id = (SELECT min(e.id) FROM entries e WHERE e.worker_id = reviews.worker_id) "
-            "WHERE action IN ('bonus', 'paid') AND "
-            "(SELECT count(*) FROM entries e WHERE e.worker_id = reviews.worker_id) = 1"
-        )
-    )
-
-
-def rounds_and_looks(connection: Connection) -> None:
-    schema.metadata.create_all(connection, tables=[schema.parts, schema.rounds, schema.looks])
-
-
-STEPS: tuple[Callable[[Connection], None], ...] = (
-    first_tables,
-    annotation_tables,
-    stored_annotations,
-    removed_answers,
-    entries_and_payments,
-    rounds_and_looks,
-)
-
-
-def migrate(connection: Connection) -> None:
-    """Apply the steps this database lacks. A database from a newer release is refused."""
-    _history.create(connection, checkfirst=True)
-    done = set(connection.execute(select(_history.c.name)).scalars())
-    if unknown := done - {step.__name__ for step in STEPS}:
-        raise UsageError(
-            f"the database is from a newer pyramidion (it has {', '.join(sorted(unknown))}); update pyramidion first"
-        )
-    for step in STEPS:
-        if step.__name__ not in done:
-            step(connection)
-            connection.execute(insert(_history).values(name=step.__name__, applied=time.time()))
-
 
 BUSY_SECONDS = 30
 CLOSE_TRIES, CLOSE_PAUSE = 20, 0.1

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Boolean,
     Column,
     Float,
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -29,8 +31,23 @@ records = Table(
     Column("type", String, nullable=False, index=True),
     Column("body", JSON, nullable=False),
     Column("added", Float, nullable=False),
+    Column("topic", String, index=True),
 )
-"""The study itself, as pyramidion.study.records has it: topics, summaries, pyramids, judges, imported judgments."""
+"""The study itself, as pyramidion.study.records has it: topics, summaries, pyramids, judges and so on, each with the
+topic that it is about. Judgments are in ``blocks``."""
+
+blocks = Table(
+    "blocks",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("topic", String, nullable=False, index=True),
+    Column("rows", Integer, nullable=False),
+    Column("last", BigInteger, nullable=False, index=True),
+    Column("added", Float, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+"""Imported judgments, some thousand of a topic in each row (pyramidion.study.blocks). ``last`` is the highest number in
+it: judgments are numbered in the order in which they were added."""
 
 campaigns = Table(
     "campaigns",

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import delete, func, insert, select, text, update
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import delete, func, insert, or_, select, text, update
 
 from pyramidion.errors import Problem
 from pyramidion.store import schema
 from pyramidion.store.database import Database, insert_if_new
-from pyramidion.study import Study
+from pyramidion.store.stored_judgments import add_judgments, read_judgments, replace_judgments
+from pyramidion.study import Judgments, Study
 from pyramidion.study.records import Collector, to_records
 
 BATCH = 5_000
@@ -48,33 +52,37 @@ class Studies:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def load(self) -> Study:
-        """The study as imported so far, without the answers of campaigns."""
-        collector = Collector()
+    def load(self, topic: str | None = None) -> Study:
+        """The study as imported so far, without the answers of campaigns; or only what is about a topic, with all
+        judges and aspects and without assignments."""
+        collector, r = Collector(), schema.records.c
+        query = select(r.body).order_by(r.id)
+        if topic is not None:
+            query = query.where(or_(r.topic == topic, r.type.in_(("judge", "aspect"))))
         with self._database.read() as connection:
-            query = select(schema.records.c.body).order_by(schema.records.c.id)
             for row in connection.execute(query, execution_options={"yield_per": BATCH}):
                 collector.add(row.body)
+            judgments = read_judgments(connection, topic)
         collector.add({"type": "study", "version": 1, "title": self._database.meta.get("title", "")})
-        return collector.study()
+        return replace(collector.study(), judgments=judgments)
 
     def newest(self) -> int:
-        """A number that grows whenever records are added, and when forgetting somebody changes them; 0 at first."""
-        added = select(func.coalesce(func.max(schema.records.c.id), 0)).scalar_subquery()
-        forgotten = select(func.count()).select_from(schema.forgotten).scalar_subquery()
-        row = self._database.first(select(added + forgotten), {})
+        """A number that grows whenever something is added, and when forgetting somebody changes it; 0 at first."""
+        added = [select(func.coalesce(func.max(table.c.id), 0)) for table in (schema.records, schema.blocks)]
+        forgotten = select(func.count()).select_from(schema.forgotten)
+        parts = [part.scalar_subquery() for part in (*added, forgotten)]
+        row = self._database.first(select(parts[0] + parts[1] + parts[2]), {})
         return int(row[0]) if row else 0
 
     def add(self, study: Study) -> int:
         """Append everything in a study; the caller has checked that it fits what is there. One transaction."""
         now = time.time()
-        count = 0
+        count = len(study.judgments)
         with self._database.write() as connection:
-            for batch in _batches(r for r in to_records(study) if r["type"] != "study"):
-                connection.execute(
-                    insert(schema.records), [{"type": r["type"], "body": r, "added": now} for r in batch]
-                )
+            for batch in _batches(to_records(replace(study, title="", judgments=Judgments()))):
+                connection.execute(insert(schema.records), [_row(record, now) for record in batch])
                 count += len(batch)
+            add_judgments(connection, study.judgments)
         return count
 
     def is_blind(self) -> bool:
@@ -94,21 +102,30 @@ class Studies:
         with self._database.together():
             if not self._database.sqlite:  # SQLite lets in one writer anyway
                 with self._database.write() as connection:
-                    connection.execute(text(f"LOCK TABLE {schema.records.name} IN SHARE ROW EXCLUSIVE MODE"))
+                    tables = f"{schema.records.name}, {schema.blocks.name}"
+                    connection.execute(text(f"LOCK TABLE {tables} IN SHARE ROW EXCLUSIVE MODE"))
             yield
 
-    def put(self, study: Study, *, instead_of: Callable[[dict[str, Any]], bool], topic: str) -> None:
-        """Inside ``changing``: add a study, then take out the records of a topic that it replaces.
+    def put(
+        self,
+        study: Study,
+        *,
+        topic: str,
+        pyramids: Collection[str] = (),
+        judgments: Callable[[Judgments], NDArray[np.bool_]],
+    ) -> None:
+        """Inside ``changing``: add a study that is about a topic, then take out what it replaces there: pyramids by
+        their names, and the judgments that ``judgments`` chooses among those of the topic.
 
         In this order, since the newest id tells other processes that something changed.
         """
         r = schema.records.c
-        before = select(r.id, r.body).where(r.type.in_(("pyramid", "judgment")), r.body["topic"].as_string() == topic)
+        before = select(r.id, r.body).where(r.topic == topic, r.type == "pyramid")
         with self._database.write() as connection:
-            old = [row.id for row in connection.execute(before) if instead_of(row.body)]
-            self.add(study)
-            for first in range(0, len(old), BATCH):
-                connection.execute(delete(schema.records).where(r.id.in_(old[first : first + BATCH])))
+            old = [row.id for row in connection.execute(before) if row.body.get("name", "expert") in pyramids]
+            self.add(replace(study, judgments=Judgments()))
+            connection.execute(delete(schema.records).where(r.id.in_(old)))
+            replace_judgments(connection, topic, judgments, study.judgments)
 
 
 class KeptStudy:
@@ -137,9 +154,17 @@ class KeptStudy:
             self._checked = float("-inf")
 
 
+def _row(record: dict[str, Any], now: float) -> dict[str, Any]:
+    """A record with what it is about: a topic is about itself."""
+    topic = record.get("id" if record["type"] == "topic" else "topic")
+    return {"type": record["type"], "body": record, "added": now, "topic": topic}
+
+
 def _batches(records: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
     batch: list[dict[str, Any]] = []
     for record in records:
+        if record["type"] == "study":  # the title is the database's own
+            continue
         batch.append(record)
         if len(batch) == BATCH:
             yield batch

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter, eq
-from typing import Any, Literal, get_args, overload
+from typing import Any, Literal, TypeVar, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +27,7 @@ Verdict = Literal["expressed", "perhaps", "not found"]
 """What a person reads instead of a value."""
 Mention = tuple[Span, ...]
 Codes = NDArray[np.int64]
+K = TypeVar("K", bound=Hashable)
 
 UNMATCHED = "unmatched"
 """The aspect that counts content units of a peer that are not in the pyramid."""
@@ -151,16 +152,20 @@ class Column:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def __add__(self, other: Column) -> Column:
-        if self.names == other.names:
-            return Column(self.names, np.concatenate((self.codes, other.codes)))
-        place = _Numbered()
-        moved = [np.array([place[name] for name in part.names], np.int32)[part.codes] for part in (self, other)]
-        return Column(place, np.concatenate(moved))
+    @classmethod
+    def join(cls, parts: Sequence[Column]) -> Column:
+        """The rows of several columns, one after the other."""
+        if all(part.names == parts[0].names for part in parts[1:]):
+            return cls(parts[0].names, np.concatenate([part.codes for part in parts]))
+        place = _Numbered[str]()
+        moved = [np.array([place[name] for name in part.names], np.int32)[part.codes] for part in parts]
+        return cls(place, np.concatenate(moved))
 
     def rename(self, new_name: Callable[[str], str]) -> Column:
-        """The same rows under new names."""
-        return Column(map(new_name, self.names), self.codes)
+        """The same rows under new names. Two that get the same one are one from then on."""
+        place = _Numbered[str]()
+        new = [place[new_name(name)] for name in self.names]
+        return Column(place, self.codes if len(place) == len(new) else np.array(new, np.int32)[self.codes])
 
     def take(self, rows: Codes) -> Column:
         return Column(self.names, self.codes[rows])
@@ -213,14 +218,14 @@ def group(*columns: Codes) -> Groups:
     return Groups(inverse.astype(np.int64), first.astype(np.int64))
 
 
-_NAMED = ("topic", "system", "judge", "unit", "aspect", "task", "other")
+NAMED = ("topic", "system", "judge", "unit", "aspect", "task", "other")
 """The columns that hold names."""
 
 
 class Judgments(Sequence[Judgment]):
     """An immutable sequence of judgments, stored as columns. ``value`` is NaN if unanswered."""
 
-    __slots__ = (*_NAMED, "evidence", "value")
+    __slots__ = (*NAMED, "evidence", "value")
 
     topic: Column
     system: Column
@@ -262,6 +267,22 @@ class Judgments(Sequence[Judgment]):
         made.other = other or Column.repeat("", len(made.value))
         return made
 
+    @classmethod
+    def join(cls, parts: Sequence[Judgments]) -> Judgments:
+        """The judgments of several, one after the other, in one pass."""
+        if not parts:
+            return cls()
+        firsts = np.cumsum([0, *map(len, parts)]).tolist()
+        return cls.of_columns(
+            **{name: Column.join([getattr(part, name) for part in parts]) for name in NAMED},
+            value=np.concatenate([part.value for part in parts]),
+            evidence={
+                first + row: mentions
+                for first, part in zip(firsts, parts, strict=False)
+                for row, mentions in part.evidence.items()
+            },
+        )
+
     def with_columns(self, **changed: Any) -> Judgments:
         """The same judgments with some columns changed."""
         return Judgments.of_columns(**{name: getattr(self, name) for name in self.__slots__} | changed)
@@ -277,8 +298,20 @@ class Judgments(Sequence[Judgment]):
         evidence = {}
         if self.evidence:
             evidence = {new: self.evidence[old] for new, old in enumerate(index.tolist()) if old in self.evidence}
-        named = {name: getattr(self, name).take(index) for name in _NAMED}
+        named = {name: getattr(self, name).take(index) for name in NAMED}
         return self.with_columns(**named, value=self.value[index], evidence=evidence)
+
+    def are_in(self, others: Judgments) -> NDArray[np.bool_]:
+        """Which of these judgments are, unchanged, among the others."""
+        both = Judgments.join((others, self))
+        place = _Numbered[tuple[Mention, ...]]({(): 0})
+        evidence = np.zeros(len(both), dtype=np.int64)
+        evidence[list(both.evidence)] = [place[mentions] for mentions in both.evidence.values()]
+        value = np.unique(both.value, return_inverse=True)[1]
+        rows = group(*(getattr(both, name).ranks() for name in NAMED), value, evidence).of_row
+        known = np.zeros(len(both), dtype=bool)
+        known[rows[: len(others)]] = True
+        return known[rows[len(others) :]]
 
     def as_judged_by(self, judge: str, rows: Codes, value: NDArray[np.float64]) -> Judgments:
         """One judgment per row, with new values, all by one judge (an aggregate of many) and of no task."""
@@ -290,7 +323,7 @@ class Judgments(Sequence[Judgment]):
 
     def __iter__(self) -> Iterator[Judgment]:
         evidence = self.evidence
-        columns = (getattr(self, name) for name in _NAMED)
+        columns = (getattr(self, name) for name in NAMED)
         rows = enumerate(zip(self.value.tolist(), *columns, strict=True))
         for row, (value, topic, system, judge, unit, aspect, task, other) in rows:
             answer = None if math.isnan(value) else value
@@ -306,14 +339,7 @@ class Judgments(Sequence[Judgment]):
         return next(iter(self.take([range(len(self))[index]])))
 
     def __add__(self, other: Iterable[Judgment]) -> Judgments:
-        if not isinstance(other, Judgments):
-            other = Judgments(other)
-        later = {row + len(self): mentions for row, mentions in other.evidence.items()}
-        return Judgments.of_columns(
-            **{name: getattr(self, name) + getattr(other, name) for name in _NAMED},
-            value=np.append(self.value, other.value),
-            evidence=self.evidence | later,
-        )
+        return Judgments.join((self, other if isinstance(other, Judgments) else Judgments(other)))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Judgments) and len(self) == len(other) and all(map(eq, self, other))
@@ -329,8 +355,8 @@ class JudgmentsBuilder:
 
     def __init__(self) -> None:
         self._rows: list[Judgment] = []
-        self._names = {name: _Numbered() for name in _NAMED}
-        self._codes = {name: array("i") for name in _NAMED}
+        self._names = {name: _Numbered[str]() for name in NAMED}
+        self._codes = {name: array("i") for name in NAMED}
         self._value = array("d")
         self._evidence: dict[int, tuple[Mention, ...]] = {}
 
@@ -357,8 +383,8 @@ class JudgmentsBuilder:
         return Judgments.of_columns(**columns, value=self._value, evidence=self._evidence)
 
 
-class _Numbered(dict[str, int]):
-    """Numbers names in the order in which they are first asked for."""
+class _Numbered(dict[K, int]):
+    """Numbers things in the order in which they are first asked for."""
 
-    def __missing__(self, name: str) -> int:
-        return self.setdefault(name, len(self))
+    def __missing__(self, thing: K) -> int:
+        return self.setdefault(thing, len(self))

@@ -21,6 +21,8 @@ from pyramidion.study.texts import ContentUnit, Pyramid, Span, Summary, Topic
 VERSION = 1
 LARGEST = 1e300
 """Numbers beyond this are not measurements, and whole ones do not fit into a float."""
+LONGEST = 2**32
+"""Where a text ends at the latest."""
 
 T = TypeVar("T")
 Names = Mapping[type, tuple[str, ...]]
@@ -164,7 +166,9 @@ def _read_number_or_null(value: Any) -> float | None:
 
 
 def _read_span(value: Any) -> Span:
-    if not (type(value) is list and len(value) == 2 and all(type(place) is int and place >= 0 for place in value)):
+    if not (
+        type(value) is list and len(value) == 2 and all(type(place) is int and 0 <= place < LONGEST for place in value)
+    ):
         raise _Misfit(f"must be [start, end], not {_excerpt(value)}")
     return Span(*value)
 
