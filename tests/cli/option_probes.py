@@ -73,6 +73,7 @@ BASE: dict[str, Words] = {
     "serve": [DB],
     "backup": [DB, "copy.db"],
     "restore": [DB, "copy.db"],
+    "move": [DB, "moved.db"],
     "verify": [DB],
     "campaign plan": [DB, "judge", "--name", "new", "--yes"],
     "campaign status": [DB],
@@ -412,6 +413,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
     },
     "backup": {"--force": ([DB, EMPTY], ["--force"])},
     "restore": {"--force": ([DB, EMPTY], ["--force"])},
+    "move": {"--force": ([DB, EMPTY], ["--force"]), "--undo": ([DB], ["--undo"])},
     "verify": {"--against": ["--against", EMPTY], "--receipts": ["--receipts", RECEIPTS]},
     "campaign plan": {
         "--name": ["--name", "another"],

@@ -1,4 +1,4 @@
-"""`backup`, `restore`, `verify` and `campaign forget-...` as a user types them."""
+"""`backup`, `restore`, `move`, `verify` and `campaign forget-...` as a user types them."""
 
 from __future__ import annotations
 
@@ -132,3 +132,24 @@ def test_what_is_kept_for_some_days_is_erased_afterwards(place: Path) -> None:
     assert done["campaigns"] == ["j"]
     assert done["leftover"] is None
     refused(run("campaign", "plan", place, "judge", "--name", "k", "--set", "keep_days=-1"), 1, "keep_days: must be a")
+
+
+def test_a_study_moves_by_a_command_and_says_where_it_is(place: Path, tmp_path: Path) -> None:
+    here, there = place, tmp_path / "new.db"
+    scores = json.loads(run("score", here, "-m", "lite", "--json").stdout)
+    assert scores["scores"]
+    moved = run("move", here, there)
+    assert f"Moved {here} to {there}: " in moved.stdout
+    assert "checksum, the same on both sides" in moved.stdout
+    assert json.loads(run("score", there, "-m", "lite", "--json").stdout) == scores
+    for command in (("score", here), ("backup", here, tmp_path / "b.db"), ("move", here, tmp_path / "other.db")):
+        refused(run(*command), 2, f"the study was moved from {here} to {there}")
+    refused(run("move", here, "--undo", "--force"), 2, "--force has no effect with --undo")
+    refused(run("move", there), 2, "say where to move it")
+    undone = run("move", here, "--undo", "--json")
+    assert json.loads(undone.stdout) == {"study": str(here), "was_moved_to": str(there), "arrived": True}
+    assert json.loads(run("score", here, "-m", "lite", "--json").stdout) == scores
+    failed = run("move", here, "postgresql://me:geheim@127.0.0.1:1/none")
+    assert failed.returncode == 2
+    assert "geheim" not in failed.stdout + failed.stderr
+    assert run("campaign", "close", here, "j", "--yes").returncode == 0, "it can be changed again"

@@ -383,7 +383,8 @@ def rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
         for table in set(tables) - {"migrations"}:
             columns = [row[1] for row in database.execute(f"pragma table_info({table})") if row[1] not in RANDOM]
             found[table] = database.execute(f"select {', '.join(columns)} from {table}").fetchall()
-        found["meta"] = database.execute("select key, value from meta where key != 'secret'").fetchall()
+        kept = database.execute("select key, value from meta where key != 'secret'")
+        found["meta"] = [(key, re.sub(r'"at": [0-9.]+', "", value)) for key, value in kept]
     return found
 
 

@@ -17,10 +17,7 @@ from tests.databases import Postgres
 from tests.store.test_store import campaign
 
 import pyramidion as pyr
-from pyramidion.campaigns.assignments import Assignments
-from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.forgetting import forget_again, forget_worker
-from pyramidion.campaigns.tasks import JudgeAnswer
 from pyramidion.campaigns.workers import Workers
 from pyramidion.store import schema
 from pyramidion.store.accounts import Accounts
@@ -41,42 +38,6 @@ def rows(database: Database) -> Rows:
             table.name: sorted(map(tuple, connection.execute(select(*map(raw, table.c)))), key=str)
             for table in schema.metadata.sorted_tables
         }
-
-
-@pytest.fixture
-def study(database: Database, example: pyr.Study) -> Database:
-    """A study with something in most tables: answers, a draft, values that are empty and values that are null."""
-    desk = CampaignDesk(database)
-    desk.import_study(example)
-    campaign(database, tasks=3)
-    Accounts(database).add("ann", "correct horse battery")
-    for name in ("a", "b"):
-        worker = Workers(database).join("local", name).id
-        assignments = Assignments(database)
-        for number in range(2):
-            lease = assignments.lease("judge", worker)
-            assert lease is not None
-            assignments.submit(lease.id, worker, f"key {name} {number}", JudgeAnswer({"u1": 1}, "ünïcode \U0001f40c"))
-    lease = assignments.lease("judge", worker)
-    assert lease is not None
-    assignments.save_draft(lease.id, worker, {"half": ["done", None, 0.1]})
-    with database.write() as connection:
-        connection.execute(text("UPDATE tasks SET gold = 'null' WHERE name = 'judge-0'"))  # others have none at all
-    return database
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def another(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], str]:
-    """Makes places for other databases."""
-    numbers = iter(range(100))
-
-    def new() -> str:
-        if request.param == "sqlite":
-            return str(tmp_path / f"other-{next(numbers)}.db")
-        server: Postgres = request.getfixturevalue("server")
-        return server.new_database()
-
-    return new
 
 
 def test_a_study_comes_back_as_it_was(study: Database, another: Callable[[], str], tmp_path: Path) -> None:
@@ -200,7 +161,7 @@ def test_what_postgresql_cannot_hold_is_named_and_nothing_is_restored(
     back_up(database, tmp_path / "backup.db")
     database.close()
     place = server.new_database()
-    with pytest.raises(pyr.UsageError, match="table tasks cannot be restored"):
+    with pytest.raises(pyr.UsageError, match="table tasks cannot be copied"):
         restore(tmp_path / "backup.db", place)
     Database.create(place).close()  # it is still empty
 

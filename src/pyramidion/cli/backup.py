@@ -1,4 +1,4 @@
-"""`pyramidion backup`, `restore` and `verify`: copies of a study database, and whether it is whole."""
+"""`pyramidion backup`, `restore`, `move` and `verify`: copies of a study database, and whether it is whole."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from pyramidion.cli.options import Place, Printing, grouped, open_desk
-from pyramidion.cli.output import as_json, cell, counted, held
-from pyramidion.errors import needs_extra
+from pyramidion.cli.options import Place, Printing, grouped, open_desk, refuse_unused
+from pyramidion.cli.output import as_json, cell, counted, held, shown
+from pyramidion.errors import UsageError, needs_extra
+from pyramidion.terminal import TerminalTable
 
 BackupPath = Annotated[Path, typer.Argument(metavar="BACKUP", help="A file written by `pyramidion backup`.")]
 
@@ -63,6 +64,50 @@ def restore_(
         output.show(f"Forgot {counted(len(again), 'workers')} again, who had been forgotten since the backup was made.")
     elif not done.forgotten:
         output.say("If people were forgotten since the backup was made, forget them again: campaign forget-worker.")
+
+
+@grouped
+def move_(
+    context: typer.Context,
+    place: Place,
+    target: Annotated[
+        str, typer.Argument(metavar="[DEST]", help="Where it goes: a new .db file, or the URL of an empty PostgreSQL.")
+    ] = "",
+    force: Annotated[
+        bool, typer.Option("--force", help="If DEST has a study, keep it aside: in another file, or another schema.")
+    ] = False,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Use STUDY again where it was, after a move or one that was interrupted.")
+    ] = False,
+    *,
+    printing: Printing,
+) -> None:
+    """Move a study database from SQLite to PostgreSQL or back, also while it is served: nobody can change it from then
+    on, everything is copied, and counts and checksums of both are compared."""
+    with needs_extra("A study database", "server"):
+        from pyramidion.store import moving
+    output = printing.out
+    if undo:
+        refuse_unused(context, "with --undo", "target", "force")
+        mark = moving.undo(place)
+        output.result({"study": shown(place), "was_moved_to": mark.to, "arrived": mark.done})
+        output.show(f"{shown(place)} can be used again.")
+        if mark.done:
+            output.say(f"What was added to {mark.to} since is only there.")
+        return
+    if not target:
+        raise UsageError("say where to move it: a new .db file, or the URL of an empty PostgreSQL database")
+    done = moving.move(place, target, force=force, progress=partial(output.progress, what="Moving"))
+    tables = {name: {"rows": table.rows, "checksum": table.checksum} for name, table in done.tables.items()}
+    output.result(
+        {"from": done.source, "to": done.target, "counts": done.counts, "tables": tables, "aside": done.aside}
+    )
+    rows = [(name, str(table.rows), table.checksum[:16]) for name, table in done.tables.items() if table.rows]
+    output.show(TerminalTable(("table", "rows", "checksum, the same on both sides"), rows))
+    output.show(cell(f"Moved {done.source} to {done.target}: {held(done.counts)}."))
+    if done.aside:
+        output.show(cell(f"What was there before is kept as {done.aside}."))
+    output.say(f"Next: end the server and start it there. {done.source} is as it was, and says where the study is now.")
 
 
 @grouped

@@ -32,7 +32,7 @@ from pyramidion.server import health, log_in, pages
 from pyramidion.server.context import PAGES, Context, render
 from pyramidion.server.security import HEADERS, Guard
 from pyramidion.store.database import Database
-from pyramidion.store.trouble import LostDatabaseError, trouble_of
+from pyramidion.store.trouble import LostDatabaseError, MovedStudyError, trouble_of
 
 BUSY_SECONDS = 10.0
 """Less than a page waits for a reply, so that it is told of a lock instead of hearing nothing."""
@@ -153,6 +153,7 @@ def _explain_errors(app: FastAPI) -> None:
         DBAPIError: out_of_order,
         NoConnectionError: out_of_order,
         LostDatabaseError: out_of_order,
+        MovedStudyError: out_of_order,
         Exception: broken,
         InputError: bad_input,
         RefusedError: answer_with(422),

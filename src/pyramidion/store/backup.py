@@ -53,7 +53,7 @@ class RestoreReport:
     forgotten: Mapping[str, str] = field(default_factory=dict)
 
 
-def _silently(_total: int) -> AbstractContextManager[Callable[[int], object]]:
+def silently(_total: int) -> AbstractContextManager[Callable[[int], object]]:
     return nullcontext(lambda _done: None)
 
 
@@ -77,7 +77,7 @@ def count_contents(connection: Connection) -> dict[str, int]:
 
 
 def back_up(
-    database: Database, destination: Path, *, force: bool = False, progress: Progress = _silently
+    database: Database, destination: Path, *, force: bool = False, progress: Progress = silently
 ) -> BackupReport:
     """Write everything that is in a study database now into one new file. ``force`` replaces a file of that name."""
     if destination.is_dir():
@@ -90,11 +90,11 @@ def back_up(
         raise UsageError(f"{destination.parent} is not a folder; create it first")
     if destination.exists() and not force:
         raise UsageError(f"{destination} already exists; choose another name, or use --force to replace it")
-    with _until_complete(destination) as unfinished:
+    with until_complete(destination) as unfinished:
         with database.snapshot() as source, Database.filling(unfinished) as target:
             counts = count_contents(source)
-            _copy_rows(source, target, progress)
-        _make_single(unfinished)
+            copy_rows(source, target, progress)
+        make_single(unfinished)
         if problems := check_file(unfinished):
             raise InputError(problems)
         size, checksum = unfinished.stat().st_size, _sha256(unfinished)
@@ -102,7 +102,7 @@ def back_up(
 
 
 @contextmanager
-def _until_complete(destination: Path) -> Iterator[Path]:
+def until_complete(destination: Path) -> Iterator[Path]:
     """A file in a private folder beside its destination, moved there once it is complete and on disk."""
     try:
         folder = Path(tempfile.mkdtemp(prefix=f".{destination.name}.", dir=destination.parent))
@@ -134,7 +134,7 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _copy_rows(source: Connection, target: Connection, progress: Progress = _silently) -> None:
+def copy_rows(source: Connection, target: Connection, progress: Progress = silently) -> None:
     """Copy the rows of all tables as they are stored, those that are referred to first.
 
     Past SQLAlchemy, which takes ten times as long: JSON stays the text that it is, and an empty value and a JSON null
@@ -144,12 +144,12 @@ def _copy_rows(source: Connection, target: Connection, progress: Progress = _sil
     total = sum(source.execute(select(func.count()).select_from(table)).scalar_one() for table in tables)
     with progress(total) as advance:
         for table in tables:
-            rows = source.exec_driver_sql(_all_rows(table, source), execution_options={"yield_per": BATCH})
+            rows = source.exec_driver_sql(all_rows(table, source), execution_options={"yield_per": BATCH})
             batches = ([tuple(row) for row in batch] for batch in rows.partitions())
             (_fill_sqlite if target.dialect.name == "sqlite" else _fill_postgres)(table, target, batches, advance)
 
 
-def _all_rows(table: Table, source: Connection) -> str:
+def all_rows(table: Table, source: Connection) -> str:
     as_text = "::text" if source.dialect.name == "postgresql" else ""
     columns = (f'"{c.name}"{as_text if isinstance(c.type, JSON) else ""}' for c in table.c)
     order = ", ".join(f'"{c.name}"' for c in table.primary_key)
@@ -176,7 +176,7 @@ def _fill_postgres(table: Table, target: Connection, batches: Batches, advance: 
                     copy.write_row(row)
                 advance(len(rows))
     except target.dialect.loaded_dbapi.Error as error:
-        raise UsageError(f"table {table.name} cannot be restored: {str(error).splitlines()[0]}") from None
+        raise UsageError(f"table {table.name} cannot be copied: {str(error).splitlines()[0]}") from None
     if "id" in table.c and isinstance(table.c.id.type, Integer):
         last = f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), max(id)) FROM {table.name}"  # noqa: S608
         target.exec_driver_sql(f"{last} HAVING max(id) IS NOT NULL")
@@ -186,7 +186,7 @@ def _columns(table: Table) -> str:
     return ", ".join(f'"{column.name}"' for column in table.c)
 
 
-def _make_single(path: Path) -> None:
+def make_single(path: Path) -> None:
     """Leave nothing in files beside it, and make none when it is read."""
     with closing(sqlite3.connect(path)) as file:
         file.execute("PRAGMA journal_mode=DELETE")
@@ -257,11 +257,11 @@ def restore(backup: Path, place: str, *, force: bool = False) -> RestoreReport:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "study.db"
         counts = _copy_file(backup, copy)
-        room = _Room(force, aside, secret)
+        room = RoomForStudy(force, aside, secret)
         opened = Database.open(copy)
         try:
             with Database.filling(place, first=room.make) as target, opened.snapshot() as source:
-                _copy_rows(source, target)
+                copy_rows(source, target)
         except DatabaseError as error:
             raise UsageError(f"nothing was restored: {str(error.orig).splitlines()[0]}") from None
         finally:
@@ -288,21 +288,30 @@ def _restore_file(backup: Path, path: Path, force: bool, aside: str, secret: str
     if path.exists() and not force:
         raise UsageError(f"{path} already exists; choose another name, or use --force to keep it aside")
     path.parent.mkdir(parents=True, exist_ok=True)
-    kept, forgotten = path.with_name(f"{path.stem}_{aside}{path.suffix}"), {}
-    with _until_complete(path) as unfinished:
+    with until_complete(path) as unfinished:
         counts = _copy_file(backup, unfinished)
-        replaced = path.exists()
-        if replaced:
-            _end_use(path)
-            forgotten = _tombstones_in(path) if secret_in(path) == secret else {}
-            for suffix in ("", "-wal"):  # the second only of a damaged file that could not be closed
-                if (old := Path(f"{path}{suffix}")).exists():
-                    old.rename(f"{kept}{suffix}")
-    return RestoreReport(counts, str(kept) if replaced else "", forgotten)
+        _end_use(path)
+        forgotten = _tombstones_in(path) if path.exists() and secret_in(path) == secret else {}
+        kept = keep_aside(path, aside)
+    return RestoreReport(counts, kept, forgotten)
+
+
+def keep_aside(path: Path, aside: str) -> str:
+    """Give a file that nobody uses another name, which is returned; empty if there is none."""
+    if not path.exists():
+        return ""
+    _end_use(path)
+    kept = path.with_name(f"{path.stem}_{aside}{path.suffix}")
+    for suffix in ("", "-wal"):  # the second only of a damaged file that could not be closed
+        if (old := Path(f"{path}{suffix}")).exists():
+            old.rename(f"{kept}{suffix}")
+    return str(kept)
 
 
 def _end_use(path: Path) -> None:
     """Refuse to replace a file that a server or command has open; otherwise leave everything in the one file."""
+    if not path.exists():
+        return
     try:
         with closing(sqlite3.connect(path, timeout=1)) as file:
             file.execute("PRAGMA journal_mode=DELETE")
@@ -324,7 +333,7 @@ _OTHERS = (
 )
 
 
-class _Room:
+class RoomForStudy:
     """Room for a study in a PostgreSQL database: the tables of another one are moved into a schema of their own."""
 
     def __init__(self, force: bool, aside: str, secret: str) -> None:

@@ -27,13 +27,14 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
 
 from pyramidion.errors import Problem, PyramidionError, UsageError, needs_extra
 from pyramidion.store import schema
 from pyramidion.store.migrations import migrate
+from pyramidion.store.moved import read_mark
 from pyramidion.store.places import SqliteFile, is_read_only, read_place, shown_place, without_secrets
-from pyramidion.store.trouble import LostDatabaseError
+from pyramidion.store.trouble import LostDatabaseError, MovedStudyError, trouble_of
 
 BUSY_SECONDS = 30
 CLOSE_TRIES, CLOSE_PAUSE = 20, 0.1
@@ -98,8 +99,11 @@ class Database:
             engine.dispose()
 
     @classmethod
-    def open(cls, place: str | Path, *, busy_seconds: float | None = None) -> Database:
-        """Open a study database and bring its tables up to date. A lock of SQLite is waited for so long."""
+    def open(cls, place: str | Path, *, busy_seconds: float | None = None, even_moved: bool = False) -> Database:
+        """Open a study database and bring its tables up to date. A lock of SQLite is waited for so long.
+
+        One that was moved is refused, unless ``even_moved``: whatever is done with it would be missing where it is now.
+        """
         path = Path(place)
         if "://" not in str(place) and not (path.is_file() and path.stat().st_size):  # SQLite would make one there
             raise UsageError(f"{place} is not a study database; create one with: pyramidion init {place}")
@@ -107,6 +111,8 @@ class Database:
         with _transaction(engine, write=True) as connection:
             if not inspect(connection).has_table("meta"):
                 raise UsageError(f"{shown_place(place)} contains no study; create one with: pyramidion init")
+            if not even_moved and (mark := read_mark(connection)):
+                raise UsageError(mark.explain(shown_place(place)))
             migrate(connection)
         return cls(engine, place)
 
@@ -156,13 +162,15 @@ class Database:
         """
         if (shared := self._shared) is not None:
             try:
-                yield shared
+                with _refused_if_moved():
+                    yield shared
             except BaseException:
                 self._together.broken = True
                 raise
             return
         with self._turn if self.sqlite else nullcontext(), _transaction(self.engine, write=True) as connection:
-            yield connection
+            with _refused_if_moved():
+                yield connection
             if self._file is not None:
                 self._file.check()
 
@@ -265,6 +273,17 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # transactions are begun by us, below, not guessed by the driver
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
+
+
+@contextmanager
+def _refused_if_moved() -> Iterator[None]:
+    """Tell what the triggers of a moved study say from rows that do not fit: those are an IntegrityError, too."""
+    try:
+        yield
+    except DBAPIError as error:
+        if (trouble := trouble_of(error)) and trouble.reason == "moved":
+            raise MovedStudyError from error
+        raise
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 from pyramidion.errors import PyramidionError
 
-TroubleReason = Literal["disk-full", "disk-error", "read-only", "busy", "lost", "unreachable", "damaged"]
+TroubleReason = Literal["disk-full", "disk-error", "read-only", "busy", "lost", "unreachable", "damaged", "moved"]
 
 TEXTS: dict[TroubleReason, str] = {
     "disk-full": "the disk of the database is full",
@@ -23,7 +23,11 @@ TEXTS: dict[TroubleReason, str] = {
     "lost": "the database file was moved, replaced or deleted while it was in use",
     "unreachable": "the database server cannot be reached",
     "damaged": "the database file is damaged",
+    "moved": "the study is being moved to another database, or was moved there",
 }
+
+MOVED_STATE = "PYR01"
+"""The error code with which our own triggers on PostgreSQL refuse to change a study that was moved."""
 
 _SQLITE: dict[int, TroubleReason] = {
     sqlite3.SQLITE_FULL: "disk-full",
@@ -48,6 +52,7 @@ _POSTGRES: dict[str, TroubleReason] = {
     "57P02": "unreachable",
     "57P03": "unreachable",
     "XX001": "damaged",
+    MOVED_STATE: "moved",
 }
 """By PostgreSQL's error codes (its manual, appendix A)."""
 
@@ -57,6 +62,13 @@ class LostDatabaseError(PyramidionError):
 
     def __init__(self) -> None:
         super().__init__(TEXTS["lost"])
+
+
+class MovedStudyError(PyramidionError):
+    """The study is being moved or was moved, so nothing of it is changed here."""
+
+    def __init__(self) -> None:
+        super().__init__(TEXTS["moved"])
 
 
 class Trouble(NamedTuple):
@@ -75,12 +87,16 @@ def trouble_of(error: BaseException) -> Trouble | None:
 def _reason(error: BaseException) -> TroubleReason | None:
     if isinstance(error, LostDatabaseError):
         return "lost"
+    if isinstance(error, MovedStudyError):
+        return "moved"
     if isinstance(error, NoConnectionError):
         return "busy"
     if not isinstance(error, DBAPIError):
         return None
     if isinstance(error.orig, sqlite3.Error):
         code = getattr(error.orig, "sqlite_errorcode", None)
+        if code == sqlite3.SQLITE_CONSTRAINT_TRIGGER:  # the only triggers are those of pyramidion.store.moving
+            return "moved"
         return None if code is None else _SQLITE.get(code & 0xFF)
     state = getattr(error.orig, "sqlstate", None) or ""
     if state in _POSTGRES:
