@@ -75,7 +75,7 @@ def test_a_column_knows_its_names() -> None:
     assert column.present_names() == ["a", "b"]
     assert column.is_in({"a"}).tolist() == [True, False, True]
     assert column.ranks().tolist() == [0, 1, 0]
-    assert list(column.rename(str.upper) + Column(("c", "B"), [1, 0])) == ["A", "B", "A", "B", "c"]
+    assert list(Column.join([column.rename(str.upper), Column(("c", "B"), [1, 0])])) == ["A", "B", "A", "B", "c"]
     assert list(Column.repeat("x", 2)) == ["x", "x"]
 
 

@@ -13,7 +13,7 @@ from pyramidion.terminal import TerminalTable
 CORE = ("numpy", "scipy", "onnxruntime", "defusedxml", "jinja2", "typer", "rich")
 EXTRAS = {
     "pandas": ("pandas", "data frames: ScoreTable.to_pandas()"),
-    "parquet": ("pyarrow", "score tables in Parquet"),
+    "parquet": ("pyarrow", "studies and score tables in Parquet"),
     "crowd": ("crowdkit", "Dawid-Skene, MACE and GLAD aggregation"),
     "server": ("fastapi", "study databases, campaigns and their pages"),
     "postgres": ("psycopg", "study databases on PostgreSQL"),

@@ -238,7 +238,7 @@ def save(study: Study, path: str | Path, *, format: str | None = None) -> tuple[
 
 def guess_format(path: Path, study: Study | None = None) -> str:
     """The format a target path suggests: by its suffix, otherwise a folder of text. A .csv is a table if the study has
-    summaries and nothing that only MTurk's files hold."""
+    summaries and nothing that only MTurk's files hold; a .parquet is one of nothing but texts, or a whole study."""
     texts_alone = study is not None and study.peers and not study.pyramids and not study.tasks
     suffixes = {
         ".jsonl": "jsonl",
@@ -246,7 +246,8 @@ def guess_format(path: Path, study: Study | None = None) -> str:
         ".pyr": "ducview",
         ".pan": "ducview",
         ".csv": "table" if texts_alone else "mturk",
-    } | dict.fromkeys((".tsv", ".json", ".parquet"), "table")
+        ".parquet": "table" if texts_alone and study and not len(study.judgments) else "parquet",
+    } | dict.fromkeys((".tsv", ".json"), "table")
     suffix = path.suffix.lower()
     if suffix in suffixes:
         return suffixes[suffix]

@@ -6,7 +6,7 @@ The schema of a line is published in study.schema.json next to this file.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +35,13 @@ def is_native(fields: Mapping[str, Any]) -> bool:
 
 
 def read(path: Path, problems: Problems) -> Study:
+    return collect(path, read_objects(path, problems), problems)
+
+
+def collect(path: Path, records: Iterable[tuple[str, dict[str, Any]]], problems: Problems) -> Study:
+    """The study that records make, each of which has its address in a file."""
     collector = Collector()
-    for where, record in read_objects(path, problems):
+    for where, record in records:
         try:
             for field in collector.add(record):
                 problems.warning(where, f"unknown field {field!r} is ignored")

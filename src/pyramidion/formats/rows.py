@@ -91,7 +91,27 @@ def size_in_words(**counts: int) -> str:
 
 
 def is_table(path: Path) -> bool:
-    return path.is_file() and path.suffix.lower() in SUFFIXES
+    return path.is_file() and path.suffix.lower() in SUFFIXES and not is_parquet_study(path)
+
+
+PARQUET_STUDY = b"pyramidion.study"
+"""The key in a Parquet file that says that it is a whole study, and not a table of texts or judgments."""
+_PARQUET_MARK = b"PAR1"
+_MOST_ABOUT_PARQUET = 1 << 30
+
+
+def is_parquet_study(path: Path) -> bool:
+    """Whether a file is a study in Parquet, by what it says about itself at its end; without any package for it."""
+    with path.open("rb") as file:
+        if file.read(len(_PARQUET_MARK)) != _PARQUET_MARK:
+            return False
+        file.seek(max(file.seek(0, 2) - 8, 0))
+        tail = file.read()
+        size = int.from_bytes(tail[:4], "little")
+        if tail[4:] != _PARQUET_MARK or not 0 < size < min(_MOST_ABOUT_PARQUET, file.tell() - 8):
+            return False
+        file.seek(-8 - size, 2)
+        return PARQUET_STUDY in file.read(size)
 
 
 def read_table(source: Any, problems: Problems) -> RowTable:
@@ -113,7 +133,7 @@ def read_table(source: Any, problems: Problems) -> RowTable:
         rows = list(read_objects(source, problems))
     elif suffix in PARQUET:
         try:
-            table = _parquet_file(source).read()
+            table = open_parquet(source).read()
         except BadLineError as error:
             problems.error(str(source), str(error))
             return RowTable(source.stem, [], [])
@@ -164,7 +184,7 @@ def first_rows(path: Path, problems: Problems, most: int = SAMPLE) -> RowTable:
                 path.stem, list(dict.fromkeys(read_header(path))), [*islice(read_rows(path, problems), most)]
             )
         if suffix in PARQUET:
-            file = _parquet_file(path)
+            file = open_parquet(path)
             batch = next(file.iter_batches(batch_size=most), file.schema_arrow.empty_table())
             names = column_names(batch)
             return RowTable(path.stem, names, [(str(path), row) for row in _by_row(names, batch)])
@@ -176,7 +196,7 @@ def first_rows(path: Path, problems: Problems, most: int = SAMPLE) -> RowTable:
         return RowTable(path.stem, [], [])
 
 
-def _parquet_file(path: Path) -> Any:
+def open_parquet(path: Path) -> Any:
     with needs_extra("Parquet", "parquet"):
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile

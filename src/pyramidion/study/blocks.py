@@ -41,8 +41,8 @@ class JudgmentBlock(NamedTuple):
 
 def pack(judgments: Judgments, numbers: ArrayLike) -> bytes:
     """A block of some judgments."""
-    columns = {name: _canonical(getattr(judgments, name)) for name in NAMED}
-    evidence = _flat(judgments.evidence)
+    columns = {name: getattr(judgments, name).compact() for name in NAMED}
+    evidence = flat_evidence(judgments.evidence)
     header = {
         "rows": len(judgments),
         "names": {name: column.names for name, column in columns.items()},
@@ -71,7 +71,7 @@ def unpack(raw: bytes) -> JudgmentBlock:
         columns[name] = Column(names[name], codes)
     value = content.take("<f8", rows)
     counts = zip(_EVIDENCE, (sizes[0], sizes[0], sizes[1], sizes[2], sizes[2]), strict=True)
-    evidence = _evidence(*(content.take(kind, size) for kind, size in counts), rows=rows)
+    evidence = build_evidence(*(content.take(kind, size) for kind, size in counts), rows=rows)
     content.check_end()
     if np.isinf(value).any():
         raise BadRecordError("a value of a block is not a number")
@@ -95,21 +95,13 @@ def _kind(names: int) -> str:
     return "" if names < 2 else "<u1" if names <= 1 << 8 else "<u2" if names <= 1 << 16 else "<u4"
 
 
-def _canonical(column: Column) -> Column:
-    """The same rows with a table of the names they have, each once, in alphabetical order."""
-    used, codes = np.unique(column.codes, return_inverse=True)
-    names = [column.names[code] for code in used.tolist()]
-    place = {name: number for number, name in enumerate(sorted(set(names)))}
-    return Column(place, np.array([place[name] for name in names], np.int32)[codes])
-
-
 # -- evidence ------------------------------------------------------------------------------------------------
 
-_EVIDENCE = ("<u4", "<u4", "<u4", "<u4", "<u4")
-"""Rows that have some, mentions of each, spans of each mention, and where spans start and end."""
+_EVIDENCE = 5 * ("<u4",)
 
 
-def _flat(evidence: dict[int, tuple[Mention, ...]]) -> list[NDArray[np.int64]]:
+def flat_evidence(evidence: dict[int, tuple[Mention, ...]]) -> list[NDArray[np.int64]]:
+    """Evidence as arrays: rows that have some, mentions of each, spans of each mention, where these start and end."""
     rows = sorted(evidence)
     mentions = [evidence[row] for row in rows]
     spans = list(chain.from_iterable(chain.from_iterable(mentions)))
@@ -120,12 +112,13 @@ def _flat(evidence: dict[int, tuple[Mention, ...]]) -> list[NDArray[np.int64]]:
     return [np.array(part, np.int64) for part in (rows, *counts, *places)]
 
 
-def _evidence(
+def build_evidence(
     row: NDArray[Any], mentions: NDArray[Any], spans: NDArray[Any], start: NDArray[Any], end: NDArray[Any], *, rows: int
 ) -> dict[int, tuple[Mention, ...]]:
+    """The evidence of judgments from its arrays; BadRecordError where these do not fit together."""
     fits = int(mentions.sum()) == len(spans) and int(spans.sum()) == len(start)
     if not fits or (len(row) and (int(row.max()) >= rows or (np.diff(row.astype(np.int64)) <= 0).any())):
-        raise BadRecordError("the evidence of a block does not fit its rows")
+        raise BadRecordError("the evidence does not fit its rows")
     all_spans = map(Span, start.tolist(), end.tolist())
     all_mentions: Iterator[Mention] = (tuple(islice(all_spans, count)) for count in spans.tolist())
     return {at: tuple(islice(all_mentions, count)) for at, count in zip(row.tolist(), mentions.tolist(), strict=True)}

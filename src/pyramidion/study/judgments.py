@@ -167,6 +167,18 @@ class Column:
         new = [place[new_name(name)] for name in self.names]
         return Column(place, self.codes if len(place) == len(new) else np.array(new, np.int32)[self.codes])
 
+    def compact(self) -> Column:
+        """The same rows with a table of the names they have, each once, in alphabetical order."""
+        if len(self.names) > len(self.codes):  # few rows of a long column
+            present, codes = np.unique(self.codes, return_inverse=True)
+            return Column([self.names[code] for code in present.tolist()], codes).compact()
+        used = np.flatnonzero(np.bincount(self.codes))
+        names = [self.names[code] for code in used.tolist()]
+        place = {name: number for number, name in enumerate(sorted(set(names)))}
+        new = np.zeros(len(self.names), np.int32)
+        new[used] = [place[name] for name in names]
+        return Column(place, new[self.codes])
+
     def take(self, rows: Codes) -> Column:
         return Column(self.names, self.codes[rows])
 
@@ -297,7 +309,11 @@ class Judgments(Sequence[Judgment]):
         index = index.astype(np.int64)
         evidence = {}
         if self.evidence:
-            evidence = {new: self.evidence[old] for new, old in enumerate(index.tolist()) if old in self.evidence}
+            has_some = np.zeros(len(self), dtype=bool)
+            has_some[list(self.evidence)] = True
+            new = np.flatnonzero(has_some[index])
+            old = index[new].tolist()
+            evidence = dict(zip(new.tolist(), map(self.evidence.__getitem__, old), strict=True))
         named = {name: getattr(self, name).take(index) for name in NAMED}
         return self.with_columns(**named, value=self.value[index], evidence=evidence)
 

@@ -304,9 +304,11 @@ class _Rules:
         for row in np.flatnonzero((judgments.value < low) | (judgments.value > high)).tolist():
             scale = f"{low[row]:g} to {high[row]:g}" if math.isfinite(high[row]) else "0 or more"
             yield Problem(_address(judgments, row), f"value {judgments.value[row]:g} is outside the scale ({scale})")
-        for row, mentions in judgments.evidence.items():
-            peer = self.study.summary(judgments.topic[row], judgments.system[row])
-            if peer is not None:
+        rows = np.array(list(judgments.evidence), dtype=np.int64)
+        about = zip(judgments.topic.take(rows), judgments.system.take(rows), strict=True)
+        for (row, mentions), (topic, system) in zip(judgments.evidence.items(), about, strict=True):
+            peer = self.study.summary(topic, system)
+            if peer is not None and not all(span.fits(peer.text) for spans in mentions for span in spans):
                 for spans in mentions:
                     yield from _bad_spans(_address(judgments, row), spans, peer)
 
