@@ -22,10 +22,12 @@ import statistics
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the tests' way of starting servers and PostgreSQL is ours too
@@ -41,6 +43,7 @@ from tests.databases import (  # noqa: E402
     postgres,
 )
 from tests.server.kills import Kills  # noqa: E402
+from tests.server.processes import clients_of  # noqa: E402
 from tests.server.servers import (  # noqa: E402
     make_study,
     start_many,
@@ -130,6 +133,34 @@ class Cpu:
         return " | ".join(f"{part / seconds:.2f}" for part in (server, database, generator, others))
 
 
+# -- who serves whom -----------------------------------------------------------------------------------------
+
+
+class Shares:
+    """Which process serves which client: looked up again and again, since a connection that is gone tells nothing."""
+
+    def __init__(self, server: int, url: str) -> None:
+        self._server, self._port = server, urlsplit(url).port or 80
+        self._process_of: dict[int, int] = {}
+        self._fewest, self._most = 0, 0
+
+    def look(self) -> None:
+        """Note who serves each client, and how many connections a process had when they were shared most unevenly."""
+        held = {process: clients for process, clients in clients_of(self._server, self._port).items() if clients}
+        for process, clients in held.items():
+            self._process_of |= dict.fromkeys(clients, process)
+        counts = sorted(map(len, held.values()))
+        if counts and counts[-1] * max(1, self._fewest) >= self._most * counts[0]:
+            self._fewest, self._most = counts[0], counts[-1]
+
+    def row(self, load: Load) -> str:
+        requests: Counter[int] = Counter()
+        for port, count in load.ports.items():
+            if port in self._process_of:
+                requests[self._process_of[port]] += count
+        return f"{self._fewest}-{self._most} | {min(requests.values()):,}-{max(requests.values()):,} |"
+
+
 # -- load ----------------------------------------------------------------------------------------------------
 
 
@@ -165,8 +196,8 @@ def wait_for_quiet(patience: float) -> None:
 class Window:
     """The measured part of a run: after the warm-up, for so many seconds."""
 
-    def __init__(self, seconds: float, cpu: Callable[[], Cpu]) -> None:
-        self._seconds, self._cpu = seconds, cpu
+    def __init__(self, seconds: float, cpu: Callable[[], Cpu], shares: Shares) -> None:
+        self._seconds, self._cpu, self._shares = seconds, cpu, shares
         self._opens = time.perf_counter() + WARM_UP
         self._before: Cpu | None = None
 
@@ -174,6 +205,8 @@ class Window:
         now = time.perf_counter()
         if self._before is None and now >= self._opens:
             self._opens, self._before = now, self._cpu()
+        if self._before is not None:
+            self._shares.look()
         if self._before is None or now < self._opens + self._seconds:
             return False
         self._closes, self._after = now, self._cpu()
@@ -188,14 +221,16 @@ class Window:
         bad = sum(count for status, count in load.statuses.items() if status >= 400)
         cores = self._after.cores_since(self._before, took)
         per_request = (self._after.server - self._before.server) / len(seconds) * 1000
-        rate = len(seconds) / took
-        return f"{len(seconds):,} | {rate:,.0f} | {p50} | {p95} | {p99} | {bad} | {cores} | {per_request:.2f} |"
+        counts = f"{len(seconds):,} | {len(seconds) / took:,.0f}"
+        tail = f"{p50} | {p95} | {p99} | {centiles[98] / centiles[49]:.1f}"
+        return f"{counts} | {tail} | {bad} | {cores} | {per_request:.2f} | {self._shares.row(load)}"
 
 
 LOAD_HEADER = [
-    "| database | processes | pause, s | requests | requests/s | p50, ms | p95, ms | p99, ms | errors "
-    "| server, cores | database, cores | generator, cores | others, cores | server CPU, ms/request |",
-    "|---|" + "---:|" * 13,
+    "| database | processes | pause, s | requests | requests/s | p50, ms | p95, ms | p99, ms | p99/p50 "
+    "| errors | server, cores | database, cores | generator, cores | others, cores | server CPU, ms/request "
+    "| connections per process | requests per process |",
+    "|---|" + "---:|" * 16,
 ]
 
 
@@ -203,7 +238,7 @@ def measure_load(places: Places, kind: str, processes: int, think: float, second
     tasks = int(1500 * (WARM_UP + seconds) / 3 / WANTED)  # more than anybody gets through
     database = places.server.pid if kind == "PostgreSQL" else None
     with served(places.new(kind), processes, tasks) as (desk, url, pid):
-        window = Window(seconds, lambda: Cpu.now(pid, database))
+        window = Window(seconds, lambda: Cpu.now(pid, database), Shares(pid, url))
         crowd = annotators(desk, url, think)
         load = uvloop.run(crowd.work(ANNOTATORS, window.is_over, give_up=GIVE_UP))
     return f"| {kind} | {processes} | {think:g} | {window.row(load)}"

@@ -32,7 +32,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy.exc import DatabaseError, DisconnectionError, OperationalError
 
 from pyramidion.errors import Problem, PyramidionError, UsageError, needs_extra
 from pyramidion.store import schema
@@ -176,8 +176,10 @@ CLOSE_TRIES, CLOSE_PAUSE = 20, 0.1
 """How often, and every how many seconds, closing looks whether others are done with the file beside the database."""
 THREADS = 40
 """Threads of a server process; each has an open connection, because opening one costs more than using it."""
-POSTGRES_CONNECTIONS = 10
-"""For each process: PostgreSQL accepts 100 in all by default, and threads that wait lose nothing."""
+POSTGRES_WRITERS, POSTGRES_OTHERS = 2, 4
+"""Connections of a process: PostgreSQL accepts 100 in all by default. The first are for workers' requests, of which no
+more are under way at a time (`pyramidion.server.context`): who waits for a connection is overtaken by who has just
+given one back, who waits for a thread is not."""
 
 
 class BrokenBatchError(PyramidionError):
@@ -195,8 +197,11 @@ class Database:
         self.shown = shown_place(place)
         self.sqlite = engine.dialect.name == "sqlite"
         self._turn = threading.RLock()
+        self._single = engine if self.sqlite else engine.execution_options(isolation_level="AUTOCOMMIT")
         self._together = threading.local()
         self._file = SqliteFile(self.path) if self.path else None
+        if not self.sqlite:
+            event.listen(engine, "checkout", self._try_connection)
         with self.read() as connection:
             rows = connection.execute(select(schema.meta.c.key, schema.meta.c.value)).all()
         self.meta: dict[str, str] = {row.key: row.value for row in rows}
@@ -246,6 +251,20 @@ class Database:
             migrate(connection)
         return cls(engine, place)
 
+    def trust_connections(self) -> None:
+        """Call in a thread that does everything once more where a connection turns out to be closed."""
+        self._together.trusting = True
+
+    def _try_connection(self, connection: Any, _record: object, _proxy: object) -> None:
+        """PostgreSQL may have closed a connection since it was last used. Asking it takes one more round trip."""
+        if getattr(self._together, "trusting", False):
+            return
+        dialect = self.engine.dialect
+        try:
+            dialect.do_ping(connection)
+        except dialect.loaded_dbapi.Error as error:
+            raise DisconnectionError from error  # the pool then opens another one
+
     @property
     def path(self) -> Path | None:
         """The file of a SQLite database."""
@@ -280,7 +299,7 @@ class Database:
         """The first row of a single query, which needs no transaction around it."""
         if (shared := self._shared) is not None:
             return shared.execute(query, values).first()
-        with self.engine.connect() as connection:
+        with self._single.connect() as connection:
             return connection.execute(query, values).first()
 
     @contextmanager
@@ -386,9 +405,8 @@ def _engine(place: str | Path, busy_seconds: float | None = None, *, new: bool =
         event.listen(engine, "connect", _prepare_sqlite)
     else:
         with needs_extra("A study database on PostgreSQL", "postgres"):
-            engine = create_engine(
-                url, pool_size=POSTGRES_CONNECTIONS, max_overflow=0, pool_pre_ping=True, hide_parameters=True
-            )
+            connections = POSTGRES_WRITERS + POSTGRES_OTHERS
+            engine = create_engine(url, pool_size=connections, max_overflow=0, pool_use_lifo=True, hide_parameters=True)
     try:
         engine.connect().close()
     except DatabaseError as error:
