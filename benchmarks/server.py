@@ -25,7 +25,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -38,6 +38,7 @@ import sqlalchemy  # noqa: E402
 import uvicorn  # noqa: E402
 import uvloop  # noqa: E402
 from annotators import Annotators, Load  # noqa: E402
+from sqlalchemy import insert, select  # noqa: E402
 from tests.databases import (  # noqa: E402
     Postgres,
     postgres,
@@ -45,13 +46,19 @@ from tests.databases import (  # noqa: E402
 from tests.server.kills import Kills  # noqa: E402
 from tests.server.processes import clients_of  # noqa: E402
 from tests.server.servers import (  # noqa: E402
+    Person,
+    answer_to,
+    logged_in,
     make_study,
     start_many,
     start_server,
 )
 
+import pyramidion as pyr  # noqa: E402
 from pyramidion.campaigns.desk import CampaignDesk  # noqa: E402
 from pyramidion.campaigns.platforms.local import invite  # noqa: E402
+from pyramidion.store import schema  # noqa: E402
+from pyramidion.study import Judge, Judgments  # noqa: E402
 
 TARGET = ROOT / "benchmarks" / "results" / "server.md"
 ANNOTATORS, WANTED, CAMPAIGN = 500, 5, "load"
@@ -69,6 +76,9 @@ class Sizes:
     tasks: int = 1000
     kills: int = 100
     starts: int = 5
+    imported: int = 80_000
+    answers: int = 2_000
+    polls: int = 10
     patience: float = 180.0
     """Seconds to wait, before each load, for whatever else runs on the machine to end."""
 
@@ -309,6 +319,66 @@ def measure_kills(place: str, times: int) -> str:
     )
 
 
+# -- the manager's page --------------------------------------------------------------------------------------
+
+POLLS_HEADER = ["| poll | times | CPU of the server, ms each | bytes each |", "|---|---:|---:|---:|"]
+
+
+def make_large_study(place: str, judgments: int, answers: int) -> CampaignDesk:
+    """The example with so many imported judgments, and a campaign with so many answers."""
+    study = pyr.example()
+    cells = [one for one in study.judgments if one.unit]
+    judges = [Judge(f"expert {number}", "expert") for number in range(-(-judgments // len(cells)))]
+    imported = [replace(cell, judge=judge.id, task="") for judge in judges for cell in cells][:judgments]
+    one_each = {(j.topic, j.system, j.unit, j.judge): j for j in imported}
+    known = replace(study, judges=(*study.judges, *judges), judgments=Judgments(one_each.values()))
+    desk = make_study(place, known)
+    start_many(desk, CAMPAIGN, answers // 2 + 10, workers=2, check=False)
+    people = [desk.workers.join("local", f"person {number}").id for number in range(20)]
+    with desk.database.write() as connection:
+        tasks = connection.execute(select(schema.tasks.c.id, schema.tasks.c.body)).all()[: answers // 2]
+        rows = [
+            {
+                "task_id": task.id, "worker_id": people[(2 * n + place) % 20], "state": "submitted",
+                "leased": 1e9, "expires": 2e9, "submitted": 1e9 + 60 + n, "key": "k",
+                "answer": {"units": dict.fromkeys(task.body["units"], (n + place) % 2)},
+            }
+            for n, task in enumerate(tasks) for place in range(2)
+        ]  # fmt: skip
+        connection.execute(insert(schema.assignments), rows)
+    return desk
+
+
+def measure_polls(place: str, judgments: int, answers: int, times: int) -> Iterator[str]:
+    """What asking for the overview costs, as the page of a campaign does it every 3 s."""
+    desk = make_large_study(place, judgments, answers)
+    server = start_server(place)
+    try:
+        boss, person = logged_in(desk, server.url), Person(desk, server.url, CAMPAIGN, "late")
+        person.join()
+
+        def poll(times: int, answer: bool) -> str:
+            spent, size, tag = 0.0, 0, ""
+            for _ in range(times):
+                if answer:
+                    task = person.work()
+                    person.submit(task["assignment"], answer_to(task["page"]), key=f"key of {task['assignment']}")
+                before = cpu_of_tree(server.pid)
+                reply = boss.get(f"/api/manage/campaigns/{CAMPAIGN}", headers={"If-None-Match": tag})
+                spent, size = spent + cpu_of_tree(server.pid) - before, size + len(reply.content)
+                tag = reply.headers.get("etag", "")
+                time.sleep(1.1)  # so that what is looked up once a second is looked up
+            return f"{times} | {1000 * spent / times:,.0f} | {size // times:,} |"
+
+        yield f"| the first, after the start | {poll(1, answer=False)}"
+        poll(1, answer=False)
+        yield f"| nothing has changed | {poll(times, answer=False)}"
+        yield f"| one answer has come | {poll(times, answer=True)}"
+    finally:
+        server.end()
+        desk.database.close()
+
+
 # -- the page ------------------------------------------------------------------------------------------------
 
 
@@ -319,13 +389,16 @@ def shown(line: str) -> str:
 
 def measure(places: Places, sizes: Sizes) -> list[str]:
     lines = ["## Exactly 5", "", *map(shown, EXACT_HEADER)]
-    for kind, processes in (("SQLite", 2), ("PostgreSQL", 4)):
+    for kind, processes in (("SQLite", 1), ("PostgreSQL", 4)):
         lines.append(shown(measure_exactness(places, kind, processes, sizes.tasks)))
     lines += ["", "## kill -9", "", shown(measure_kills(places.new("SQLite"), sizes.kills))]
     starts = ", ".join(f"{seconds:.2f}" for seconds in measure_starts(places.new("SQLite"), sizes.starts))
-    lines += ["", "## Start to first page", "", shown(f"{starts} s."), "", "## Load", "", *map(shown, LOAD_HEADER)]
+    lines += ["", "## Start to first page", "", shown(f"{starts} s.")]
+    lines += ["", "## The manager's page", "", *map(shown, POLLS_HEADER)]
+    polls = measure_polls(places.new("SQLite"), sizes.imported, sizes.answers, sizes.polls)
+    lines += [*map(shown, polls), "", "## Load", "", *map(shown, LOAD_HEADER)]
     for think in (0.0, 0.5):
-        for kind, processes in (("SQLite", 1), ("SQLite", 2), ("PostgreSQL", 4)):
+        for kind, processes in (("SQLite", 1), ("PostgreSQL", 1), ("PostgreSQL", 2), ("PostgreSQL", 4)):
             wait_for_quiet(sizes.patience)
             lines.append(shown(measure_load(places, kind, processes, think, sizes.seconds)))
     return lines
@@ -346,7 +419,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a tenth of everything, in a few minutes")
     parser.add_argument("--write", action="store_true", help=f"also write {TARGET.relative_to(ROOT)}")
     chosen = parser.parse_args()
-    sizes = Sizes(seconds=5.0, tasks=100, kills=10, starts=2, patience=0.0) if chosen.quick else Sizes()
+    sizes = Sizes(5.0, 100, 10, 2, imported=8_000, answers=400, polls=3, patience=0.0) if chosen.quick else Sizes()
     with tempfile.TemporaryDirectory() as folder, postgres() as server:
         lines = measure(Places(Path(folder), server), sizes)
     about = (__doc__ or "").split("\n\n", 1)[1].strip()
