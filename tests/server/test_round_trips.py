@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+import psycopg
 import pytest
-from sqlalchemy import Engine, event
+from sqlalchemy import Engine, event, text
 from tests.databases import Postgres
 from tests.server.servers import Person, ServerThread, answer_to, make_study, served_here, start_many
 
+from pyramidion.campaigns import queries
 from pyramidion.campaigns.desk import CampaignDesk
 
 pytestmark = pytest.mark.server
@@ -79,8 +81,6 @@ def test_a_restart_of_the_database_is_not_noticed(
     served: tuple[CampaignDesk, ServerThread], postgres_server: Postgres
 ) -> None:
     """Connections of workers' requests are not tried before each use; whoever gets a closed one gets another."""
-    import psycopg
-
     desk, server = served
     person = Person(desk, server.url, "work", "bob")
     task = person.first_task()
@@ -88,3 +88,17 @@ def test_a_restart_of_the_database_is_not_noticed(
         name = desk.database.engine.url.database
         admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
     assert person.submit(task["assignment"], answer_to(task["page"])).json() == {"counted": True, "replayed": False}
+
+
+def test_a_new_campaign_is_not_searched_to_its_end_for_a_task(served: tuple[CampaignDesk, ServerThread]) -> None:
+    """PostgreSQL counts the places of all tasks where it does not know how many there are: it is told at once."""
+    desk, _ = served
+    start_many(desk, "large", 2000, workers=5, check=False)
+    asked = {"worker": "nobody", "campaign": 2, "now": 0.0}
+    query = queries.FREE_TASK_APART.params(asked).compile(
+        desk.database.engine, compile_kwargs={"literal_binds": True, "render_postcompile": True}
+    )
+    with desk.database.read() as connection:
+        plan = "\n".join(connection.execute(text(f"EXPLAIN {query}")).scalars())
+    assert "Sort" not in plan, plan
+    assert "Index Scan using" in plan, plan

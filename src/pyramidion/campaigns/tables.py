@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from sqlalchemy import Connection, Integer, Row, cast, func, insert, or_, select, update
+from sqlalchemy import Connection, Integer, Row, cast, func, insert, or_, select, text, update
 
 from pyramidion.campaigns.queries import ANSWERS, CAMPAIGN, DECIDED, UNPAID, WITH_CAMPAIGNS, WITH_TASKS
 from pyramidion.campaigns.tasks import Answer, Gold, WriteAnswer, judgments, read_answer, read_gold, to_object
@@ -207,6 +207,8 @@ def insert_tasks(
     ]
     if rows:
         connection.execute(insert(schema.tasks), rows)
+        if connection.dialect.name == "postgresql":  # before it knows how many there are, it looks at all to find one
+            connection.execute(text(f"ANALYZE {schema.tasks.name}"))
 
 
 def find_campaign(connection: Connection, name: str) -> Row[Any]:
