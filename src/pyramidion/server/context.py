@@ -33,7 +33,8 @@ from pyramidion.server.reader import Reader
 from pyramidion.server.rounds import Advancing
 from pyramidion.server.security import Sender
 from pyramidion.store.accounts import Account, Accounts, is_session_token
-from pyramidion.store.database import POSTGRES_WRITERS, Database
+from pyramidion.store.connecting import POSTGRES_WRITERS
+from pyramidion.store.database import Database
 from pyramidion.store.studies import REFRESH_SECONDS, KeptStudy
 from pyramidion.store.trouble import trouble_of
 from pyramidion.study import Campaign, Study

@@ -24,7 +24,6 @@ from sqlalchemy import (
     Row,
     String,
     Table,
-    create_engine,
     event,
     insert,
     inspect,
@@ -34,9 +33,10 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DatabaseError, DisconnectionError, OperationalError
 
-from pyramidion.errors import Problem, PyramidionError, UsageError, needs_extra
+from pyramidion.errors import Problem, PyramidionError, UsageError
 from pyramidion.store import schema
-from pyramidion.store.places import SqliteFile, is_read_only, read_place, shown_place, without_secrets
+from pyramidion.store.connecting import BUSY_SECONDS, open_engine
+from pyramidion.store.places import SqliteFile, shown_place
 from pyramidion.store.trouble import LostDatabaseError
 
 # ----------------------------------------------------------------------
@@ -171,15 +171,8 @@ def migrate(connection: Connection) -> None:
             connection.execute(insert(_history).values(name=step.__name__, applied=time.time()))
 
 
-BUSY_SECONDS = 30
 CLOSE_TRIES, CLOSE_PAUSE = 20, 0.1
 """How often, and every how many seconds, closing looks whether others are done with the file beside the database."""
-THREADS = 40
-"""Threads of a server process; each has an open connection, because opening one costs more than using it."""
-POSTGRES_WRITERS, POSTGRES_OTHERS = 2, 4
-"""Connections of a process: PostgreSQL accepts 100 in all by default. The first are for workers' requests, of which no
-more are under way at a time (`pyramidion.server.context`): who waits for a connection is overtaken by who has just
-given one back, who waits for a thread is not."""
 
 
 class BrokenBatchError(PyramidionError):
@@ -226,7 +219,7 @@ class Database:
             if path.exists():
                 raise UsageError(f"{path} already exists")
             path.parent.mkdir(parents=True, exist_ok=True)
-        engine = _engine(place, new=True)
+        engine = open_engine(place, new=True)
         try:
             with _transaction(engine, write=True) as connection:
                 if first is not None:
@@ -244,7 +237,7 @@ class Database:
         path = Path(place)
         if "://" not in str(place) and not (path.is_file() and path.stat().st_size):  # SQLite would make one there
             raise UsageError(f"{place} is not a study database; create one with: pyramidion init {place}")
-        engine = _engine(place, busy_seconds)
+        engine = open_engine(place, busy_seconds)
         with _transaction(engine, write=True) as connection:
             if not inspect(connection).has_table("meta"):
                 raise UsageError(f"{shown_place(place)} contains no study; create one with: pyramidion init")
@@ -395,30 +388,6 @@ def insert_if_new(connection: Connection, table: Table, **row: Any) -> bool:
     added = dialect.insert(table).values(**row).on_conflict_do_nothing()
     # Otherwise SQLAlchemy may have closed the cursor by then, and the count of an INSERT is -1.
     return connection.execute(added, execution_options={"preserve_rowcount": True}).rowcount > 0
-
-
-def _engine(place: str | Path, busy_seconds: float | None = None, *, new: bool = False) -> Engine:
-    url = read_place(place)
-    if url.get_backend_name() == "sqlite":
-        file = SqliteFile(Path(url.database or ""), BUSY_SECONDS if busy_seconds is None else busy_seconds, new=new)
-        engine = create_engine(url, pool_size=THREADS, max_overflow=THREADS, creator=file.connect, hide_parameters=True)
-        event.listen(engine, "connect", _prepare_sqlite)
-    else:
-        with needs_extra("A study database on PostgreSQL", "postgres"):
-            connections = POSTGRES_WRITERS + POSTGRES_OTHERS
-            engine = create_engine(url, pool_size=connections, max_overflow=0, pool_use_lifo=True, hide_parameters=True)
-    try:
-        engine.connect().close()
-    except DatabaseError as error:
-        why = "it is read-only" if is_read_only(url) else without_secrets(str(error.orig).splitlines()[0], url)
-        raise UsageError(f"{shown_place(place)} cannot be opened: {why}") from None
-    return engine
-
-
-def _prepare_sqlite(connection: Any, _record: object) -> None:
-    connection.isolation_level = None  # transactions are begun by us, below, not guessed by the driver
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
-        connection.execute(f"PRAGMA {pragma}")
 
 
 @contextmanager
