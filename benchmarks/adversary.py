@@ -26,7 +26,7 @@ KILLS, COPIES = 40, 300
 
 def run(folder: Path, quick: bool) -> Iterator[tuple[Outcome, float]]:
     desk = prepare(folder / "study.db", tasks=400)
-    with running_server(folder / "study.db", processes=2, webhook_secret=SECRET) as server:
+    with running_server(folder / "study.db", webhook_secret=SECRET) as server:
         target = Target(desk, server.url, server.pid)
         for attack, few, many in ATTACKS.values():
             begun = time.monotonic()
@@ -34,11 +34,10 @@ def run(folder: Path, quick: bool) -> Iterator[tuple[Outcome, float]]:
         assert "Traceback" not in server.printed(), server.printed()
     desk.database.close()
     for how in (signal.SIGTERM, signal.SIGINT):
-        for processes in (1, 2):
-            begun = time.monotonic()
-            place = folder / f"{how.name}-{processes}" / "study.db"
-            place.parent.mkdir()
-            yield copy_after_stop(place, 10 if quick else COPIES, how, processes), time.monotonic() - begun
+        begun = time.monotonic()
+        place = folder / how.name / "study.db"
+        place.parent.mkdir()
+        yield copy_after_stop(place, 10 if quick else COPIES, how), time.monotonic() - begun
     begun = time.monotonic()
     yield kill(folder / "killed.db", 3 if quick else KILLS), time.monotonic() - begun
 

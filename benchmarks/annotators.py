@@ -27,6 +27,7 @@ LOOKS_AGAIN = 1.0  # seconds until somebody who found nothing to do asks again
 HEADERS = "Host: 127.0.0.1\r\nX-Requested-With: pyramidion\r\nContent-Type: application/json\r\n"
 STATUS, LENGTH = slice(9, 12), re.compile(rb"\ncontent-length: (\d+)", re.IGNORECASE)
 COOKIE = re.compile(rb"\nset-cookie: ([^;]+)", re.IGNORECASE)
+CLOSES = re.compile(rb"\nconnection: close", re.IGNORECASE)
 
 
 @dataclass
@@ -37,20 +38,32 @@ class Load:
     seconds: list[float] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
     deeds: Counter[str] = field(default_factory=Counter)
+    ports: Counter[int] = field(default_factory=Counter)
+    """Replies by the port of the client, which tells the connections apart."""
     receipts: dict[int, bool] = field(default_factory=dict)
 
 
 class Client(asyncio.Protocol):
-    """A connection with a cookie, on which one request at a time is under way."""
+    """Somebody with a cookie, who sends one request at a time, and connects again where the server has closed."""
 
-    def __init__(self, load: Load, cookie: str = "") -> None:
-        self._load = load
+    def __init__(self, load: Load, host: str, port: int, cookie: str = "") -> None:
+        self._load, self._host, self._port = load, host, port
         self.cookie = cookie
         self._buffer = b""
         self._reply: asyncio.Future[bytes] | None = None
+        self._transport: asyncio.Transport | None = None
+        self._lost = asyncio.Event()
+
+    async def _connect(self) -> asyncio.Transport:
+        if self._transport is None:
+            self._lost.clear()
+            await asyncio.get_running_loop().create_connection(lambda: self, self._host, self._port)
+        assert self._transport is not None
+        return self._transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        self._own_port = transport.get_extra_info("sockname")[1]
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
@@ -63,6 +76,8 @@ class Client(asyncio.Protocol):
             self._settle(reply)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        self._lost.set()
         if self._reply is not None and not self._reply.done():
             self._reply.set_exception(exc or ConnectionResetError("the server closed the connection"))
 
@@ -74,21 +89,26 @@ class Client(asyncio.Protocol):
     async def send(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
         content = b"" if body is None else json.dumps(body).encode()
         head = f"{method} {path} HTTP/1.1\r\n{HEADERS}Cookie: {self.cookie}\r\nContent-Length: {len(content)}\r\n\r\n"
-        self._reply = asyncio.get_running_loop().create_future()
         begun = time.perf_counter()
-        self._transport.write(head.encode() + content)
+        transport = await self._connect()
+        self._reply = asyncio.get_running_loop().create_future()
+        transport.write(head.encode() + content)
         reply = await self._reply
         self._load.sent.append(begun)
         self._load.seconds.append(time.perf_counter() - begun)
         self._load.statuses[int(reply[STATUS])] += 1
+        self._load.ports[self._own_port] += 1
         head_of_reply, _, text = reply.partition(b"\r\n\r\n")
+        if CLOSES.search(head_of_reply):
+            await self._lost.wait()
         if cookie := COOKIE.search(head_of_reply):
             self.cookie = cookie[1].decode()
         found: dict[str, Any] = json.loads(text) if text.startswith(b"{") else {}
         return found
 
     def close(self) -> None:
-        self._transport.close()
+        if self._transport is not None:
+            self._transport.close()
 
 
 class Annotators:
@@ -131,13 +151,11 @@ class Annotators:
                     break
             person.close()
 
-    async def _connect(self, cookie: str = "") -> Client:
-        loop, host, port = asyncio.get_running_loop(), self._url.hostname or "", self._url.port or 80
-        _, client = await loop.create_connection(lambda: Client(self.load, cookie), host, port)
-        return client
+    def _person(self, cookie: str = "") -> Client:
+        return Client(self.load, self._url.hostname or "", self._url.port or 80, cookie)
 
     async def _newcomer(self) -> Client:
-        person = await self._connect()
+        person = self._person()
         await person.send("GET", self._invite(f"person {next(self._numbers)}"))
         return person
 
@@ -169,7 +187,7 @@ class Annotators:
 
     async def _come_late(self, cookie: str, id: int, answer: dict[str, Any]) -> None:
         await asyncio.sleep(self._lease_seconds + 1)
-        person = await self._connect(cookie)
+        person = self._person(cookie)
         self.load.deeds["came late"] += 1
         await self._submit(person, id, answer)
         person.close()

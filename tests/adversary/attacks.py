@@ -276,11 +276,11 @@ def _click(rng: random.Random, question: dict[str, Any]) -> str:
 # -- what is kept ----------------------------------------------------------------------------------------------
 
 
-def copy_after_stop(place: Path, answers: int, how: signal.Signals = signal.SIGTERM, processes: int = 1) -> Outcome:
+def copy_after_stop(place: Path, answers: int, how: signal.Signals = signal.SIGTERM) -> Outcome:
     """Stop a server in an orderly way and copy its file alone: does the copy hold every acknowledged answer?"""
     desk = make_study(place)
     start_many(desk, "judge", answers, workers=1, check=False)
-    with running_server(place, processes=processes) as server:
+    with running_server(place) as server:
         receipts = _submit(desk, server.url, answers)
         desk.database.close()
         os.kill(server.pid, how)
@@ -288,7 +288,7 @@ def copy_after_stop(place: Path, answers: int, how: signal.Signals = signal.SIGT
     copy = place.with_name("copy.db")
     shutil.copyfile(place, copy)
     lost = receipts - _submitted(copy)
-    return Outcome(f"a copy of the file after {how.name}, {processes} processes", answers, len(lost))
+    return Outcome(f"a copy of the file after {how.name}", answers, len(lost))
 
 
 def _submit(desk: CampaignDesk, url: str, answers: int) -> set[int]:

@@ -38,6 +38,5 @@ def test_nothing_gets_through(target: Target, name: str) -> None:
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("processes", [1, 2])
-def test_a_copy_of_the_file_holds_every_answer(tmp_path: Path, how: signal.Signals, processes: int) -> None:
-    assert copy_after_stop(tmp_path / "study.db", 10, how, processes).through == 0
+def test_a_copy_of_the_file_holds_every_answer(tmp_path: Path, how: signal.Signals) -> None:
+    assert copy_after_stop(tmp_path / "study.db", 10, how).through == 0

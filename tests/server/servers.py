@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
@@ -168,6 +168,16 @@ def running_server(place: str | Path, *, processes: int = 1, webhook_secret: str
         server.output.close()
 
 
+@contextmanager
+def two_processes(place: str | Path) -> Iterator[list[Server]]:
+    """Two processes on one database: of one server, or two servers where that is refused, on SQLite."""
+    with ExitStack() as running:
+        if "://" in str(place):
+            yield [running.enter_context(running_server(place, processes=2))]
+        else:
+            yield [running.enter_context(running_server(place)) for _ in range(2)]
+
+
 class ServerThread(logging.Handler):
     """A server in a thread of this process. Like a process it keeps what it would have printed."""
 
@@ -175,8 +185,8 @@ class ServerThread(logging.Handler):
         super().__init__()
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        self._app = create_app(place, base_url=self.url, webhook_secret=webhook_secret, api_token=api_token)
-        self._server = uvicorn.Server(configure(self._app, log_config=None))
+        self.app = create_app(place, base_url=self.url, webhook_secret=webhook_secret, api_token=api_token)
+        self._server = uvicorn.Server(configure(self.app, log_config=None))
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
         self._lines: list[str] = []
 
@@ -188,7 +198,7 @@ class ServerThread(logging.Handler):
         self._server.should_exit = True
         self._thread.join(ENDS_WITHIN)
         logging.getLogger("uvicorn.error").removeHandler(self)
-        self._app.state.context.desk.database.close()
+        self.app.state.context.desk.database.close()
 
     def emit(self, record: logging.LogRecord) -> None:
         if record.thread == self._thread.ident:

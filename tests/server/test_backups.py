@@ -57,17 +57,14 @@ def keys_in(file: Path) -> dict[int, str]:
         return dict(copy.execute("select id, key from assignments where state = 'submitted' and answer is not null"))
 
 
-@pytest.mark.parametrize("processes", [1, 2])
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT], ids=lambda stop: stop.name)
-def test_after_an_orderly_end_the_file_alone_has_every_answer(
-    tmp_path: Path, processes: int, stop: signal.Signals
-) -> None:
+def test_after_an_orderly_end_the_file_alone_has_every_answer(tmp_path: Path, stop: signal.Signals) -> None:
     place = tmp_path / "study.db"
     desk = make_study(place)
     start_many(desk, "work", 40, workers=1, check=False)
     desk.database.close()
     receipts = Receipts()
-    with running_server(place, processes=processes) as server:
+    with running_server(place) as server:
         for number in range(PEOPLE):
             receipts.work(desk, server.url, f"person {number}", EACH)
         beside = Path(f"{place}-wal")

@@ -17,7 +17,7 @@ from tests.server.conftest import Site
 from tests.server.servers import answer_to, browser, make_study, running_server, served_here
 
 from pyramidion.campaigns.platforms.local import Pass, sign_pass
-from pyramidion.server.connections import MAX_HEAD
+from pyramidion.server.connections import MAX_HEAD, MOST_REQUESTS
 from pyramidion.server.context import SESSION_COOKIE, WORKER_COOKIE
 from pyramidion.server.security import MAX_BODY, MAX_FORM, MAX_IMPORT, MAX_WEBHOOK
 
@@ -203,3 +203,14 @@ def test_idle_connections_make_room_for_those_who_ask(tmp_path: Path, monkeypatc
         with browser(server.url) as another:
             assert another.get("/healthz").status_code == 200
         assert all(is_closed(stranger) for stranger in strangers[:40]), "those who never asked go first"
+
+
+def test_a_connection_is_closed_after_many_requests(site: Site) -> None:
+    """Whoever has more to ask connects again, and then gets the process that has the fewest connections."""
+    with connect(site.url) as connection:
+        for number in range(1, MOST_REQUESTS + 1):
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            reply = connection.recv(4096)
+            assert status_of(reply) == 200
+            assert (b"connection: close" in reply.lower()) == (number == MOST_REQUESTS), number
+        assert is_closed(connection)

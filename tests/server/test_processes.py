@@ -12,10 +12,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from sqlalchemy import insert, select
+from tests.databases import Postgres
+from tests.server.processes import children_of, clients_of, is_running
 from tests.server.servers import Server, free_port, logged_in, make_study, served_here, start_many, start_server
 
 from pyramidion.campaigns.desk import CampaignDesk
@@ -27,29 +30,11 @@ pytestmark = [pytest.mark.server, pytest.mark.skipif(sys.platform != "linux", re
 PATIENCE = 60.0  # only what never happens fails
 
 
-def until(happened: Callable[[], bool]) -> None:
+def until(happened: Callable[[], object]) -> None:
     end = time.monotonic() + PATIENCE
     while not happened():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.02)
-
-
-def is_running(pid: int) -> bool:
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return False
-
-
-def children_of(pid: int) -> set[int]:
-    """Those that do work; Python's resource tracker only tidies up."""
-    found = set()
-    for entry in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if int((entry / "stat").read_text().rpartition(")")[2].split()[1]) == pid:
-                command = (entry / "cmdline").read_bytes()
-                if b"spawn_main" in command:
-                    found.add(int(entry.name))
-    return found
 
 
 @pytest.fixture
@@ -59,8 +44,16 @@ def study(tmp_path: Path) -> Path:
     return place
 
 
+@pytest.fixture
+def shared_study(postgres_server: Postgres) -> str:
+    """A study that several processes may serve."""
+    place = postgres_server.new_database()
+    make_study(place).database.close()
+    return place
+
+
 @contextmanager
-def started(place: Path, processes: int, port: int = 0) -> Iterator[Server]:
+def started(place: str | Path, processes: int, port: int = 0) -> Iterator[Server]:
     server = start_server(place, processes=processes, port=port)
     try:
         yield server
@@ -86,8 +79,10 @@ def run_serve(*arguments: str, env: dict[str, str] | None = None) -> tuple[int, 
 
 @pytest.mark.parametrize("processes", [1, 2])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0), (signal.SIGHUP, 0)])
-def test_stopping_is_orderly_and_says_how_it_came(study: Path, processes: int, number: int, code: int) -> None:
-    with started(study, processes) as server:
+def test_stopping_is_orderly_and_says_how_it_came(
+    study: Path, shared_study: str, processes: int, number: int, code: int
+) -> None:
+    with started(study if processes == 1 else shared_study, processes) as server:
         until(lambda: len(children_of(server.pid)) == (0 if processes == 1 else processes))
         children = children_of(server.pid)
         server.process.send_signal(number)
@@ -96,18 +91,18 @@ def test_stopping_is_orderly_and_says_how_it_came(study: Path, processes: int, n
         assert not any(map(is_running, children))
 
 
-def test_ctrl_c_reaches_all_processes_at_once(study: Path) -> None:
-    with started(study, 2) as server:
+def test_ctrl_c_reaches_all_processes_at_once(shared_study: str) -> None:
+    with started(shared_study, 2) as server:
         os.killpg(server.pid, signal.SIGINT)  # as a terminal does
         assert server.process.wait(PATIENCE) == 130
         assert "Traceback" not in server.printed(), server.printed()
 
 
 @pytest.mark.parametrize("processes", ["1", "2"])
-def test_a_port_in_use_is_a_wrong_command(study: Path, processes: str) -> None:
+def test_a_port_in_use_is_a_wrong_command(shared_study: str, processes: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        code, said = run_serve(str(study), "--port", port, "--processes", processes)
+        code, said = run_serve(shared_study, "--port", port, "--processes", processes)
     assert code == 2
     assert f"port {port} is in use" in said
     assert "Traceback" not in said
@@ -127,11 +122,16 @@ def test_a_bad_database_is_a_wrong_command(tmp_path: Path) -> None:
         assert (code, name in said, "Traceback" in said) == (2, True, False), said
 
 
-def test_processes_that_cannot_start_end_the_server(study: Path, tmp_path: Path) -> None:
+def test_several_processes_on_sqlite_are_a_wrong_command(study: Path) -> None:
+    code, said = run_serve(str(study), "--port", "0", "--processes", "2")
+    assert (code, "PostgreSQL" in said, "Traceback" in said) == (2, True, False), said
+
+
+def test_processes_that_cannot_start_end_the_server(shared_study: str, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(
         "import sys\nif '--multiprocessing-fork' in sys.orig_argv:\n    raise SystemExit(7)\n"
     )
-    code, said = run_serve(str(study), "--port", "0", "--processes", "2", env={"PYTHONPATH": str(tmp_path)})
+    code, said = run_serve(shared_study, "--port", "0", "--processes", "2", env={"PYTHONPATH": str(tmp_path)})
     assert code == 4, said
     assert "ended by itself" in said
 
@@ -145,28 +145,95 @@ def is_up(url: str) -> bool:
     return False
 
 
-def test_children_end_with_their_parent_and_a_restart_works_at_once(study: Path) -> None:
+def test_children_end_with_their_parent_and_a_restart_works_at_once(shared_study: str) -> None:
     port = free_port()
-    with started(study, 2, port) as server:
+    with started(shared_study, 2, port) as server:
         until(lambda: len(children_of(server.pid)) == 2)
         children = children_of(server.pid)
         os.kill(server.pid, signal.SIGKILL)  # the parent alone
         server.process.wait()
-        with started(study, 2, port) as again:
-            until(lambda: not any(map(is_running, children)))  # until then they may answer, too
-            until(lambda: is_up(again.url))
+        with started(shared_study, 2, port) as again:
+            until(lambda: not any(map(is_running, children)))
+            assert is_up(again.url)
 
 
-def test_a_process_that_dies_is_replaced(study: Path) -> None:
-    with started(study, 2) as server:
-        until(lambda: len(children_of(server.pid)) == 2)
+def test_a_process_that_dies_is_replaced(shared_study: str) -> None:
+    with started(shared_study, 2) as server:
         before = children_of(server.pid)
+        assert len(before) == 2
         os.kill(victim := min(before), signal.SIGKILL)
         until(lambda: len(children_of(server.pid) - before) == 1 and victim not in children_of(server.pid))
         for _ in range(10):
             assert httpx.get(f"{server.url}/readyz", trust_env=False, timeout=PATIENCE).status_code == 200
         assert f"server process {victim} ended by itself" in server.printed()
         assert server.process.poll() is None
+
+
+# -- who gets which connection -------------------------------------------------------------------------------
+
+
+class People:
+    """People who are connected and stay so."""
+
+    def __init__(self, server: Server) -> None:
+        self._server, self._port = server, urlsplit(server.url).port or 0
+        self.sockets: list[socket.socket] = []
+
+    def come(self, count: int) -> None:
+        """One after the other."""
+        for _ in range(count):
+            one = socket.create_connection(("127.0.0.1", self._port), timeout=PATIENCE)
+            self.sockets.append(one)
+            self.ask(one)
+
+    def ask(self, one: socket.socket) -> None:
+        one.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert one.recv(4096).startswith(b"HTTP/1.1 200")
+
+    def leave(self, ports: set[int]) -> None:
+        for one in [one for one in self.sockets if one.getsockname()[1] in ports]:
+            one.close()
+            self.sockets.remove(one)
+
+    def by_process(self) -> dict[int, set[int]]:
+        clients = clients_of(self._server.pid, self._port)
+        del clients[self._server.pid]  # it serves nobody, and may just be letting go of the last one
+        return clients
+
+    def counts(self) -> list[int]:
+        return sorted(map(len, self.by_process().values()))
+
+    def end(self) -> None:
+        for one in self.sockets:
+            one.close()
+
+
+def test_every_process_has_the_same_number_of_connections(shared_study: str) -> None:
+    with started(shared_study, 3) as server:
+        people = People(server)
+        people.come(30)
+        assert people.counts() == [10, 10, 10]
+        lucky, *others = people.by_process().items()
+        people.leave({*sorted(lucky[1])[:8], *sorted(others[0][1])[:1]})  # one process has eight fewer, another one
+        until(lambda: people.counts() == [2, 9, 10])
+        people.come(9)
+        assert people.counts() == [10, 10, 10], "whoever comes is given to the process that has the fewest"
+        people.end()
+
+
+def test_a_process_that_was_replaced_gets_its_share(shared_study: str) -> None:
+    with started(shared_study, 2) as server:
+        people = People(server)
+        people.come(8)
+        victim, clients = next(iter(people.by_process().items()))
+        os.kill(victim, signal.SIGKILL)
+        until(lambda: people.counts() == [0, 4])
+        people.leave(clients)
+        until(lambda: people.come(1) or people.counts()[0] > 0)  # until it is ready, the other one gets everybody
+        fewest, most = people.counts()
+        people.come(most - fewest)
+        assert people.counts() == [most, most]
+        people.end()
 
 
 # -- the process that reads for managers ---------------------------------------------------------------------

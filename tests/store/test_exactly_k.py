@@ -12,10 +12,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
-from sqlalchemy import Select, select
+from sqlalchemy import select
 
+from pyramidion.campaigns import queries
 from pyramidion.campaigns.assignments import Assignments, Lease, SubmissionConflictError
-from pyramidion.campaigns.tables import Campaigns
+from pyramidion.campaigns.tables import Campaigns, task_of
 from pyramidion.campaigns.tasks import JudgeAnswer
 from pyramidion.campaigns.workers import Workers
 from pyramidion.store import schema
@@ -29,13 +30,15 @@ MINUTES = 10.0
 class RacyAssignments(Assignments):
     """Gives out a place without looking at who else is working on the task: what a missing lock amounts to."""
 
-    def _candidates(self, campaign: int, worker: str, now: float) -> Select[Any]:
+    def _free_task(self, connection: Any, asked: dict[str, Any], done: int, *, apart: bool) -> Lease | None:
         t, a = schema.tasks.c, schema.assignments.c
-        mine = select(a.task_id).where(a.worker_id == worker)
-        return select(schema.tasks).where(t.campaign_id == campaign, t.full.is_(False), t.id.not_in(mine)).limit(1)
-
-    def _free_task(self, connection: Any, campaign: int, worker: str, now: float, *, apart: bool) -> Any:
-        return connection.execute(self._candidates(campaign, worker, now)).first()
+        mine = select(a.task_id).where(a.worker_id == asked["worker"])
+        open_tasks = select(schema.tasks).where(t.campaign_id == asked["campaign"], t.full.is_(False))
+        task = connection.execute(open_tasks.where(t.id.not_in(mine)).limit(1)).first()
+        if task is None:
+            return None
+        id = connection.execute(queries.NEW_LEASE, asked | {"task": task.id, "wanted": 10**6}).scalar_one()
+        return Lease(id, task_of(task.body), asked["new_expires"], done=done)
 
 
 class Campaigning(RuleBasedStateMachine):

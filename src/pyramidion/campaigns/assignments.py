@@ -12,11 +12,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, update
 
-from pyramidion.campaigns import tables
+from pyramidion.campaigns import queries
 from pyramidion.campaigns.tables import StoredAnswer, answer_of, find_campaign, gold_of, task_of
 from pyramidion.campaigns.tasks import Answer, Gold, to_object
 from pyramidion.errors import PyramidionError
@@ -39,13 +39,15 @@ class SubmissionConflictError(PyramidionError):
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A task kept for a worker until it expires, with the draft saved so far."""
+    """A task kept for a worker until it expires, with the draft saved so far. ``done``: how many tasks of the campaign
+    the worker has submitted."""
 
     id: int
     task: Task
     expires: float
     draft: dict[str, Any] | None = None
     gold: Gold | None = None
+    done: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,13 @@ class Receipt:
     counted: bool
     replayed: bool = False
     filled: bool = False
+
+
+class OwnWork(NamedTuple):
+    """An assignment, and whether its worker is blocked by now."""
+
+    answer: StoredAnswer
+    blocked: bool
 
 
 class Assignments:
@@ -86,130 +95,112 @@ class Assignments:
 
     def _lease(self, campaign: str, worker: str, entry: int | None) -> Lease | None:
         with self._database.write() as connection:
-            if not self._database.sqlite:  # where one writer is let in at a time anyway
-                connection.execute(tables.LOCK_WORKER, {"worker": worker})  # several tabs ask one after the other
-            row = find_campaign(connection, campaign)
+            whose = {"worker": worker, "campaign_name": campaign}
+            row = connection.execute(queries.LOCK_WORKER, whose).first()  # several tabs ask one after the other
+            row = row or find_campaign(connection, campaign)
             settings = Settings(**row.settings)  # with the defaults of settings that the campaign is older than
             now = self.clock()
-            renewed = now + 60 * settings.lease_minutes
-            open_lease = self._open_lease(connection, row.id, worker, entry, now, renewed)
+            asked = whose | {"campaign": row.id, "entry": entry, "now": now}
+            asked["new_expires"] = now + 60 * settings.lease_minutes
+            open_lease = self._open_lease(connection, asked)
             if open_lease is not None:
                 return open_lease
-            if row.state != "running" or self._has_done_enough(connection, campaign, worker, settings):
+            known = connection.execute(queries.MAY_WORK, asked).first()
+            if row.state != "running" or known is None or known.blocked is not None or known.withdrew:
                 return None
-            if self._may_not_work(connection, row.id, worker):
+            if settings.most_per_worker and known.done >= settings.most_per_worker:
                 return None
             apart = row.kind == "judge" and settings.separate_writers
-            task = self._free_task(connection, row.id, worker, now, apart=apart)
-            if task is None:
-                return None
-            new = {"task_id": task.id, "worker_id": worker, "entry_id": entry}
-            times = {"state": "leased", "leased": now, "expires": renewed}
-            id = connection.execute(tables.NEW_LEASE, new | times).scalar_one()
-            return Lease(id, task_of(task.body), renewed, gold=gold_of(task))
+            return self._free_task(connection, asked, known.done, apart=apart)
 
-    def _open_lease(
-        self, connection: Connection, campaign: int, worker: str, entry: int | None, now: float, renewed: float
-    ) -> Lease | None:
+    def _open_lease(self, connection: Connection, asked: dict[str, Any]) -> Lease | None:
         """A reload gives the same open task back with its draft; an expired one too, while its place is free."""
-        open_leases = connection.execute(tables.OPEN_LEASES, {"worker": worker, "campaign": campaign})
-        for row in open_leases.all():
-            if row.entry_id != entry:
+        for row in connection.execute(queries.OPEN_LEASES, asked).all():
+            if row.entry_id != asked["entry"]:
                 continue
             expires = row.expires
-            if expires <= now:
+            if expires <= asked["now"]:
                 self._lock_task(connection, row.task_id)
-                if not self._has_place(connection, row, now):
+                if not self._has_place(connection, row.task_id, row.wanted, asked["now"]):
                     continue
-                expires = renewed
-                connection.execute(tables.RENEW, {"assignment": row.id, "new_expires": expires})
-            return Lease(row.id, task_of(row.body), expires, row.draft, gold_of(row))
+                expires = asked["new_expires"]
+                connection.execute(queries.RENEW, {"assignment": row.id, "new_expires": expires})
+            done = connection.execute(queries.DONE, asked).scalar_one()
+            return Lease(row.id, task_of(row.body), expires, row.draft, gold_of(row), done)
         return None
 
-    def _has_done_enough(self, connection: Connection, campaign: str, worker: str, settings: Settings) -> bool:
-        most = settings.most_per_worker
-        of_worker = {"worker": worker, "campaign_name": campaign}
-        return bool(most) and bool(connection.execute(tables.DONE, of_worker).scalar_one() >= most)
-
-    def _may_not_work(self, connection: Connection, campaign: int, worker: str) -> bool:
-        """Whether the worker is blocked, or has withdrawn from this campaign."""
-        known = connection.execute(tables.WORKER, {"worker": worker}).first()
-        blocked = known is not None and known.blocked is not None
-        withdrew = connection.execute(tables.WITHDREW, {"worker": worker, "campaign": campaign}).first()
-        return blocked or withdrew is not None
-
-    def _free_task(
-        self, connection: Connection, campaign: int, worker: str, now: float, *, apart: bool
-    ) -> Row[Any] | None:
-        query = tables.FREE_TASK_APART if apart else tables.FREE_TASK
-        asked = {"worker": worker, "campaign": campaign, "now": now}
+    def _free_task(self, connection: Connection, asked: dict[str, Any], done: int, *, apart: bool) -> Lease | None:
+        query = queries.FREE_TASK_APART if apart else queries.FREE_TASK
         for _ in range(TRIES):
             task = connection.execute(query, asked).first()
             if task is None:
                 break
-            # On PostgreSQL the count was taken before the row was locked: look again, now that nobody can add to it.
-            if self._database.sqlite or self._count_taken(connection, task.id, now) < task.wanted:
-                return task
-        unlocked = tables.ANY_FREE_TASK_APART if apart else tables.ANY_FREE_TASK
+            # On PostgreSQL the count was taken before the row was locked: this looks again, when nobody can add to it.
+            place = asked | {"task": task.id, "wanted": task.wanted}
+            id = connection.execute(queries.NEW_LEASE, place).scalar()
+            if id is not None:
+                return Lease(id, task_of(task.body), asked["new_expires"], gold=gold_of(task), done=done)
+        unlocked = queries.ANY_FREE_TASK_APART if apart else queries.ANY_FREE_TASK
         if not self._database.sqlite and connection.execute(unlocked, asked).first() is not None:
             raise _LockedError
         return None
 
-    def _count_taken(self, connection: Connection, task: int, now: float) -> int:
-        return int(connection.execute(tables.PLACES_TAKEN, {"task": task, "now": now}).scalar_one())
-
     def save_draft(self, assignment: int, worker: str, draft: dict[str, Any]) -> float | None:
         """Keep a draft and renew the lease; returns the new expiry time, or None if the place is gone."""
         with self._database.write() as connection:
-            row = self._lock_assignment(connection, assignment, worker)
+            task = self._lock_task_of(connection, assignment, worker)
+            now = self.clock()
+            expires: float = now + 60 * Settings(**task.settings).lease_minutes
+            values = {"assignment": assignment, "now": now, "new_draft": draft, "new_expires": expires}
+            if connection.execute(queries.SAVE_DRAFT_IN_TIME, values).rowcount:
+                return expires
+            row = self._row(connection, assignment, worker)
             if row.state != "leased":
                 return None
-            now = self.clock()
-            kept = row.expires > now or self._has_place(connection, row, now)
-            expires = now + 60 * Settings(**row.settings).lease_minutes if kept else row.expires
-            values = {"assignment": assignment, "new_draft": draft, "new_expires": expires}
-            connection.execute(tables.SAVE_DRAFT, values)
+            kept = row.expires > now or self._has_place(connection, task.id, task.wanted, now)
+            connection.execute(queries.SAVE_DRAFT, values | {"new_expires": expires if kept else row.expires})
             return expires if kept else None
 
-    def of_worker(self, assignment: int, worker: str) -> StoredAnswer | None:
+    def of_worker(self, assignment: int, worker: str) -> OwnWork | None:
         """One assignment of a worker; None where it is not theirs."""
-        row = self._database.first(tables.ASSIGNMENT, {"assignment": assignment, "worker": worker})
-        return None if row is None else answer_of(row)
+        row = self._database.first(queries.ASSIGNMENT, {"assignment": assignment, "worker": worker})
+        return None if row is None else OwnWork(answer_of(row), row.blocked is not None)
 
     def done_by(self, campaign: str, worker: str) -> int:
         """How many tasks of a campaign a worker has submitted."""
-        row = self._database.first(tables.DONE, {"worker": worker, "campaign_name": campaign})
+        row = self._database.first(queries.DONE, {"worker": worker, "campaign_name": campaign})
         return int(row[0]) if row else 0
 
     def done_by_entry(self, worker: str, entry: int) -> int:
         """How many answers a worker has submitted by one entry, without those that were rejected or withdrawn."""
-        row = self._database.first(tables.DONE_BY_ENTRY, {"worker": worker, "entry": entry})
+        row = self._database.first(queries.DONE_BY_ENTRY, {"worker": worker, "entry": entry})
         return int(row[0]) if row else 0
 
     def submit(self, assignment: int, worker: str, key: str, answer: Answer) -> Receipt:
         """Accept an answer once. The same key and answer again give the same receipt; anything else is a conflict."""
         body = to_object(answer)
         with self._database.write() as connection:
-            row = self._lock_assignment(connection, assignment, worker)
-            if row.state == "submitted":
-                if row.key == key and row.answer == body:
-                    return Receipt(assignment, not row.surplus and row.removed is None, replayed=True)
-                raise SubmissionConflictError("this task was already submitted with a different answer")
+            task = self._lock_task_of(connection, assignment, worker)
             now = self.clock()
-            in_time = row.state == "leased" and row.expires > now
-            welcome = row.removed is None  # or the worker withdrew before it came
-            counted = welcome and (in_time or self._has_place(connection, row, now))
-            values = {"new_key": key, "new_answer": body, "new_surplus": not counted}
-            connection.execute(tables.SUBMIT, {"assignment": assignment, "now": now, **values})
-            full = connection.execute(tables.MARK_FULL, {"task": row.task_id}).rowcount > 0
+            values = {"assignment": assignment, "now": now, "new_key": key, "new_answer": body}
+            counted = connection.execute(queries.SUBMIT_IN_TIME, values | {"new_surplus": False}).rowcount > 0
+            if not counted:
+                row = self._row(connection, assignment, worker)
+                if row.state == "submitted":
+                    if row.key == key and row.answer == body:
+                        return Receipt(assignment, not row.surplus and row.removed is None, replayed=True)
+                    raise SubmissionConflictError("this task was already submitted with a different answer")
+                welcome = row.removed is None  # or the worker withdrew before it came
+                counted = welcome and self._has_place(connection, task.id, task.wanted, now)
+                connection.execute(queries.SUBMIT, values | {"new_surplus": not counted})
+            full = connection.execute(queries.MARK_FULL, {"task": task.id}).rowcount > 0
             return Receipt(assignment, counted, filled=counted and full)
 
     def give_back(self, assignment: int, worker: str) -> None:
         """Return a task that the worker does not want; its place is free at once."""
         with self._database.write() as connection:
-            row = self._lock_assignment(connection, assignment, worker)
-            if row.state == "leased":
-                connection.execute(tables.RETURN, {"assignment": assignment})
+            self._lock_task_of(connection, assignment, worker)
+            connection.execute(queries.RETURN, {"assignment": assignment})
 
     def release_worker(self, worker: str) -> int:
         """Free every place a worker holds, in all campaigns."""
@@ -224,19 +215,20 @@ class Assignments:
         with self._database.write() as connection:
             return connection.execute(held).rowcount
 
-    def _lock_assignment(self, connection: Connection, assignment: int, worker: str) -> Row[Any]:
-        """An assignment with its task's row locked, so that places cannot be given out meanwhile."""
-        if not self._database.sqlite:
-            connection.execute(tables.LOCK_TASK_OF, {"assignment": assignment})
-        row = connection.execute(tables.ASSIGNMENT, {"assignment": assignment, "worker": worker}).first()
-        if row is None:
+    def _lock_task_of(self, connection: Connection, assignment: int, worker: str) -> Row[Any]:
+        """The task of an assignment, locked, so that places cannot be given out meanwhile."""
+        task = connection.execute(queries.LOCK_TASK_OF, {"assignment": assignment, "worker": worker}).first()
+        if task is None:
             raise SubmissionConflictError("this is not your task")
-        return row
+        return task
+
+    def _row(self, connection: Connection, assignment: int, worker: str) -> Row[Any]:
+        return connection.execute(queries.ASSIGNMENT, {"assignment": assignment, "worker": worker}).one()
 
     def _lock_task(self, connection: Connection, task: int) -> None:
-        if not self._database.sqlite:
-            connection.execute(tables.LOCK_TASK, {"task": task})
+        if not self._database.sqlite:  # where one writer is let in at a time anyway
+            connection.execute(queries.LOCK_TASK, {"task": task})
 
-    def _has_place(self, connection: Connection, row: Row[Any], now: float) -> bool:
-        """Whether the task has a place left for somebody whose own lease has run out."""
-        return bool(self._count_taken(connection, row.task_id, now) < row.wanted)
+    def _has_place(self, connection: Connection, task: int, wanted: int, now: float) -> bool:
+        """Whether a task has a place left for somebody whose own lease has run out."""
+        return int(connection.execute(queries.PLACES_TAKEN, {"task": task, "now": now}).scalar_one()) < wanted

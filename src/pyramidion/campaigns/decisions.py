@@ -22,7 +22,7 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy import Connection, Row, insert, select, update
 
-from pyramidion.campaigns import tables
+from pyramidion.campaigns import queries
 from pyramidion.errors import PyramidionError, UnknownError, check_choice
 from pyramidion.store import schema
 from pyramidion.store.database import Database
@@ -93,7 +93,7 @@ class AnswerDecisions:
         """The standing of every answer that was decided about, in one campaign or in all."""
         query = _LOG
         if campaign is not None:
-            query = query.where(_r.assignment_id.in_(tables.ids_of_answers(campaign)))
+            query = query.where(_r.assignment_id.in_(queries.ids_of_answers(campaign)))
         with self._database.read() as connection:
             return _standings(connection.execute(query))
 
@@ -142,12 +142,12 @@ class AnswerDecisions:
 
     def _lock_answers(self, connection: Connection, campaign: str, ids: Sequence[int]) -> list[Row[Any]]:
         """The answers with their tasks locked, so that no place is given out meanwhile."""
-        queries = [tables.ANSWERS.where(schema.assignments.c.id.in_(batch)) for batch in _batches(ids)]
+        narrowed = [queries.ANSWERS.where(schema.assignments.c.id.in_(batch)) for batch in _batches(ids)]
         if not self._database.sqlite:
-            tasks = {row.task_id for query in queries for row in connection.execute(query)}
+            tasks = {row.task_id for query in narrowed for row in connection.execute(query)}
             for task in sorted(tasks):  # in the same order for everybody
-                connection.execute(tables.LOCK_TASK, {"task": task})
-        rows = [row for query in queries for row in connection.execute(query)]
+                connection.execute(queries.LOCK_TASK, {"task": task})
+        rows = [row for query in narrowed for row in connection.execute(query)]
         if unknown := set(ids) - {row.id for row in rows}:
             raise UnknownError(f"there is no answer {min(unknown)}")
         for row in rows:
@@ -163,7 +163,7 @@ class AnswerDecisions:
         changed = bool(values) or standing.after(action, reason).decision != standing.decision
         if values:
             connection.execute(update(schema.assignments).where(schema.assignments.c.id == row.id).values(**values))
-            for mark in (tables.MARK_FULL, tables.MARK_OPEN):
+            for mark in (queries.MARK_FULL, queries.MARK_OPEN):
                 connection.execute(mark, {"task": row.task_id})
         if changed:
             self._append(connection, row, action, actor, reason)
@@ -181,7 +181,7 @@ class AnswerDecisions:
         comes_back = row.removed in {"rejected", "withdrawn"} if action == "approve" else row.removed or row.surplus
         if not comes_back:
             return {}
-        taken = connection.execute(tables.PLACES_TAKEN, {"task": row.task_id, "now": self.clock()}).scalar_one()
+        taken = connection.execute(queries.PLACES_TAKEN, {"task": row.task_id, "now": self.clock()}).scalar_one()
         surplus = taken >= row.wanted
         return {} if row.removed is None and surplus else {"removed": None, "surplus": surplus}
 

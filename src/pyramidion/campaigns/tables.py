@@ -1,4 +1,4 @@
-"""Campaigns, their tasks and the answers that came in, as the database has them; and the queries over them."""
+"""Campaigns, their tasks and the answers that came in, as the database has them."""
 
 from __future__ import annotations
 
@@ -8,25 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from sqlalchemy import (
-    BindParameter,
-    ColumnElement,
-    Connection,
-    Integer,
-    Row,
-    Select,
-    and_,
-    bindparam,
-    cast,
-    exists,
-    func,
-    insert,
-    not_,
-    or_,
-    select,
-    update,
-)
+from sqlalchemy import Connection, Integer, Row, cast, func, insert, or_, select, text, update
 
+from pyramidion.campaigns.queries import ANSWERS, CAMPAIGN, DECIDED, UNPAID, WITH_CAMPAIGNS, WITH_TASKS
 from pyramidion.campaigns.tasks import Answer, Gold, WriteAnswer, judgments, read_answer, read_gold, to_object
 from pyramidion.errors import UnknownError, UsageError, check_choice
 from pyramidion.store import schema
@@ -35,156 +19,7 @@ from pyramidion.study import Campaign, Judgment, Settings, Study, Task
 from pyramidion.study.records import CODEC, to_records
 from pyramidion.study.tasks import CampaignState
 
-# ----------------------------------------------------------------------
-# What is asked for every request of a worker, built once: SQLAlchemy takes longer to build a query than SQLite to
-# answer it. Names in ``:colons`` in the comments are the parameters.
-
-_a, _t, _c, _q = schema.assignments.c, schema.tasks.c, schema.campaigns.c, schema.qualifications.c
-_worker: BindParameter[str] = bindparam("worker")
-_assignment: BindParameter[int] = bindparam("assignment")
-_task: BindParameter[int] = bindparam("task")
-_campaign: BindParameter[int] = bindparam("campaign")
-_name: BindParameter[str] = bindparam("campaign_name")
-_now: BindParameter[float] = bindparam("now")
-
-_with_tasks = schema.assignments.join(schema.tasks, _a.task_id == _t.id)
-_with_campaigns = _with_tasks.join(schema.campaigns, _t.campaign_id == _c.id)
-
-WORKER = select(schema.workers).where(schema.workers.c.id == _worker)
-CAMPAIGN = select(schema.campaigns).where(_c.name == _name)
-_e = schema.entries.c
-ENTRIES = select(
-    _e.id, _c.name.label("campaign"), _e.worker_id.label("worker"), _e.platform, _e.study, _e.session, _e.arrived
-).join_from(schema.entries, schema.campaigns, _e.campaign_id == _c.id)
-"""Every way in which somebody came to a campaign; to be narrowed down."""
-CHECK = (
-    select(_q.tries, _q.passed)
-    .join_from(schema.qualifications, schema.campaigns, _q.campaign_id == _c.id)
-    .where(_c.name == _name, _q.worker_id == _worker)
-)
-
-
-ANSWERS = (
-    select(schema.assignments, _t.body, _t.gold, _t.wanted, _c.name.label("campaign"))
-    .select_from(_with_campaigns)
-    .order_by(_a.id)
-)
-"""Every assignment with its task, in the order they were made; to be narrowed down."""
-
-
-def ids_of_answers(campaign: str) -> Select[Any]:
-    return select(_a.id).select_from(_with_campaigns).where(_c.name == campaign)
-
-
-UNPAID = ("rejected", "withdrawn")
-"""Why a submitted answer may not be paid for."""
-COUNTS = and_(_a.state == "submitted", not_(_a.surplus), _a.removed.is_(None))
-"""An answer that is in scores: submitted in time, and not removed since."""
-
-
-def _places_taken(task: ColumnElement[Any]) -> Select[Any]:
-    """How many of a task's places are taken at :now, by counted submissions and by leases that have not expired."""
-    active = and_(_a.state == "leased", _a.expires > _now)
-    return select(func.count()).select_from(schema.assignments).where(_a.task_id == task, or_(COUNTS, active))
-
-
-PLACES_TAKEN = _places_taken(_task)
-
-LOCK_WORKER = select(schema.workers.c.id).where(schema.workers.c.id == _worker).with_for_update(key_share=True)
-LOCK_TASK = select(_t.id).where(_t.id == _task).with_for_update()
-LOCK_TASK_OF = (
-    select(_t.id).where(_t.id == select(_a.task_id).where(_a.id == _assignment).scalar_subquery()).with_for_update()
-)
-
-OPEN_LEASES = (
-    select(schema.assignments, _t.body, _t.gold, _t.wanted)
-    .select_from(_with_tasks)
-    .where(_a.worker_id == _worker, _a.state == "leased", _t.campaign_id == _campaign)
-    .order_by(_a.expires.desc())
-)
-
-ASSIGNMENT = (
-    select(schema.assignments, _t.body, _t.gold, _t.wanted, _c.settings, _c.name.label("campaign"))
-    .select_from(_with_campaigns)
-    .where(_a.id == _assignment, _a.worker_id == _worker)
-)
-
-
-DONE = (
-    select(func.count())
-    .select_from(_with_campaigns)
-    .where(_a.worker_id == _worker, _a.state == "submitted", _c.name == _name)
-)
-"""How many tasks of :campaign_name :worker has submitted."""
-DONE_BY_ENTRY = (
-    select(func.count())
-    .select_from(schema.assignments)
-    .where(_a.worker_id == _worker, _a.entry_id == bindparam("entry"), _a.state == "submitted")
-    .where(or_(_a.removed.is_(None), _a.removed.not_in(UNPAID)))
-)
-"""How many answers of :worker, by :entry, are paid for."""
-WITHDREW = (
-    select(_a.id)
-    .select_from(_with_tasks)
-    .where(_a.worker_id == _worker, _a.removed == "withdrawn", _t.campaign_id == _campaign)
-    .limit(1)
-)
-"""Whether :worker has withdrawn from :campaign, by leaving it on the platform."""
-
-
-def _topics_written_for() -> Select[Any]:
-    """Topics that :worker has taken a writing task of, in any campaign."""
-    written, writing = schema.tasks.alias("written"), schema.campaigns.alias("writing")
-    wrote = schema.assignments.alias("wrote")
-    return (
-        select(written.c.topic)
-        .join_from(wrote, written, wrote.c.task_id == written.c.id)
-        .join(writing, written.c.campaign_id == writing.c.id)
-        .where(wrote.c.worker_id == _worker, writing.c.kind == "write")
-    )
-
-
-def _free_task(*, apart: bool, lock: bool = True) -> Select[Any]:
-    """The first task of :campaign with a place left at :now that :worker has not had. On PostgreSQL it is locked, and
-    those that somebody else has locked are passed over."""
-    mine = exists().where(_a.task_id == _t.id, _a.worker_id == _worker)
-    query = (
-        select(schema.tasks)
-        .where(_t.campaign_id == _campaign, _t.full.is_(False), not_(mine))
-        .where(_places_taken(_t.id).scalar_subquery() < _t.wanted)
-        .order_by(_t.id)
-        .limit(1)
-    )
-    query = query.with_for_update(skip_locked=True) if lock else query
-    return query.where(_t.topic.not_in(_topics_written_for())) if apart else query
-
-
-FREE_TASK = _free_task(apart=False)
-FREE_TASK_APART = _free_task(apart=True)
-"""The same, but of no topic that the worker wrote for."""
-ANY_FREE_TASK = _free_task(apart=False, lock=False)
-ANY_FREE_TASK_APART = _free_task(apart=True, lock=False)
-"""Both without a lock: whether there is anything at all."""
-
-NEW_LEASE = insert(schema.assignments).returning(_a.id)
-
-_of_assignment = update(schema.assignments).where(_a.id == _assignment)
-RENEW = _of_assignment.values(expires=bindparam("new_expires"))
-SAVE_DRAFT = _of_assignment.values(draft=bindparam("new_draft"), expires=bindparam("new_expires"))
-RETURN = _of_assignment.values(state="returned")
-SUBMIT = _of_assignment.values(
-    state="submitted",
-    submitted=_now,
-    draft=None,
-    key=bindparam("new_key"),
-    answer=bindparam("new_answer"),
-    surplus=bindparam("new_surplus"),
-)
-
-
-_counted = select(func.count()).select_from(schema.assignments).where(_a.task_id == _t.id, COUNTS).scalar_subquery()
-MARK_FULL = update(schema.tasks).where(_t.id == _task, _counted >= _t.wanted).values(full=True)
-MARK_OPEN = update(schema.tasks).where(_t.id == _task, _counted < _t.wanted).values(full=False)
+_a, _t, _c = schema.assignments.c, schema.tasks.c, schema.campaigns.c
 
 
 # -- values --------------------------------------------------------------------------------------------------
@@ -296,30 +131,39 @@ class Campaigns:
 
     def count_answers(self, name: str | None = None) -> int:
         """How many answers have been submitted to a campaign, or to all."""
-        query = select(func.count()).select_from(_with_campaigns).where(_a.state == "submitted")
+        query = select(func.count()).select_from(WITH_CAMPAIGNS).where(_a.state == "submitted")
         row = self._database.first(query if name is None else query.where(_c.name == name), {})
         return int(row[0]) if row else 0
 
     def count_paid(self, name: str) -> int:
         """How many answers to a campaign cost money: all submitted ones but those rejected or withdrawn."""
         paid = or_(_a.removed.is_(None), _a.removed.not_in(UNPAID))
-        query = select(func.count()).select_from(_with_campaigns).where(_a.state == "submitted", paid, _c.name == name)
+        query = select(func.count()).select_from(WITH_CAMPAIGNS).where(_a.state == "submitted", paid, _c.name == name)
         row = self._database.first(query, {})
         return int(row[0]) if row else 0
 
     def count_done(self, name: str) -> tuple[int, int]:
         """How many answers to a campaign were submitted, and by how many entries."""
-        query = select(func.count(), func.count(_a.entry_id.distinct())).select_from(_with_campaigns)
+        query = select(func.count(), func.count(_a.entry_id.distinct())).select_from(WITH_CAMPAIGNS)
         row = self._database.first(query.where(_a.state == "submitted", _c.name == name), {})
         counts = list(row) if row else [0, 0]
         return int(counts[0]), int(counts[1])
 
     def of_answer(self, id: int) -> str:
         """The campaign that an answer belongs to."""
-        row = self._database.first(select(_c.name).select_from(_with_campaigns).where(_a.id == id), {})
+        row = self._database.first(select(_c.name).select_from(WITH_CAMPAIGNS).where(_a.id == id), {})
         if row is None:
             raise UnknownError(f"there is no answer {id}")
         return str(row[0])
+
+    def decided_so_far(self, name: str) -> tuple[Any, ...]:
+        """What grows or changes with everything that is decided about a campaign and the people who work on it; without
+        its answers."""
+        row = self._database.first(DECIDED, {"campaign_name": name})
+        if row is None:
+            with self._database.read() as connection:
+                find_campaign(connection, name)  # says which there are
+        return tuple(row or ())
 
     def progress(self, name: str) -> dict[str, int]:
         """Counts of tasks and submissions, without reading the answers. ``open``: places that nobody has taken."""
@@ -328,7 +172,7 @@ class Campaigns:
             of_campaign = _t.campaign_id == campaign.id
             totals = select(func.count(), func.sum(_t.wanted), func.sum(cast(_t.full, Integer))).where(of_campaign)
             tasks, wanted, full = connection.execute(totals).one()
-            states = select(_a.state, _a.surplus, _a.removed, func.count()).select_from(_with_tasks).where(of_campaign)
+            states = select(_a.state, _a.surplus, _a.removed, func.count()).select_from(WITH_TASKS).where(of_campaign)
             rows = connection.execute(states.group_by(_a.state, _a.surplus, _a.removed)).all()
             active = states.with_only_columns(func.count()).where(_a.state == "leased", _a.expires > self.clock())
             in_progress = connection.execute(active).scalar_one()
@@ -363,6 +207,8 @@ def insert_tasks(
     ]
     if rows:
         connection.execute(insert(schema.tasks), rows)
+        if connection.dialect.name == "postgresql":  # before it knows how many there are, it looks at all to find one
+            connection.execute(text(f"ANALYZE {schema.tasks.name}"))
 
 
 def find_campaign(connection: Connection, name: str) -> Row[Any]:

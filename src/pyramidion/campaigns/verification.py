@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, and_, exists, func, not_, select
 
-from pyramidion.campaigns.tables import COUNTS
+from pyramidion.campaigns.queries import COUNTS
 from pyramidion.campaigns.tasks import read_answer
 from pyramidion.campaigns.workers import tombstone
 from pyramidion.errors import InputError, Problem, Problems, UsageError

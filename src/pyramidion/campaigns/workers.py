@@ -15,7 +15,7 @@ from typing import Literal, get_args
 
 from sqlalchemy import Connection, func, insert, select, update
 
-from pyramidion.campaigns import tables
+from pyramidion.campaigns import queries
 from pyramidion.campaigns.payments import last_entry
 from pyramidion.campaigns.platforms import Arrival, Submission
 from pyramidion.campaigns.platforms.prolific import WebhookEvent
@@ -65,7 +65,7 @@ class Workers:
             id = remembered(connection, self._database.secret, pseudonym) or pseudonym
             insert_if_new(connection, schema.workers, id=id, platform=platform, joined=time.time())
             insert_if_new(connection, schema.identities, worker_id=id, external=external)
-            return Worker(**connection.execute(tables.WORKER, {"worker": id}).one()._mapping)
+            return Worker(**connection.execute(queries.WORKER, {"worker": id}).one()._mapping)
 
     def enter(self, campaign: str, arrival: Arrival) -> Entry:
         """Let somebody into one campaign. Whoever comes again in the same session has the same entry; in another
@@ -80,7 +80,7 @@ class Workers:
                 )
             about = {"platform": arrival.platform, "study": arrival.study, "arrived": time.time()}
             insert_if_new(connection, schema.entries, **key, **about)
-            row = connection.execute(tables.ENTRIES.filter_by(**key)).one()
+            row = connection.execute(queries.ENTRIES.filter_by(**key)).one()
         return Entry(**row._mapping)
 
     def _is_taken(self, connection: Connection, arrival: Arrival, worker: str) -> bool:
@@ -90,7 +90,7 @@ class Workers:
 
     def entries(self, campaign: str | None = None) -> list[Entry]:
         """All ways in which somebody came to a campaign, or to any."""
-        query = tables.ENTRIES if campaign is None else tables.ENTRIES.where(schema.campaigns.c.name == campaign)
+        query = queries.ENTRIES if campaign is None else queries.ENTRIES.where(schema.campaigns.c.name == campaign)
         with self._database.read() as connection:
             return [Entry(**row._mapping) for row in connection.execute(query.order_by(schema.entries.c.id))]
 
@@ -100,7 +100,7 @@ class Workers:
         Releases up to 0.1 kept one session per person: an entry without one gets that of the person's submission.
         """
         e = schema.entries.c
-        query = tables.ENTRIES.where(schema.campaigns.c.name == campaign, e.platform == platform)
+        query = queries.ENTRIES.where(schema.campaigns.c.name == campaign, e.platform == platform)
         with self._database.write() as connection:
             row = connection.execute(query.where(e.session == submission.session)).first()
             if row is None and submission.person:
@@ -108,18 +108,18 @@ class Workers:
                 row = connection.execute(query.where(e.worker_id == worker, e.session == "")).first()
                 if row is not None:
                     connection.execute(update(schema.entries).filter_by(id=row.id).values(session=submission.session))
-                    row = connection.execute(tables.ENTRIES.where(e.id == row.id)).one()
+                    row = connection.execute(queries.ENTRIES.where(e.id == row.id)).one()
         return None if row is None else Entry(**row._mapping)
 
     def entry(self, id: int) -> Entry:
         with self._database.read() as connection:
-            row = connection.execute(tables.ENTRIES.where(schema.entries.c.id == id)).first()
+            row = connection.execute(queries.ENTRIES.where(schema.entries.c.id == id)).first()
         if row is None:
             raise UnknownError(f"there is no entry {id}")
         return Entry(**row._mapping)
 
     def get(self, id: str) -> Worker | None:
-        row = self._database.first(tables.WORKER, {"worker": id})
+        row = self._database.first(queries.WORKER, {"worker": id})
         return None if row is None else Worker(**row._mapping)
 
     def all(self) -> list[Worker]:
@@ -157,7 +157,7 @@ class Workers:
 
     def check_state(self, campaign: str, worker: str) -> tuple[int, bool]:
         """Tries used so far, and whether the check was passed."""
-        row = self._database.first(tables.CHECK, {"campaign_name": campaign, "worker": worker})
+        row = self._database.first(queries.CHECK, {"campaign_name": campaign, "worker": worker})
         return (0, False) if row is None else (row.tries, bool(row.passed))
 
     def record_check(self, campaign: str, worker: str, passed: bool, *, after: int) -> tuple[int, bool]:

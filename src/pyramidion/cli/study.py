@@ -176,7 +176,7 @@ def serve(
         str, typer.Option(help="The address to listen on; 127.0.0.1 is reachable only from this machine.")
     ] = ("127.0.0.1"),
     port: Annotated[int, typer.Option(help="The port.", min=0, max=65535)] = 8000,
-    processes: Annotated[int, typer.Option(help="Server processes on the same database.", min=1, max=64)] = 1,
+    processes: Annotated[int, typer.Option(help="Server processes; more than one need PostgreSQL.", min=1, max=64)] = 1,
     base_url: Annotated[
         str, typer.Option(help="The address at which people reach the server, for links. [default: http://HOST:PORT]")
     ] = "",
@@ -185,6 +185,11 @@ def serve(
     """Serve the worker and manager pages of a study database."""
     desk = open_desk(place)  # errors now, not in a child process
     desk.database.close()
+    if processes > 1 and desk.database.sqlite:
+        raise UsageError(
+            "several processes are slower than one on SQLite, which lets one of them write at a time: leave out "
+            "--processes, or use PostgreSQL (see the guide to campaigns)"
+        )
     serving = import_module(SERVING)
     listening = serving.bind(host, port)
     name = f"[{host}]" if ":" in host else host

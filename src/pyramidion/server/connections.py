@@ -7,6 +7,7 @@ wait for ever. Bodies are bounded in `pyramidion.server.security`.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -18,9 +19,14 @@ MAX_HEAD = 64 * 1024
 CONNECTIONS = 1000
 """Open connections of one process. A browser has at most six; most are idle between two requests."""
 
+MOST_REQUESTS = 100
+"""On one connection; then it is closed with the reply, and whoever has more to ask connects again, with whichever
+process has the fewest by then. So an uneven share heals, as after a process was replaced."""
+
 
 class BoundedProtocol(HttpToolsProtocol):
-    """A connection that is closed if a head takes too long or grows too large, or if its place is needed."""
+    """A connection that is closed if a head takes too long or grows too large, after many requests, or if its place is
+    needed. ``when_closed`` is called then."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -28,6 +34,8 @@ class BoundedProtocol(HttpToolsProtocol):
         self._head_bytes = 0
         self._in_body = False
         self._active = 0.0
+        self._requests = 0
+        self.when_closed: Callable[[], object] = lambda: None
 
     @property
     def _is_idle(self) -> bool:
@@ -43,6 +51,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._head_arrived()
         super().connection_lost(exc)
+        self.when_closed()
 
     def data_received(self, data: bytes) -> None:
         self._active = self.loop.time()
@@ -60,6 +69,9 @@ class BoundedProtocol(HttpToolsProtocol):
         self._head_arrived()
         self._in_body = True
         super().on_headers_complete()
+        self._requests += 1
+        if self._requests >= MOST_REQUESTS:
+            self.cycle.keep_alive = False
 
     def on_message_complete(self) -> None:
         self._in_body = False

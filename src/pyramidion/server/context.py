@@ -16,7 +16,7 @@ from urllib.parse import quote
 from fastapi import Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, select_autoescape
-from starlette.concurrency import run_in_threadpool
+from sqlalchemy.exc import DBAPIError
 
 from pyramidion.annotation.blind import BlindDesks
 from pyramidion.annotation.desk import AnnotationDesk
@@ -28,10 +28,12 @@ from pyramidion.campaigns.workers import Worker
 from pyramidion.errors import InputError, PyramidionError
 from pyramidion.pyramids.statements import live_checks
 from pyramidion.server.health import Health
+from pyramidion.server.overviews import Overviews
 from pyramidion.server.reader import Reader
 from pyramidion.server.rounds import Advancing
 from pyramidion.server.security import Sender
 from pyramidion.store.accounts import Account, Accounts, is_session_token
+from pyramidion.store.connecting import POSTGRES_WRITERS
 from pyramidion.store.database import Database
 from pyramidion.store.studies import REFRESH_SECONDS, KeptStudy
 from pyramidion.store.trouble import trouble_of
@@ -75,8 +77,8 @@ def set_cookie(
 # Workers' requests on SQLite: one thread takes them in turns, and those that came in meanwhile share one transaction.
 #
 # Nobody gets a reply before the disk has the data, and one wait for the disk serves everybody who waits. Fewer threads
-# also spend less on passing Python's lock around. On PostgreSQL, which lets writers in side by side, each request has a
-# thread and a transaction of its own.
+# also spend less on passing Python's lock around. On PostgreSQL, which lets writers in side by side, a few threads take
+# one request each, in the order they came.
 
 MOST_AT_ONCE = 50
 """A limit, so that managers and other processes get their turn too."""
@@ -95,13 +97,15 @@ class Turns:
         self._database = database
         self._waiting: deque[Waiting] = deque()
         self._serving: asyncio.Task[None] | None = None
-        self._thread = ThreadPoolExecutor(1, "turns")
+        threads = 1 if database.sqlite else POSTGRES_WRITERS
+        self._threads = ThreadPoolExecutor(threads, "turns", initializer=database.trust_connections)
 
     async def take(self, do: Callable[[], Reply]) -> Reply:
         """What ``do`` returns, once everything it has written is on disk; it may be called again after a failure."""
+        loop = asyncio.get_running_loop()
         if not self._database.sqlite:
-            return await run_in_threadpool(do)
-        reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+            return await loop.run_in_executor(self._threads, _once_more, do)
+        reply: asyncio.Future[Reply] = loop.create_future()
         self._waiting.append(Waiting(do, reply))
         if self._serving is None:
             self._serving = asyncio.create_task(self._serve())
@@ -112,7 +116,7 @@ class Turns:
         loop = asyncio.get_running_loop()
         while self._waiting:
             batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), MOST_AT_ONCE))]
-            outcomes = await loop.run_in_executor(self._thread, self._do_together, [turn.do for turn in batch])
+            outcomes = await loop.run_in_executor(self._threads, self._do_together, [turn.do for turn in batch])
             for turn, outcome in zip(batch, outcomes, strict=True):
                 if turn.reply.done():
                     continue  # whoever asked has left
@@ -130,6 +134,16 @@ class Turns:
             if trouble_of(error):  # the same for everybody, and waiting for it again would not help
                 return [error] * len(doings)
             return [_outcome(do, Exception) for do in doings]  # nothing was kept: one failure stays one
+
+
+def _once_more(do: Callable[[], Reply]) -> Reply:
+    """Do it; once more if the connection turns out to be closed, as after a restart of the database."""
+    try:
+        return do()
+    except DBAPIError as error:
+        if not error.connection_invalidated:
+            raise
+        return do()
 
 
 def _outcome(do: Callable[[], Any], *expected: type[Exception]) -> Any:
@@ -169,6 +183,7 @@ class Context:
         self._campaigns: dict[str, tuple[float, Campaign]] = {}
         self._blind = (float("-inf"), False)
         self.reader = Reader(place or str(desk.database.path or ""), desk, self._study)
+        self.overviews = Overviews(desk, self.reader.read)
         self.rounds = Advancing(desk, self.reader.read, api_token)
 
     @property

@@ -1,13 +1,17 @@
 """A server that runs until it is told to stop: its socket, its processes, its signals and its exit codes.
 
-With several processes the parent binds the socket and starts the children, which share it. A child that ends by itself
-is replaced. Each child holds one end of a pipe whose other end only the parent has: when the parent is gone, however it
+With several processes only the parent accepts connections: it hands each to the child that has the fewest, and children
+say when one is closed. If they all accepted from one socket, those that happen to be awake would take most of them, and
+whoever is connected to the busiest process would wait several times as long as others. A child that ends by itself is
+replaced. Each child holds one end of a pipe whose other end only the parent has: when the parent is gone, however it
 ended, the pipe closes and the child stops.
 """
 
 from __future__ import annotations
 
+import asyncio
 import errno
+import itertools
 import logging
 import multiprocessing
 import os
@@ -16,7 +20,7 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -29,10 +33,13 @@ from pyramidion.server.parent import GRACE_SECONDS, LAST_SECONDS, end_with_paren
 
 KEEP_ALIVE_SECONDS = 75  # people think longer than the five seconds that are usual
 BIND_SECONDS = 3.0
-"""A server that was killed leaves its socket to its children for a moment; a restart waits so long for it."""
+"""A server that is just stopping may still hold the port; a restart waits so long for it."""
 FAILED_STARTS = 3
 """Children that ended before they served anybody, one after the other, until the parent gives up."""
 OPEN_FILES = 4 * CONNECTIONS
+ACCEPTED_AT_ONCE = 100
+PAUSE_SECONDS = 0.1
+"""Until the parent tries again to accept a connection, when the system has no open file left for it."""
 
 log = logging.getLogger("uvicorn.error")
 _spawn = multiprocessing.get_context("spawn")
@@ -118,9 +125,9 @@ def _serve_alone(listening: socket.socket) -> None:
         raise KeyboardInterrupt
 
 
-def _run(server: uvicorn.Server, listening: socket.socket) -> None:
+def _run(server: uvicorn.Server, *listening: socket.socket) -> None:
     try:
-        server.run([listening])
+        server.run(list(listening))
     except SystemExit:  # uvicorn has said why
         raise ServerFailedError("the server did not start") from None
 
@@ -130,15 +137,41 @@ def _run(server: uvicorn.Server, listening: socket.socket) -> None:
 
 @dataclass
 class _Child:
+    """``channel`` carries connections to the child, and from it a byte for each that was closed; ``open`` is how many
+    it has, and ``last`` which one it got last, counted over all children."""
+
     process: Any
     pipe: Connection
+    channel: socket.socket
     started: bool = False
+    open: int = 0
+    last: int = field(default=0)
+
+    def take(self, accepted: socket.socket, number: int) -> bool:
+        """Hand over a connection; False if the child is gone or does not read."""
+        try:
+            socket.send_fds(self.channel, [b"+"], [accepted.fileno()])
+        except OSError:
+            return False
+        self.open, self.last = self.open + 1, number
+        return True
+
+    def hear(self) -> None:
+        with suppress(OSError):
+            self.open -= len(self.channel.recv(65536))
+
+    def close(self) -> None:
+        self.pipe.close()
+        self.channel.close()
 
 
 class _Processes:
     def __init__(self, listening: socket.socket, count: int) -> None:
+        listening.setblocking(False)
         self._listening, self._count = listening, count
         self._children: list[_Child] = []
+        self._numbers = itertools.count(1)
+        self._open = False  # until all are ready: the first one would get everybody who waits
         self._failed = 0
         self._signal = 0
         self._woken, self._wake = os.pipe()
@@ -160,28 +193,61 @@ class _Processes:
 
     def _start(self) -> _Child:
         ours, theirs = _spawn.Pipe()
-        process = _spawn.Process(target=_serve_as_child, args=(self._listening, theirs))
+        channel, their_channel = socket.socketpair()
+        channel.setblocking(False)
+        process = _spawn.Process(target=_serve_as_child, args=(their_channel, theirs))
         process.start()
         theirs.close()
-        return _Child(process, ours)
+        their_channel.close()
+        return _Child(process, ours, channel)
 
     def _watch(self) -> None:
-        """Wait until something happens: a signal, a child that is ready, a child that has ended."""
+        """Wait until something happens: a signal, a connection that comes or goes, a child that is ready or ended."""
         starting = [child.pipe for child in self._children if not child.started]
-        ready = wait([self._woken, *starting, *(child.process.sentinel for child in self._children)])
+        serving = [child.channel for child in self._children if child.started]
+        ended = [child.process.sentinel for child in self._children]
+        self._open = self._open or len(serving) == self._count
+        accepting = [self._listening] if self._open and serving else []
+        ready = wait([self._woken, *starting, *serving, *ended, *accepting])
         if self._signal:
             return
         for place, child in enumerate(self._children):
+            if child.channel in ready:
+                child.hear()
             if child.pipe in ready:
                 with suppress(EOFError, OSError):
                     child.started = bool(child.pipe.recv())
                     self._failed = 0
             if child.process.sentinel in ready:
                 self._children[place] = self._replace(child)
+        if self._listening in ready:
+            self._accept()
+
+    def _accept(self) -> None:
+        """Hand out the connections that wait; those beyond a limit after looking what else has happened."""
+        for _ in range(ACCEPTED_AT_ONCE):
+            try:
+                accepted, _address = self._listening.accept()
+            except BlockingIOError:
+                return
+            except ConnectionError:
+                continue  # whoever it was has left
+            except OSError as error:
+                log.error("cannot accept a connection: %s", error.strerror or error)
+                time.sleep(PAUSE_SECONDS)
+                return
+            with accepted:
+                self._hand_over(accepted)
+
+    def _hand_over(self, accepted: socket.socket) -> None:
+        """To the child with the fewest connections; among equals, to the one that has waited longest for one."""
+        serving = [child for child in self._children if child.started]
+        number = next(self._numbers)
+        any(child.take(accepted, number) for child in sorted(serving, key=lambda child: (child.open, child.last)))
 
     def _replace(self, child: _Child) -> _Child:
         child.process.join()
-        child.pipe.close()
+        child.close()
         self._failed += not child.started
         about = f"server process {child.process.pid} ended by itself (exit code {child.process.exitcode})"
         if self._failed >= FAILED_STARTS:
@@ -190,6 +256,7 @@ class _Processes:
         return self._start()
 
     def _end(self) -> None:
+        self._listening.close()
         for child in self._children:
             child.process.terminate()
         until = time.monotonic() + GRACE_SECONDS + LAST_SECONDS
@@ -200,20 +267,60 @@ class _Processes:
 
 
 class _ChildServer(uvicorn.Server):
-    """Says when it is ready."""
+    """Says when it is ready, takes connections from its parent, and says when they are closed."""
 
-    def __init__(self, config: uvicorn.Config, pipe: Connection) -> None:
+    def __init__(self, config: uvicorn.Config, channel: socket.socket, pipe: Connection) -> None:
         super().__init__(config)
-        self._pipe = pipe
+        channel.setblocking(False)
+        self._channel, self._pipe = channel, pipe
+        self._unsaid = 0
+        self._connecting: set[asyncio.Task[None]] = set()
 
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets=sockets)
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:  # noqa: ARG002 - has none
+        await super().startup(sockets=[])
+        asyncio.get_running_loop().add_reader(self._channel, self._take)
         with suppress(OSError):
             self._pipe.send(self.started)
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().remove_reader(self._channel)
+        await super().shutdown(sockets=sockets)
 
-def _serve_as_child(listening: socket.socket, pipe: Connection) -> None:
+    def _take(self) -> None:
+        try:
+            said, handles, *_ = socket.recv_fds(self._channel, 1, 1)
+        except OSError:
+            return
+        if not said:  # the parent is gone, and so will this process be
+            asyncio.get_running_loop().remove_reader(self._channel)
+        for handle in handles:
+            task = asyncio.ensure_future(self._connect(socket.socket(fileno=handle)))
+            self._connecting.add(task)
+            task.add_done_callback(self._connecting.discard)
+
+    async def _connect(self, accepted: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        accepted.setblocking(False)
+        try:
+            await loop.connect_accepted_socket(self._protocol, accepted)
+        except OSError:
+            accepted.close()
+            self._say_closed()
+
+    def _protocol(self) -> BoundedProtocol:
+        made = BoundedProtocol(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)
+        made.when_closed = self._say_closed
+        return made
+
+    def _say_closed(self) -> None:
+        """A byte for each; what does not fit now goes with the next."""
+        self._unsaid += 1
+        with suppress(OSError):
+            self._unsaid -= self._channel.send(b"-" * self._unsaid)
+
+
+def _serve_as_child(channel: socket.socket, pipe: Connection) -> None:
     end_with_parent(pipe)
     _allow_open_files()
     with suppress(KeyboardInterrupt):  # Ctrl-C reaches the children, too
-        _run(_ChildServer(configure(), pipe), listening)
+        _run(_ChildServer(configure(), channel, pipe))

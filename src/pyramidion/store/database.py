@@ -20,29 +20,24 @@ from sqlalchemy import (
     Executable,
     Row,
     Table,
-    create_engine,
     event,
     insert,
     inspect,
     select,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
+from sqlalchemy.exc import DatabaseError, DBAPIError, DisconnectionError, OperationalError
 
-from pyramidion.errors import Problem, PyramidionError, UsageError, needs_extra
+from pyramidion.errors import Problem, PyramidionError, UsageError
 from pyramidion.store import schema
+from pyramidion.store.connecting import BUSY_SECONDS, open_engine
 from pyramidion.store.migrations import migrate
 from pyramidion.store.moved import read_mark
-from pyramidion.store.places import SqliteFile, is_read_only, read_place, shown_place, without_secrets
+from pyramidion.store.places import SqliteFile, shown_place
 from pyramidion.store.trouble import LostDatabaseError, MovedStudyError, trouble_of
 
-BUSY_SECONDS = 30
 CLOSE_TRIES, CLOSE_PAUSE = 20, 0.1
 """How often, and every how many seconds, closing looks whether others are done with the file beside the database."""
-THREADS = 40
-"""Threads of a server process; each has an open connection, because opening one costs more than using it."""
-POSTGRES_CONNECTIONS = 10
-"""For each process: PostgreSQL accepts 100 in all by default, and threads that wait lose nothing."""
 
 
 class BrokenBatchError(PyramidionError):
@@ -60,8 +55,11 @@ class Database:
         self.shown = shown_place(place)
         self.sqlite = engine.dialect.name == "sqlite"
         self._turn = threading.RLock()
+        self._single = engine if self.sqlite else engine.execution_options(isolation_level="AUTOCOMMIT")
         self._together = threading.local()
         self._file = SqliteFile(self.path) if self.path else None
+        if not self.sqlite:
+            event.listen(engine, "checkout", self._try_connection)
         with self.read() as connection:
             rows = connection.execute(select(schema.meta.c.key, schema.meta.c.value)).all()
         self.meta: dict[str, str] = {row.key: row.value for row in rows}
@@ -86,7 +84,7 @@ class Database:
             if path.exists():
                 raise UsageError(f"{path} already exists")
             path.parent.mkdir(parents=True, exist_ok=True)
-        engine = _engine(place, new=True)
+        engine = open_engine(place, new=True)
         try:
             with _transaction(engine, write=True) as connection:
                 if first is not None:
@@ -107,7 +105,7 @@ class Database:
         path = Path(place)
         if "://" not in str(place) and not (path.is_file() and path.stat().st_size):  # SQLite would make one there
             raise UsageError(f"{place} is not a study database; create one with: pyramidion init {place}")
-        engine = _engine(place, busy_seconds)
+        engine = open_engine(place, busy_seconds)
         with _transaction(engine, write=True) as connection:
             if not inspect(connection).has_table("meta"):
                 raise UsageError(f"{shown_place(place)} contains no study; create one with: pyramidion init")
@@ -115,6 +113,20 @@ class Database:
                 raise UsageError(mark.explain(shown_place(place)))
             migrate(connection)
         return cls(engine, place)
+
+    def trust_connections(self) -> None:
+        """Call in a thread that does everything once more where a connection turns out to be closed."""
+        self._together.trusting = True
+
+    def _try_connection(self, connection: Any, _record: object, _proxy: object) -> None:
+        """PostgreSQL may have closed a connection since it was last used. Asking it takes one more round trip."""
+        if getattr(self._together, "trusting", False):
+            return
+        dialect = self.engine.dialect
+        try:
+            dialect.do_ping(connection)
+        except dialect.loaded_dbapi.Error as error:
+            raise DisconnectionError from error  # the pool then opens another one
 
     @property
     def path(self) -> Path | None:
@@ -150,7 +162,7 @@ class Database:
         """The first row of a single query, which needs no transaction around it."""
         if (shared := self._shared) is not None:
             return shared.execute(query, values).first()
-        with self.engine.connect() as connection:
+        with self._single.connect() as connection:
             return connection.execute(query, values).first()
 
     @contextmanager
@@ -248,31 +260,6 @@ def insert_if_new(connection: Connection, table: Table, **row: Any) -> bool:
     added = dialect.insert(table).values(**row).on_conflict_do_nothing()
     # Otherwise SQLAlchemy may have closed the cursor by then, and the count of an INSERT is -1.
     return connection.execute(added, execution_options={"preserve_rowcount": True}).rowcount > 0
-
-
-def _engine(place: str | Path, busy_seconds: float | None = None, *, new: bool = False) -> Engine:
-    url = read_place(place)
-    if url.get_backend_name() == "sqlite":
-        file = SqliteFile(Path(url.database or ""), BUSY_SECONDS if busy_seconds is None else busy_seconds, new=new)
-        engine = create_engine(url, pool_size=THREADS, max_overflow=THREADS, creator=file.connect, hide_parameters=True)
-        event.listen(engine, "connect", _prepare_sqlite)
-    else:
-        with needs_extra("A study database on PostgreSQL", "postgres"):
-            engine = create_engine(
-                url, pool_size=POSTGRES_CONNECTIONS, max_overflow=0, pool_pre_ping=True, hide_parameters=True
-            )
-    try:
-        engine.connect().close()
-    except DatabaseError as error:
-        why = "it is read-only" if is_read_only(url) else without_secrets(str(error.orig).splitlines()[0], url)
-        raise UsageError(f"{shown_place(place)} cannot be opened: {why}") from None
-    return engine
-
-
-def _prepare_sqlite(connection: Any, _record: object) -> None:
-    connection.isolation_level = None  # transactions are begun by us, below, not guessed by the driver
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
-        connection.execute(f"PRAGMA {pragma}")
 
 
 @contextmanager

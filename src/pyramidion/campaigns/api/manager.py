@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, HTTPException, Path, Query
+from fastapi import APIRouter, Header, HTTPException, Path, Query
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
@@ -22,7 +22,7 @@ from pyramidion.campaigns.management import (
     names_of,
 )
 from pyramidion.campaigns.plan import plan
-from pyramidion.campaigns.reading import read_overview, read_scores, write_answers
+from pyramidion.campaigns.reading import read_scores, write_answers
 from pyramidion.campaigns.sync import platform_of
 from pyramidion.errors import UsageError
 from pyramidion.server.context import Ctx, Manager, Watcher
@@ -138,8 +138,11 @@ def _reply(content: bytes) -> Response:
 
 
 @router.get("/campaigns/{name}")
-async def watch(name: str, ctx: Ctx, _: Watcher) -> Response:
-    return _reply(await ctx.reader.read(name, read_overview, name))
+async def watch(
+    name: str, ctx: Ctx, _: Watcher, if_none_match: Annotated[str, Header(max_length=100)] = ""
+) -> Response:
+    """How a campaign is going; 304 to a page that has this already."""
+    return await ctx.overviews.reply(name, if_none_match)
 
 
 @router.post("/campaigns/{name}/state")

@@ -10,16 +10,16 @@ from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
-from pyramidion.campaigns.assignments import Receipt, SubmissionConflictError
+from pyramidion.campaigns.assignments import OwnWork, Receipt, SubmissionConflictError
 from pyramidion.campaigns.checks import CheckState, answer_check, check_state, instructions
 from pyramidion.campaigns.platforms.prolific import EVENT_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER
 from pyramidion.campaigns.sync import follow_message, platform_of
 from pyramidion.campaigns.tables import StoredAnswer
 from pyramidion.campaigns.tasks import read_submission, task_page
-from pyramidion.campaigns.workers import CHECK_TRIES, Worker
+from pyramidion.campaigns.workers import CHECK_TRIES
 from pyramidion.errors import InputError
 from pyramidion.pyramids.statements import live_checks
-from pyramidion.server.context import Context, Ctx, OwnPage, Visit, Visitor
+from pyramidion.server.context import Ctx, OwnPage, Visit, Visitor
 from pyramidion.study import Campaign
 
 router = APIRouter()
@@ -85,7 +85,7 @@ def _next_work(visit: Visit, campaign: str) -> dict[str, Any]:
         "page": task_page(ctx.study(), about, lease.task, lease.gold),
         "expires": lease.expires,
         "draft": lease.draft,
-        "progress": _progress(ctx, about, worker),
+        "progress": {"done": lease.done} if about.settings.show_progress else None,
         "content": instructions(about.kind),
     }
 
@@ -139,12 +139,6 @@ def _way_out(visit: Visit, campaign: Campaign, *, early: bool = False) -> dict[s
     return {"completion_url": url or "", "code": code}
 
 
-def _progress(ctx: Context, campaign: Campaign, worker: Worker) -> dict[str, int] | None:
-    if not campaign.settings.show_progress:
-        return None
-    return {"done": ctx.desk.assignments.done_by(campaign.name, worker.id)}
-
-
 @router.post("/api/work/{campaign}/check", tags=["work"])
 def check(campaign: str, body: CheckAnswers, visit: OwnPage) -> dict[str, Any]:
     """One of two tries at the comprehension questions. Which answers were wrong is not said."""
@@ -156,9 +150,8 @@ def check(campaign: str, body: CheckAnswers, visit: OwnPage) -> dict[str, Any]:
 @router.put("/api/work/{campaign}/{assignment}/draft", tags=["work"])
 async def save_draft(assignment: AssignmentId, body: Draft, visit: OwnPage) -> JSONResponse:
     def save() -> float | None:
-        worker = visit.welcome_worker().id
-        _own_work(visit, assignment)
-        return visit.ctx.desk.assignments.save_draft(assignment, worker, body.draft)
+        _welcome_work(visit, assignment)
+        return visit.ctx.desk.assignments.save_draft(assignment, visit.who.worker, body.draft)
 
     return JSONResponse({"expires": await visit.ctx.turns.take(save)})
 
@@ -172,30 +165,38 @@ async def submit(assignment: AssignmentId, body: SubmitRequest, visit: OwnPage) 
     return JSONResponse({"counted": receipt.counted, "replayed": receipt.replayed})
 
 
-def _own_work(visit: Visit, assignment: int) -> StoredAnswer:
+def _own_work(visit: Visit, assignment: int) -> OwnWork:
     """An assignment of this entry: neither of another campaign nor of another session in the same person's name."""
     work = visit.ctx.desk.assignments.of_worker(assignment, visit.who.worker)
-    if work is None or (work.campaign, work.entry) != (visit.who.campaign, visit.who.entry):
+    if work is None or (work.answer.campaign, work.answer.entry) != (visit.who.campaign, visit.who.entry):
+        visit.worker()  # or they have to come in again
         raise SubmissionConflictError("this is not your task")
     return work
 
 
+def _welcome_work(visit: Visit, assignment: int) -> StoredAnswer:
+    """The same of a worker who is not blocked; nothing is accepted from blocked workers."""
+    work = _own_work(visit, assignment)
+    if work.blocked:
+        raise HTTPException(403, "blocked")
+    return work.answer
+
+
 def _submit(visit: Visit, assignment: int, body: SubmitRequest) -> tuple[Receipt, bool]:
     """The receipt, and whether the campaign asks in rounds."""
-    ctx, worker, work = visit.ctx, visit.welcome_worker(), _own_work(visit, assignment)
+    ctx, work = visit.ctx, _welcome_work(visit, assignment)
     campaign = ctx.campaign(work.campaign)
     page = task_page(ctx.study(), campaign, work.task, work.gold)
     answer = read_submission(page, work.task, work.gold, body.answer)
-    receipt = ctx.desk.assignments.submit(assignment, worker.id, body.key, answer)
+    receipt = ctx.desk.assignments.submit(assignment, visit.who.worker, body.key, answer)
     return receipt, bool(campaign.settings.until)
 
 
 @router.post("/api/work/{campaign}/{assignment}/return", tags=["work"])
 async def give_back(assignment: AssignmentId, visit: OwnPage) -> JSONResponse:
     def give() -> None:
-        worker = visit.worker().id
         _own_work(visit, assignment)
-        visit.ctx.desk.assignments.give_back(assignment, worker)
+        visit.ctx.desk.assignments.give_back(assignment, visit.who.worker)
 
     await visit.ctx.turns.take(give)
     return JSONResponse({})

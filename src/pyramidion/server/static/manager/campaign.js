@@ -48,9 +48,10 @@ function start() {
   put(byId("log-panel"), log.node);
   const heard = new Heard();
 
+  const kept = { tag: "", data: null };
   const load = async () => {
     /** @type {CampaignData} */
-    const data = await get(address, { timeout: PATIENCE });
+    const data = await get(address, { timeout: PATIENCE, kept });
     showHead(data, { manager, address, refresh });
     showProgress(data);
     showPending(data);

@@ -3,7 +3,9 @@
 
 /**
  * @typedef {{ where?: string, what?: string }} Problem
- * @typedef {{ signal?: AbortSignal, timeout?: number, keepalive?: boolean }} CallOptions timeout in milliseconds
+ * @typedef {{ tag: string, data: any }} Kept what the server said last; it need not say it again
+ * @typedef {{ signal?: AbortSignal, timeout?: number, keepalive?: boolean, kept?: Kept }} CallOptions timeout in
+ *   milliseconds
  */
 
 const TIMEOUT = 20_000;
@@ -60,7 +62,7 @@ const mend = (_, value) => (typeof value === "string" ? value.replace(/\p{Surrog
  * @param {CallOptions} [options]
  * @returns {Promise<any>}
  */
-export async function call(method, path, body, { keepalive = false, signal, timeout = TIMEOUT } = {}) {
+export async function call(method, path, body, { keepalive = false, signal, timeout = TIMEOUT, kept } = {}) {
   const stop = new AbortController();
   const abort = () => stop.abort();
   const timer = timeout ? setTimeout(abort, timeout) : 0;
@@ -68,14 +70,17 @@ export async function call(method, path, body, { keepalive = false, signal, time
   try {
     const response = await fetch(path, {
       method,
-      headers: method === "GET" ? { Accept: "application/json" } : headers(),
+      headers: { ...(method === "GET" ? { Accept: "application/json" } : headers()), ...known(kept) },
       body: body === undefined ? undefined : JSON.stringify(body, mend),
       credentials: "same-origin",
       cache: "no-store",
       keepalive,
       signal: stop.signal,
     });
-    return await read(response);
+    if (kept && response.status === 304) return kept.data;
+    const data = await read(response);
+    if (kept) Object.assign(kept, { tag: response.headers.get("ETag") ?? "", data });
+    return data;
   } catch (error) {
     if (error instanceof ApiError || signal?.aborted) throw error;
     throw new ApiError("The server cannot be reached.", { cause: error });
@@ -84,6 +89,9 @@ export async function call(method, path, body, { keepalive = false, signal, time
     signal?.removeEventListener("abort", abort);
   }
 }
+
+/** @param {Kept} [kept] @returns {Record<string, string>} */
+const known = (kept) => (kept?.tag ? { "If-None-Match": kept.tag } : {});
 
 /** What shows the server that one of its own pages is asking: a header, and in the pages of staff a token too. */
 function headers() {
