@@ -2,7 +2,7 @@
 
     python benchmarks/engines.py [DATA] [--summaries N] [--write]
 
-DATA is ../shared/data by default. --summaries 100000 (the default is 2,000) adds the long run. --write also writes
+DATA is ../shared/data by default. --summaries 100000 (the default is 1,000) adds the long run. --write also writes
 benchmarks/results/engines.md.
 """
 
@@ -126,12 +126,12 @@ def compared(study: Path, summaries: int) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", nargs="?", type=Path, default=ROOT.parent / "shared/data")
-    parser.add_argument("--summaries", type=int, default=2_000)
+    parser.add_argument("--summaries", type=int, default=1_000)
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         study = Path(folder) / "study.jsonl"
-        small = min(2_000, given.summaries)
+        small = min(1_000, given.summaries)
         pyr.save(recombined(given.data, topics=small // 50, peers=50), study)
         lines = ["# Engines", "", ABOUT, "", "## Beside each other", "", *compared(study, small)]
         if given.summaries > small:
