@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
@@ -14,9 +15,9 @@ from hypothesis import strategies as st
 from threadpoolctl import ThreadpoolController
 
 from pyramidion.encoder import Recent, one_thread
-from pyramidion.engines import PER_WORKER, Step, Where, in_order, mapped, prepared_ahead, started
+from pyramidion.engines import FARTHEST, PER_WORKER, Step, Where, in_order, mapped, prepared_ahead, started
 from pyramidion.errors import LostEngineError, UsageError
-from tests.engine_work import Number, die, die_once, make_squares, refuse, square
+from tests.engine_work import Number, die, die_once, make_squares, refuse, sleep_long, square, wait_for
 
 ENGINES = ["here", "processes:2", "dask:2"]
 
@@ -95,6 +96,46 @@ def test_items_are_taken_as_there_is_room_for_them() -> None:
         assert len(taken) <= PER_WORKER * 2
         assert len(list(running)) == 999
     assert executor.most <= PER_WORKER * 2
+
+
+def test_results_that_wait_for_a_slow_one_are_few(tmp_path: Path) -> None:
+    mark, taken, at_the_end = tmp_path / "go", list[int](), list[int]()
+
+    def numbers() -> Iterator[int]:
+        for value in range(1000):
+            taken.append(value)
+            yield value
+
+    def go() -> None:
+        at_the_end.append(len(taken))
+        mark.touch()
+
+    threading.Timer(2.0, go).start()
+    with ThreadPoolExecutor(2) as executor:
+        assert list(mapped(executor, partial(wait_for, mark), numbers())) == list(range(1000))
+    assert at_the_end[0] <= FARTHEST * 2 + 1
+
+
+def test_a_process_that_is_killed_between_two_looks_is_replaced() -> None:
+    with started("processes:2") as engine:
+        running = engine.run(make_squares, (Number(value) for value in range(30)))
+        done = [next(running)]
+        pool = engine._executor  # type: ignore[attr-defined]
+        for process in list(pool._processes.values()):
+            process.kill()
+            process.join()
+        while not pool._broken:
+            time.sleep(0.01)
+        done += running
+    assert sorted(item.value for item, _ in done) == list(range(30))
+
+
+def test_work_that_nobody_waits_for_is_ended(tmp_path: Path) -> None:
+    mark = tmp_path / "finished"
+    results = mapped("processes:2", partial(sleep_long, mark), range(8))
+    assert next(results) == 0
+    results.close()  # as an error or Ctrl-C does
+    assert not mark.exists()
 
 
 @pytest.mark.parametrize("unknown", ["spark", "processes:0", "processes:x", "dask:-1", "here:2"])

@@ -33,8 +33,9 @@ def _json(value: Any) -> bytes:
     return json.dumps(value).encode()
 
 
-def read_overview(desk: CampaignDesk, study: Study, name: str) -> bytes:
-    """An overview without the counts of answers, which are asked for separately: they are the cheapest part."""
+def read_overview(desk: CampaignDesk, study: Study, name: str, *_known: object) -> bytes:
+    """An overview without the counts of answers, which are asked for separately: they are the cheapest part. What else
+    is known only tells two readings apart."""
     report = overview(desk, name, study)
     workers, decided = {worker.worker for worker in report.workers}, desk.decisions.standings(name)
     decisions = [

@@ -53,6 +53,8 @@ class Working:
             raise UsageError("--dashboard has no effect without --engine dask or dask://HOST:PORT")
         if self.jobs is not None and "://" in (self.engine or ""):
             raise UsageError(f"--jobs has no effect with {self.engine}: the cluster has its own workers")
+        if self.jobs is not None and ":" in (self.engine or ""):
+            raise UsageError(f"--jobs has no effect with {self.engine}, which says how many")
         if (self.jobs or 1) > 1 and self.engine == "here":
             raise UsageError("--jobs has no effect with --engine here, which is this process")
 

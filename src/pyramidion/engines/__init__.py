@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -50,6 +50,8 @@ MakeWork = Callable[[int | None], Work[T, R]]
 
 PER_WORKER = 3
 """Items under way for each worker: one is worked on, the others wait beside it, so that nobody waits for us."""
+FARTHEST = 12
+"""Items for each worker that may be finished before the oldest is."""
 PULSE = 5.0
 """Seconds; so often we look whether there still are workers, whatever they are doing."""
 TRIES = 3
@@ -147,20 +149,23 @@ class WorkerPool:
 
     def run(self, make: MakeWork[T, R], items: Iterable[T], advance: Advance = ignore) -> Iterator[tuple[T, R]]:
         made_from = pickle.dumps((make, self._threads))
-        source, again = iter(items), list[T]()
-        under_way: dict[Future[bytes], T] = {}
-        lost = 0
+        source, again = enumerate(items), list[tuple[int, T]]()
+        under_way: dict[Future[bytes], tuple[int, T]] = {}
+        lost = taken = 0
         try:
             while True:
-                for item in self._next(again, source, len(under_way)):
-                    under_way[self._executor.submit(_work, made_from, pickle.dumps(item))] = item
+                room = 1 if lost else PER_WORKER * self.workers  # one by one, until it is clear who loses workers
+                for place, item in list(self._next(again, source, under_way.values(), taken, room)):
+                    under_way[self._submitted(made_from, item)] = place, item
+                    taken = max(taken, place + 1)
                 if not under_way:
                     return
                 finished, _ = wait(under_way, PULSE, FIRST_COMPLETED)
                 self._check_workers()
-                broken = [item for future in finished if _is_lost(future) for item in [under_way.pop(future)]]
+                broken = [under_way.pop(future) for future in finished if _is_lost(future)]
                 for future in finished & under_way.keys():
-                    item, result = under_way.pop(future), pickle.loads(future.result())  # noqa: S301 - our own
+                    _, item = under_way.pop(future)
+                    result = pickle.loads(future.result())  # noqa: S301 - our own
                     lost = 0
                     advance(item.size)
                     yield item, result
@@ -175,13 +180,32 @@ class WorkerPool:
             for future in under_way:
                 future.cancel()
 
-    def _next(self, again: list[T], source: Iterator[T], under_way: int) -> Iterator[T]:
-        """As many items as there is room for, those first whose worker was lost."""
-        for _ in range(PER_WORKER * self.workers - under_way):
+    def _submitted(self, made_from: bytes, item: T) -> Future[bytes]:
+        try:
+            return self._executor.submit(_work, made_from, pickle.dumps(item))
+        except BrokenExecutor as error:  # a worker was lost since we last looked
+            broken: Future[bytes] = Future()
+            broken.set_exception(error)
+            return broken
+
+    def _next(
+        self,
+        again: list[tuple[int, T]],
+        source: Iterator[tuple[int, T]],
+        under_way: Collection[tuple[int, T]],
+        taken: int,
+        room: int,
+    ) -> Iterator[tuple[int, T]]:
+        """As many items as there is room for, those first whose worker was lost. Nobody gets far ahead of the slowest:
+        what is finished early may have to wait for it, in memory."""
+        oldest = min((place for place, _ in (*under_way, *again)), default=taken)
+        for _ in range(room - len(under_way)):
             if again:
                 yield again.pop(0)
-            else:
-                yield from islice(source, 1)
+            elif taken - oldest < FARTHEST * self.workers:
+                for place, item in islice(source, 1):
+                    taken = place + 1
+                    yield place, item
 
     def _check_workers(self) -> None:
         """LostEngineError where nobody is left to wait for."""
@@ -207,6 +231,9 @@ class LocalProcesses(WorkerPool):
         self._executor = _pool(self.workers)
 
     def close(self) -> None:
+        """All results are there, or nobody wants them any more: what is still being worked on is not waited for."""
+        for process in list((getattr(self._executor, "_processes", None) or {}).values()):
+            process.terminate()
         self._executor.shutdown(wait=True, cancel_futures=True)
 
 

@@ -213,6 +213,11 @@ class LlmJudge:
         self.name = self._chat.name
 
     @property
+    def made_of(self) -> str:
+        """Where the model is: under the same name, another address may have another one."""
+        return self._chat.url
+
+    @property
     def choices(self) -> dict[str, object]:
         """What a signature says about how the model was asked: whatever is not as usual."""
         return self._chat.choices | ({} if self._batch == UNITS_A_REQUEST else {"batch": self._batch})

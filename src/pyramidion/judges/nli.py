@@ -42,18 +42,18 @@ class Entailment(Protocol):
         ...
 
 
-def load(model: str) -> Entailment:
+def load(model: str, threads: int | None = None) -> Entailment:
     """A folder with an ONNX file needs no torch; everything else is left to transformers."""
     for name in ("model.onnx", "onnx/model.onnx"):
         if (Path(model) / name).is_file():
-            return OnnxEntailment(Path(model), name)
-    return TransformersEntailment(model)
+            return OnnxEntailment(Path(model), name, threads)
+    return TransformersEntailment(model, threads)
 
 
 class OnnxEntailment:
     """A folder as `optimum-cli export onnx` writes it: the model, tokenizer.json and config.json."""
 
-    def __init__(self, folder: Path, file: str = "model.onnx") -> None:
+    def __init__(self, folder: Path, file: str = "model.onnx", threads: int | None = None) -> None:
         import onnxruntime
 
         with needs_extra("judge nli with an ONNX model", "nli-onnx"):
@@ -61,7 +61,10 @@ class OnnxEntailment:
         try:
             config = json.loads((folder / "config.json").read_text("utf-8"))
             self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
-            self._session: Any = onnxruntime.InferenceSession(str(folder / file), providers=["CPUExecutionProvider"])
+            options = onnxruntime.SessionOptions()
+            options.intra_op_num_threads = threads or 0  # 0: as many as there are cores
+            cpu = ["CPUExecutionProvider"]
+            self._session: Any = onnxruntime.InferenceSession(str(folder / file), options, providers=cpu)
         except Exception as error:  # tokenizers and onnxruntime raise bare exceptions
             raise _cannot_be_loaded(str(folder), error) from None
         self._tokenizer.no_truncation()
@@ -99,8 +102,10 @@ class OnnxEntailment:
 class TransformersEntailment:
     """A sequence classifier of Hugging Face with a class for entailment."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, threads: int | None = None) -> None:
         self._torch, transformers = _installed()
+        if threads:
+            self._torch.set_num_threads(threads)
         try:
             self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(model)
             self._classifier: Any = transformers.AutoModelForSequenceClassification.from_pretrained(model)
@@ -158,12 +163,18 @@ class NliJudge:
     expressed, perhaps = threshold, threshold / 2
     """Nobody has measured where any such model errs; half of what it takes to be sure is worth asking about."""
 
-    def __init__(self, model: str, *, entailment: Entailment | None = None) -> None:
-        self.name, self._model, self._given = f"nli:{model}", model, entailment
+    def __init__(self, model: str, *, entailment: Entailment | None = None, threads: int | None = None) -> None:
+        self.name, self._model, self._given, self._threads = f"nli:{model}", model, entailment, threads
+
+    @property
+    def made_of(self) -> str:
+        """The files of a model in a folder, which may be replaced by another's."""
+        files = sorted(path for path in Path(self._model).glob("*") if path.is_file())
+        return repr([(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files])
 
     @cached_property
     def _entailment(self) -> Entailment:
-        return self._given or load(self._model)
+        return self._given or load(self._model, self._threads)
 
     def judge(self, questions: Iterable[Questions], /) -> Iterator[Verdicts]:
         for asked in questions:

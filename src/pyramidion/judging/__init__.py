@@ -163,7 +163,8 @@ class _KeptTopics:
 
     def __init__(self, folder: Path | None, judge: PresenceJudge, threshold: float | None, evidence: bool) -> None:
         self._parts, self._keeps = Parts(folder, ".judged.json"), folder is not None
-        self._how = (judge.name, repr(getattr(judge, "choices", {})), threshold, evidence, version())
+        made_of = (judge.name, getattr(judge, "made_of", ""), repr(getattr(judge, "choices", {})))
+        self._how = (*made_of, threshold, evidence, version())
 
     def read(self, place: int, asked: TopicToJudge) -> JudgedTopic | None:
         if not self._keeps:

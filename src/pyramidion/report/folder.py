@@ -126,11 +126,16 @@ def page_names(ids: Sequence[str]) -> dict[str, str]:
     return {id: name(id) for id in ids}
 
 
+LEFT_BY_SYSTEMS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+"""What looking into a folder leaves there."""
+
+
 def refuse_strange_files(folder: Path, first: str, names: Sequence[str], what: str) -> None:
     """Refuse to replace anything but files that were made here: those with these names, and among them the first."""
     if not folder.exists():
         return
-    inside = [path.relative_to(folder) for path in folder.rglob("*") if not path.is_dir()]
+    files = (path for path in folder.rglob("*") if not path.is_dir() and path.name not in LEFT_BY_SYSTEMS)
+    inside = [path.relative_to(folder) for path in files]
     depth = {name: name.count("/") + 1 for name in names}
     strange = [
         path for path in inside if not any(len(path.parts) == depth[name] and path.match(name) for name in names)

@@ -66,7 +66,8 @@ class Overviews:
         rests = kept is not None and now < kept.again and progress["submitted"] > FEW_ANSWERS
         if kept is not None and kept.decided == decided and (kept.answered == answered or rests):
             return kept
-        body = await self._read(name, read_overview, name)
+        # Those who ask at the same time share a reading; only those who know the same may.
+        body = await self._read(name, read_overview, name, decided, answered)
         done = self._clock()
         self._kept[name] = made = KeptOverview(decided, answered, done + REST * (done - now), body)
         return made

@@ -50,7 +50,7 @@ class Reader:
         """What the reading returns: in a thread if the campaign (or all of them) has few answers, else elsewhere."""
         answers = await run_in_threadpool(self._desk.campaigns.count_answers, campaign)
         if answers <= FEW_ANSWERS:
-            return await run_in_threadpool(lambda: reading(self._desk, self._study.load(), *arguments))
+            return await run_in_threadpool(lambda: reading(self._desk, self._study.load_now(), *arguments))
         key = (reading.__name__, arguments)
         if key not in self._under_way:
             task = asyncio.ensure_future(self._read_elsewhere(reading, arguments))
@@ -130,4 +130,4 @@ def _prepare(place: str, lifeline: Any) -> None:
 def _read(reading: Reading[Result], arguments: tuple[Any, ...]) -> Result:
     assert _desk is not None
     assert _study is not None
-    return reading(_desk, _study.load(), *arguments)
+    return reading(_desk, _study.load_now(), *arguments)

@@ -18,9 +18,11 @@ import os
 import signal
 import socket
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -38,6 +40,7 @@ FAILED_STARTS = 3
 """Children that ended before they served anybody, one after the other, until the parent gives up."""
 OPEN_FILES = 4 * CONNECTIONS
 ACCEPTED_AT_ONCE = 100
+TAKEN, CLOSED = b"+", b"-"
 PAUSE_SECONDS = 0.1
 """Until the parent tries again to accept a connection, when the system has no open file left for it."""
 
@@ -137,32 +140,40 @@ def _run(server: uvicorn.Server, *listening: socket.socket) -> None:
 
 @dataclass
 class _Child:
-    """``channel`` carries connections to the child, and from it a byte for each that was closed; ``open`` is how many
-    it has, and ``last`` which one it got last, counted over all children."""
+    """``channel`` carries connections to the child, and from it a byte for each that it has taken or closed; ``open``
+    is how many it has, and ``last`` which one it got last, counted over all children. ``handed`` are those on their
+    way: macOS may lose one that the sender closes before it has arrived."""
 
     process: Any
     pipe: Connection
     channel: socket.socket
     started: bool = False
     open: int = 0
-    last: int = field(default=0)
+    last: int = 0
+    handed: deque[socket.socket] = field(default_factory=deque)
 
     def take(self, accepted: socket.socket, number: int) -> bool:
         """Hand over a connection; False if the child is gone or does not read."""
         try:
-            socket.send_fds(self.channel, [b"+"], [accepted.fileno()])
+            socket.send_fds(self.channel, [TAKEN], [accepted.fileno()])
         except OSError:
             return False
         self.open, self.last = self.open + 1, number
+        self.handed.append(accepted)
         return True
 
     def hear(self) -> None:
         with suppress(OSError):
-            self.open -= len(self.channel.recv(65536))
+            said = self.channel.recv(65536)
+            self.open -= said.count(CLOSED)
+            for _ in range(said.count(TAKEN)):
+                self.handed.popleft().close()
 
     def close(self) -> None:
         self.pipe.close()
         self.channel.close()
+        for accepted in self.handed:
+            accepted.close()
 
 
 class _Processes:
@@ -236,14 +247,15 @@ class _Processes:
                 log.error("cannot accept a connection: %s", error.strerror or error)
                 time.sleep(PAUSE_SECONDS)
                 return
-            with accepted:
-                self._hand_over(accepted)
+            self._hand_over(accepted)
 
     def _hand_over(self, accepted: socket.socket) -> None:
         """To the child with the fewest connections; among equals, to the one that has waited longest for one."""
         serving = [child for child in self._children if child.started]
         number = next(self._numbers)
-        any(child.take(accepted, number) for child in sorted(serving, key=lambda child: (child.open, child.last)))
+        fewest_first = sorted(serving, key=lambda child: (child.open, child.last))
+        if not any(child.take(accepted, number) for child in fewest_first):
+            accepted.close()
 
     def _replace(self, child: _Child) -> _Child:
         child.process.join()
@@ -273,7 +285,7 @@ class _ChildServer(uvicorn.Server):
         super().__init__(config)
         channel.setblocking(False)
         self._channel, self._pipe = channel, pipe
-        self._unsaid = 0
+        self._unsaid = b""
         self._connecting: set[asyncio.Task[None]] = set()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:  # noqa: ARG002 - has none
@@ -293,6 +305,9 @@ class _ChildServer(uvicorn.Server):
             return
         if not said:  # the parent is gone, and so will this process be
             asyncio.get_running_loop().remove_reader(self._channel)
+        self._say(TAKEN * len(said))
+        if said and not handles:  # no open file was left for it, so it is closed
+            self._say(CLOSED)
         for handle in handles:
             task = asyncio.ensure_future(self._connect(socket.socket(fileno=handle)))
             self._connecting.add(task)
@@ -305,18 +320,18 @@ class _ChildServer(uvicorn.Server):
             await loop.connect_accepted_socket(self._protocol, accepted)
         except OSError:
             accepted.close()
-            self._say_closed()
+            self._say(CLOSED)
 
     def _protocol(self) -> BoundedProtocol:
         made = BoundedProtocol(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)
-        made.when_closed = self._say_closed
+        made.when_closed = partial(self._say, CLOSED)
         return made
 
-    def _say_closed(self) -> None:
-        """A byte for each; what does not fit now goes with the next."""
-        self._unsaid += 1
+    def _say(self, what: bytes) -> None:
+        """A byte for each connection; what does not fit now goes with the next."""
+        self._unsaid += what
         with suppress(OSError):
-            self._unsaid -= self._channel.send(b"-" * self._unsaid)
+            self._unsaid = self._unsaid[self._channel.send(self._unsaid) :]
 
 
 def _serve_as_child(channel: socket.socket, pipe: Connection) -> None:

@@ -135,6 +135,14 @@ def judgment_blocks(connection: Connection) -> None:
     ]
     if about:
         connection.execute(text("UPDATE records SET topic = :topic WHERE id = :record"), about)
+    into_blocks(connection)
+
+
+def into_blocks(connection: Connection) -> None:
+    """Move judgments that are records into blocks: all of them once, and later those that a server of an older release
+    has added, which was still running."""
+    if connection.execute(text("SELECT 1 FROM records WHERE type = 'judgment' LIMIT 1")).first() is None:
+        return
     judgments = text("SELECT id, body FROM records WHERE type = 'judgment' ORDER BY id")
     rows = connection.execute(judgments.columns(body=schema.records.c.body.type), execution_options={"yield_per": 5000})
     builder, numbers = JudgmentsBuilder(), array("q")
@@ -171,3 +179,4 @@ def migrate(connection: Connection) -> None:
         if step.__name__ not in done:
             step(connection)
             connection.execute(insert(_history).values(name=step.__name__, applied=time.time()))
+    into_blocks(connection)

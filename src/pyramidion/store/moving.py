@@ -79,9 +79,10 @@ def move(place: str, target: str, *, force: bool = False, progress: Progress = s
             try:
                 report = (_arrived(source, target) if interrupted else None) or _copy(source, target, force, progress)
             except BaseException:
-                _set(source, None)
+                if not _holds(target, source.meta["secret"]):  # two that can be written would be worse than none
+                    _set(source, None)
                 raise
-            _set(source, MoveMark(shown_place(target), time.time(), done=True))
+            _finish(source, target)
     finally:
         source.close()
     return report
@@ -138,6 +139,30 @@ def _close(source: Database, target: str) -> bool:
     if mark is None:
         _set(source, MoveMark(target, time.time(), done=False))
     return mark is not None
+
+
+def _holds(target: str, secret: str) -> bool:
+    """Whether this very study is at the new place, complete: it appears there all at once."""
+    try:
+        there = Database.open(target, even_moved=True)
+    except (UsageError, DatabaseError):
+        return False
+    try:
+        return there.meta["secret"] == secret
+    finally:
+        there.close()
+
+
+def _finish(source: Database, target: str) -> None:
+    """Say where the study is now. It stays closed, whatever happens here."""
+    try:
+        _set(source, MoveMark(shown_place(target), time.time(), done=True))
+    except DatabaseError as error:
+        why = str(error.orig).splitlines()[0]
+        raise UsageError(
+            f"the study is complete at {shown_place(target)}, and {source.shown} is closed, but could not be told so "
+            f"({why}); run the same command again before anybody uses it"
+        ) from None
 
 
 def _set(database: Database, mark: MoveMark | None) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sqlalchemy import Connection, Select, delete, func, insert, select, update
+from sqlalchemy import Connection, Select, delete, func, insert, select, text, update
 
 from pyramidion.errors import Problem, UsageError
 from pyramidion.store import schema
@@ -66,6 +66,8 @@ def replace_judgments(
 
 def rename_in_judgments(connection: Connection, old: str, new: str) -> int:
     """Put one text in the place of another in all names; returns in how many places it was."""
+    if connection.dialect.name == "postgresql":  # nobody replaces a block meanwhile; SQLite lets in one writer anyway
+        connection.execute(text(f"LOCK TABLE {schema.records.name} IN SHARE ROW EXCLUSIVE MODE"))
     count = 0
     ids = connection.execute(select(_b.id).order_by(_b.id)).scalars().all()
     for id in ids:

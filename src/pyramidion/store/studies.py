@@ -148,6 +148,11 @@ class KeptStudy:
                 self._newest, self._checked = newest, now
             return self._study
 
+    def load_now(self) -> Study:
+        """As it is at this moment, for what is kept as long as nothing changes."""
+        self.check_again()
+        return self.load()
+
     def check_again(self) -> None:
         """Call after changing the study: then the change is seen at once."""
         with self._lock:
