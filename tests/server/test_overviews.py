@@ -62,7 +62,7 @@ class Watched:
         self._desk, self._study, self._campaign = site.desk, site.study, campaign
         self._overviews = Overviews(site.desk, self._make, clock=lambda: self.now)
 
-    async def _make(self, _campaign: str, _reading: object, name: str) -> bytes:
+    async def _make(self, _campaign: str, _reading: object, name: str, *_known: object) -> bytes:
         self.now, self.read = self.now + 1.0, self.read + 1
         return read_overview(self._desk, self._study, name)
 
