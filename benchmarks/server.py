@@ -388,7 +388,7 @@ def measure_polls(place: str, judgments: int, answers: int, times: int) -> Itera
 BEFORE = """\
 ## Before
 
-Measured on the same machine while nobody else used it, before processes were given their connections by the one with
+Measured on another machine of two cores (Intel Xeon) while nobody else used it, before processes were given their connections by the one with
 the fewest, PostgreSQL was asked fewer times per request and told how many tasks there are, and overviews were kept;
 connections per process were 83 to 175, and a poll of the manager's page cost 230 ms whether or not something changed.
 Several processes on SQLite are refused since.
