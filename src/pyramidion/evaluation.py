@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from itertools import chain, groupby, islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -284,7 +284,7 @@ def with_results(study: Study, results: Sequence[TopicResult]) -> Study:
     kept_units = {(p.topic, u.id, u.label) for p in made.values() for u in p.units}
     units = [(p.topic, u.id, u.label) for p in study.pyramids if (p.topic, p.name) in made for u in p.units]
     gone = {unit[:2] for unit in units if unit not in kept_units}
-    new = Judgments(chain.from_iterable(result.judgments for result in results))
+    new = Judgments.join([result.judgments for result in results])
     if not len(new) and not gone:
         return replace(study, pyramids=pyramids)
     again = set(zip(new.topic, new.system, strict=True))

@@ -93,7 +93,7 @@ def judge_study(
                 kept.write(place, each, result)
                 done[place] = result
     missing = [note for place in range(len(asked)) for note in done[place].missing]
-    new = Judgments(chain.from_iterable(done[place].judgments for place in range(len(asked))))
+    new = Judgments.join([done[place].judgments for place in range(len(asked))])
     judged = with_judgments(study, presence.name, new, bounds=bounds_of(presence))
     if note := getattr(presence, "note", ""):
         judged = _noted(judged, presence.name, f"judged pyramid {name}", note)

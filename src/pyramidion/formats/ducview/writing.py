@@ -226,13 +226,14 @@ _Key = tuple[str, str, str]  # topic, system, judge
 
 def _peers(study: Study, sheets: Mapping[str, _Sheet], problems: Problems) -> Iterator[tuple[PeerName, XmlText]]:
     annotated: set[tuple[str, str]] = set()
-    for (topic, system, judge), answers in _answers(study, sheets, problems).items():
+    for (topic, system, judge), rows in _answers(study, sheets, problems).items():
         where = f"topic {topic}, system {system}, judge {judge}"
         peer = study.summary(topic, system)
         if peer is None:
             problems.warning(where, "is left out: the text of this peer is missing")
             continue
         annotated.add((topic, system))
+        answers = {judgment.unit: judgment for judgment in study.judgments.take(list(rows.values()))}
         text = holdable(peer.text, where, problems)
         units = tuple(_peerscus(sheets[topic], answers, Passage(text), where, problems))
         yield PeerName(topic, system, judge), XmlText(text, units)
@@ -242,12 +243,12 @@ def _peers(study: Study, sheets: Mapping[str, _Sheet], problems: Problems) -> It
             problems.warning(where, "is left out: no expert or model judged it on this pyramid")
 
 
-def _answers(study: Study, sheets: Mapping[str, _Sheet], problems: Problems) -> dict[_Key, dict[str, Judgment]]:
-    """Who annotated which peer: counts of units in the pyramids written and of unmatched content."""
+def _answers(study: Study, sheets: Mapping[str, _Sheet], problems: Problems) -> dict[_Key, dict[str, int]]:
+    """Who annotated which peer: the rows of counts of units in the pyramids written and of unmatched content."""
     kinds = {judge.id: judge.kind for judge in study.judges}
-    groups: dict[_Key, dict[str, Judgment]] = {}
+    groups: dict[_Key, dict[str, int]] = {}
     lost: Counter[str] = Counter()
-    for judgment in study.judgments:
+    for row, judgment in enumerate(study.judgments):
         sheet = sheets.get(judgment.topic)
         if judgment.aspect not in {"", UNMATCHED} or sheet is None or judgment.unit not in sheet.peerscus:
             continue  # reported already: with the topic, pyramid or unit, or as a part the format cannot hold
@@ -257,7 +258,7 @@ def _answers(study: Study, sheets: Mapping[str, _Sheet], problems: Problems) -> 
         answers = groups.setdefault((judgment.topic, judgment.system, judgment.judge), {})
         if judgment.unit in answers:
             lost["on a unit already judged"] += 1
-        answers.setdefault(judgment.unit, judgment)
+        answers.setdefault(judgment.unit, row)
     for reason, number in lost.items():
         problems.warning("judgments", f"{number} are left out: {reason}")
     for judge in sorted({judge for _, _, judge in groups if kinds[judge] == "model"}):
