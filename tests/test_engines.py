@@ -34,7 +34,7 @@ def test_every_item_comes_back_with_its_result_and_work_is_made_once_in_each_pro
     assert sum(heard) == sum(range(12))
 
 
-@pytest.mark.parametrize("where", [*ENGINES, ThreadPoolExecutor(3)], ids=str)
+@pytest.mark.parametrize("where", [*ENGINES, pytest.param(ThreadPoolExecutor(3), id="threads")])
 def test_what_is_mapped_comes_in_order(where: Where) -> None:
     assert list(mapped(where, square, range(7))) == [0, 1, 4, 9, 16, 25, 36]
     assert list(mapped(where, square, [])) == []
