@@ -72,6 +72,8 @@ bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/combine.py --quick
 	$(BIN)/python benchmarks/stopping.py --quick
 	$(BIN)/python benchmarks/report.py
+	$(BIN)/python benchmarks/big_study.py --judgments 200000
+	$(BIN)/python benchmarks/engines.py
 	$(BIN)/python benchmarks/annotate.py --quick
 	$(BIN)/python benchmarks/server.py --quick
 	$(BIN)/python benchmarks/adversary.py --quick
