@@ -17,13 +17,17 @@ from threadpoolctl import ThreadpoolController
 from pyramidion.encoder import Recent, one_thread
 from pyramidion.engines import FARTHEST, PER_WORKER, Step, Where, in_order, mapped, prepared_ahead, started
 from pyramidion.errors import LostEngineError, UsageError
+from tests import engine_work
 from tests.engine_work import Number, die, die_once, make_squares, refuse, sleep_long, square, wait_for
 
 ENGINES = ["here", "processes:2", "dask:2"]
 
 
 @pytest.mark.parametrize("where", ENGINES)
-def test_every_item_comes_back_with_its_result_and_work_is_made_once_in_each_process(where: str) -> None:
+def test_every_item_comes_back_with_its_result_and_work_is_made_once_in_each_process(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_work, "_made", [])  # another test may have worked in this process
     heard: list[int] = []
     with started(where) as engine:
         assert engine.workers == (1 if where == "here" else 2)

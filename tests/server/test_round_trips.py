@@ -53,10 +53,10 @@ def served(postgres_server: Postgres) -> Iterator[tuple[CampaignDesk, ServerThre
 
 def test_a_request_asks_few_times(served: tuple[CampaignDesk, ServerThread], monkeypatch: pytest.MonkeyPatch) -> None:
     desk, server = served
-    asked = Asked(server.app.state.context.desk.database.engine, monkeypatch)
     person = Person(desk, server.url, "work", "ann")
     person.join()
     person.work()
+    asked = Asked(server.app.state.context.desk.database.engine, monkeypatch)  # not before the server has started
     fewest: dict[str, tuple[int, int, int]] = {}
 
     def note(what: str) -> None:

@@ -41,9 +41,9 @@ def test_an_invitation_gives_a_cookie_that_scripts_cannot_read(site: Site) -> No
 
 def test_opening_the_invitation_again_is_the_same_person(site: Site) -> None:
     campaign = site.campaign()
-    first = site.person(campaign, "ann")
+    first = site.person(campaign, "who comes twice")
     task = first.first_task()
-    second = site.person(campaign, "ann")
+    second = site.person(campaign, "who comes twice")
     assert second.first_task()["assignment"] == task["assignment"]
 
 

@@ -87,14 +87,15 @@ def on_local_cluster(workers: int, *, dashboard: bool = False) -> Iterator[DaskW
 
         if dashboard:
             import bokeh  # noqa: F401 - Dask only warns where it is missing
-    address = "127.0.0.1:0" if dashboard else None
     with (
         _quiet(),
         LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
             host="127.0.0.1",
-            dashboard_address=address,
+            # Without an address, Dask would try port 8787 of all interfaces, and say so where it is taken.
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": dashboard},
             silence_logs=logging.CRITICAL,
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
