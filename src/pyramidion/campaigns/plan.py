@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from pyramidion.analysis.cost import Cost, campaign_cost
 from pyramidion.analysis.effort import in_proportion
+from pyramidion.campaigns.checks import own_instructions
 from pyramidion.campaigns.guided import Guide, check_guided, check_size, guide, human_peers, sentences
 from pyramidion.campaigns.model_judgments import check_model, judged_pyramids
 from pyramidion.campaigns.sampling import Part, draw_parts, tasks_of
@@ -20,7 +22,7 @@ from pyramidion.errors import InputError, Problem, Problems, UnknownError, Usage
 from pyramidion.pyramids.statements import MIN_TOKENS, sample_units, split_into_groups
 from pyramidion.scoring.choice import TO_BE_JUDGED, named_pyramid
 from pyramidion.study import Aspect, Campaign, ContentUnit, Pyramid, Settings, Study, Summary, Task
-from pyramidion.study.tasks import KINDS, TaskKind
+from pyramidion.study.tasks import KINDS, Scope, TaskKind
 
 LIMITS: dict[str, tuple[float, float]] = {
     "workers": (1, 1000),
@@ -80,17 +82,28 @@ def plan(
     pyramid: str | None = None,
     topics: Sequence[str] = (),
     systems: Sequence[str] = (),
+    without: Sequence[tuple[str, str]] = (),
+    instructions: Mapping[str, Any] | None = None,
 ) -> Plan:
-    """Plan a campaign over all topics and systems, or some of them. The same seed gives the same plan."""
+    """Plan a campaign over all topics and systems, or some of them, and all units but those ``without``, each a topic
+    and a unit's id. The same seed gives the same plan."""
     check_choice("kind of campaign", kind, KINDS)
-    chosen = settings or Settings.for_kind(kind)
+    scope = Scope(tuple(topics), tuple(systems), pyramid, tuple(without))
+    made = _plan(study, kind, name, settings or Settings.for_kind(kind), scope)
+    own = own_instructions(kind, instructions, checked=made.campaign.settings.check)
+    return replace(made, campaign=replace(made.campaign, scope=scope, instructions=own))
+
+
+def _plan(study: Study, kind: TaskKind, name: str, chosen: Settings, scope: Scope) -> Plan:
     check_plan(kind, name, chosen)
     rng = np.random.default_rng(chosen.seed)
     problems = Problems()
-    part = part_of(study, topics, systems)
+    part = part_of(study, scope.topics, scope.systems)
+    if scope.without:
+        part = _without_units(part, kind, frozenset(scope.without))
     if chosen.model:
-        return _guided(study, part, name, chosen, pyramid)
-    maker = _Drafts(part, chosen, rng, problems, pyramid)
+        return _guided(study, part, name, chosen, scope.pyramid)
+    maker = _Drafts(part, chosen, rng, problems, scope.pyramid)
     makers = {"write": maker.write, "judge": maker.judge, "rate": maker.rate, "compare": maker.compare}
     drafts = list(makers[kind]())
     if not drafts:
@@ -193,6 +206,24 @@ def part_of(study: Study, topics: Sequence[str], systems: Sequence[str]) -> Stud
             s
             for s in study.summaries
             if (not topics or s.topic in topics) and (s.role == "reference" or not systems or s.system in systems)
+        ),
+    )
+
+
+def _without_units(study: Study, kind: TaskKind, without: Collection[tuple[str, str]]) -> Study:
+    """The study as if some units were in no pyramid; they stay in the study, so that they can be asked about later."""
+    if kind != "judge":
+        raise UsageError(f"units are left out of judging only, not of a campaign of kind {kind}")
+    known = {(pyramid.topic, unit.id) for pyramid in study.pyramids for unit in pyramid.units}
+    topics = {topic.id for topic in study.topics}
+    for topic, unit in without:
+        if topic in topics and (topic, unit) not in known:
+            raise UnknownError(f"topic {topic} has no unit {unit!r} that could be left out")
+    return replace(
+        study,
+        pyramids=tuple(
+            replace(pyramid, units=tuple(unit for unit in pyramid.units if (pyramid.topic, unit.id) not in without))
+            for pyramid in study.pyramids
         ),
     )
 
