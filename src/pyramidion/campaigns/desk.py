@@ -23,7 +23,15 @@ from pyramidion.campaigns.payments import Payments
 from pyramidion.campaigns.plan import Plan
 from pyramidion.campaigns.rounds import Rounds
 from pyramidion.campaigns.sampling import Part
-from pyramidion.campaigns.statements import CrowdUnits, UnitEdits, UnitKey, make_units, units_in_use, without_units_of
+from pyramidion.campaigns.statements import (
+    AS_WRITTEN,
+    CrowdUnits,
+    UnitEdits,
+    UnitKey,
+    make_units,
+    units_in_use,
+    without_units_of,
+)
 from pyramidion.campaigns.tables import REMOVED, Campaigns, StoredAnswer
 from pyramidion.campaigns.tasks import PREFERENCE
 from pyramidion.campaigns.workers import PSEUDONYM, WorkerDecisions, Workers
@@ -126,7 +134,7 @@ class CampaignDesk:
             systems = sorted({task.system for task in plan.tasks})
             self.rounds.begin(plan.campaign.name, plan.parts, systems, len(plan.tasks))
 
-    def make_units(self, campaign: str, *, seed: int = 0, edits: UnitEdits = UnitEdits()) -> CrowdUnits:
+    def make_units(self, campaign: str, *, seed: int = 0, edits: UnitEdits = AS_WRITTEN) -> CrowdUnits:
         """Turn what workers wrote into a crowd pyramid per topic: filter, sample, group, with what a manager changes
         about it. Nothing is stored."""
         writing = self.campaigns.get(campaign)

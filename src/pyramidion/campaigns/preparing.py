@@ -19,7 +19,7 @@ from pyramidion.campaigns.statements import UnitKey
 from pyramidion.campaigns.sync import platform_of
 from pyramidion.campaigns.tasks import MAX_STATEMENT
 from pyramidion.errors import InputError, Problem, UnknownError, UsageError
-from pyramidion.study import Campaign, Settings, Study
+from pyramidion.study import Campaign, ContentUnit, Settings, Study
 from pyramidion.study.judgments import group
 from pyramidion.study.tasks import Scope, TaskKind
 
@@ -31,7 +31,7 @@ class Wish:
     kind: TaskKind
     name: str
     settings: Mapping[str, Any]
-    scope: Scope = Scope()
+    scope: Scope
     instructions: Mapping[str, Any] | None = None
 
     @property
@@ -143,6 +143,11 @@ def edit_unit(desk: CampaignDesk, topic: str, unit: str, label: str, *, actor: s
             judgments=lambda judgments: judgments.unit.is_in(set()),
         )
         ChangeLog(desk.database).add("unit", actor=actor, topic=topic, unit=unit, before=before, after=text)
+
+
+def _reworded(unit: ContentUnit, label: str) -> ContentUnit:
+    """The words that a worker wrote stay with the unit: they tell which answer it came from."""
+    return replace(unit, label=label, comment=unit.comment or (unit.label if unit.author else ""))
 
 
 def _check_unasked(desk: CampaignDesk, study: Study, topic: str, unit: str) -> None:

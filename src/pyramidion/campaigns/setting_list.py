@@ -1,6 +1,6 @@
 """The settings of a campaign as a form shows them. Which there are, their defaults and their help are `Settings`; here
-is only what a form needs besides: a label, a group, the kinds they are for, limits, choices, and whether they may change
-once people have begun. A setting that is not named here is shown too, under its own name and with the others."""
+is only what a form needs besides: a label, a group, the kinds they are for, limits, choices, and whether they may
+change once people have begun. A setting that is not named here is shown too, under its own name."""
 
 from __future__ import annotations
 

@@ -53,12 +53,15 @@ class UnitEdits:
         return {"edited": len(self.labels), "restored": len(self.keep), "dropped": len(self.drop)}
 
 
+AS_WRITTEN = UnitEdits()
+
+
 def make_units(
     study: Study,
     answers: Iterable[StoredAnswer],
     settings: Settings,
     rng: np.random.Generator,
-    edits: UnitEdits = UnitEdits(),
+    edits: UnitEdits = AS_WRITTEN,
 ) -> CrowdUnits:
     """One crowd pyramid per topic from written statements; every statement left out is in the notes."""
     notes: list[Problem] = []
