@@ -92,7 +92,10 @@ def plan_campaign(page: Page, kind: str, name: str, settings: dict[str, str]) ->
 
 
 def start_campaign(page: Page, name: str) -> None:
-    page.get_by_role("button", name=f"Start {name}").click()
+    """Create it as a draft, then open it."""
+    page.get_by_role("button", name=f"Create {name}").click()
+    expect(page.get_by_text(f"{name} is a draft.")).to_be_visible()
+    page.get_by_role("button", name=f"Open {name} to workers").click()
     expect(page.get_by_text(f"{name} is running.")).to_be_visible()
     expect(page.get_by_role("table", name="Campaigns").get_by_role("link", name=name)).to_be_visible()
 

@@ -79,7 +79,7 @@ def _read_instructions(given: Mapping[str, Any], usual: Mapping[str, Any], probl
         "example": {
             about: _line(shown.get(about), "example text", problems),
             "items": [
-                {key: _line(item.get(key), f"example {number}", problems) for key in ("text", "answer", "why")}
+                {key: _line(item.get(key), f"example {number}, {key}", problems) for key in ("text", "answer", "why")}
                 for number, item in _numbered(shown.get("items"), "example", problems)
             ],
         },
@@ -97,7 +97,7 @@ def _read_instructions(given: Mapping[str, Any], usual: Mapping[str, Any], probl
 
 def _line(value: Any, where: str, problems: Problems) -> str:
     text = value.strip() if isinstance(value, str) else ""
-    if not text or len(text) > MAX_WORDS:
+    if len(text) > MAX_WORDS or not (text or where.endswith(", why")):
         problems.error(where, f"must be text of 1 to {MAX_WORDS} characters")
     return text
 

@@ -84,7 +84,7 @@ def add_upload(desk: CampaignDesk, _study: Study, folder: str, how: ReadChoices,
         raise UsageError("there is nothing in these files that could be added")
     with desk.database.together():
         added = desk.import_study(loaded.study)
-        about = {"files": files, "format": loaded.format, "records": added, "counts": loaded.study.counts()}
+        about: dict[str, Any] = {"files": files, "format": loaded.format, "records": added, "counts": loaded.study.counts()}
         ChangeLog(desk.database).add("import", actor=actor, **about)
     return json.dumps({"added": added, "counts": desk.studies.load().counts()}).encode()
 

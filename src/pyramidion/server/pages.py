@@ -137,8 +137,7 @@ def preview_page(token: str, ctx: Ctx, account: PageManager, of: str = "", task:
     except UnknownError:
         return _notice(404, "This preview is over", "Previews are kept for some hours. Make a new one.")
     entry = enter_preview(inside.desk, name, past_check=task)
-    about = {"campaign": name, "of": of, "token": token, "task": task}
-    response = render("preview.html", account=account, csrf=account.csrf, **about)
+    response = render("preview.html", csrf=account.csrf, campaign=name, of=of, token=token)
     cookie = sign_pass(inside.secret, Pass(entry.worker, name, entry.id), time.time())
     set_cookie(ctx, response, WORKER_COOKIE, cookie, WORKER_SECONDS, "lax", work_path(name))
     return response
