@@ -96,18 +96,37 @@ MAY_CHANGE = frozenset(
 """What neither tasks nor answers depend on. Whatever is in neither list is fixed: nobody has thought about it."""
 
 
+TITLES = {
+    ("platform", "local"): "local: people you invite",
+    ("platform", "prolific"): "Prolific",
+    ("platform", "connect"): "CloudResearch Connect",
+    ("platform", "simulated"): "simulated: nobody real",
+    ("question", "these"): "these topics",
+    ("question", "topics"): "topics of this kind",
+    ("model", ""): "none: people judge everything",
+}
+"""What a choice is called."""
+
+
 def list_settings(study: Study) -> list[dict[str, Any]]:
-    """Every setting as a form shows it."""
-    return [_shown(part, study) for part in fields(Settings)]
+    """Every setting as a form shows it, in the order of the groups."""
+    order = [name for names in GROUPS.values() for name in names]
+    titles = [*GROUPS, MORE]
+    shown = [_shown(part, study) for part in fields(Settings)]
+
+    def place(setting: dict[str, Any]) -> tuple[int, int]:
+        group, name = setting["group"], setting["name"]
+        return (
+            titles.index(group) if group in titles else len(titles),
+            order.index(name) if name in order else len(order),
+        )
+
+    return sorted(shown, key=place)
 
 
 def _shown(part: Field[Any], study: Study) -> dict[str, Any]:
     name = part.name
-    choices = {
-        "platform": list(NAMES),
-        "question": list(QUESTIONS),
-        "model": ["", *sorted(study.judges_of("model"))],
-    }.get(name)
+    offered = {"platform": NAMES, "question": QUESTIONS, "model": ("", *sorted(study.judges_of("model")))}.get(name)
     numeric = type(part.default) in (int, float)
     low, high = LIMITS.get(name, (0, 1_000_000)) if numeric else (None, None)
     return {
@@ -118,7 +137,7 @@ def _shown(part: Field[Any], study: Study) -> dict[str, Any]:
         "kinds": list(ONLY_FOR.get(name, KINDS)),
         "type": type(part.default).__name__,
         "default_by_kind": {kind: getattr(Settings.for_kind(kind), name) for kind in KINDS},
-        "choices": choices,
+        "choices": offered and [(value, TITLES.get((name, value), value)) for value in offered],
         "low": low,
         "high": high,
         "longest": int(part.metadata.get("longest", MAX_TEXT)),

@@ -84,8 +84,8 @@ def add_upload(desk: CampaignDesk, _study: Study, folder: str, how: ReadChoices,
         raise UsageError("there is nothing in these files that could be added")
     with desk.database.together():
         added = desk.import_study(loaded.study)
-        about: dict[str, Any] = {"files": files, "format": loaded.format, "records": added, "counts": loaded.study.counts()}
-        ChangeLog(desk.database).add("import", actor=actor, **about)
+        about: dict[str, Any] = {"counts": loaded.study.counts(), "format": loaded.format}
+        ChangeLog(desk.database).add("import", actor=actor, files=files, records=added, **about)
     return json.dumps({"added": added, "counts": desk.studies.load().counts()}).encode()
 
 

@@ -190,7 +190,8 @@ class Database:
     def together(self) -> Iterator[None]:
         """All writes of this thread inside are one transaction: if one fails, BrokenBatchError, and none is kept.
 
-        Undoing single ones would take a savepoint for each, though hardly any fails. Inside another one, it is part of that.
+        Undoing single ones would take a savepoint for each, though hardly any fails.
+        Inside another one, it is part of that.
         """
         if self._shared is not None:
             yield

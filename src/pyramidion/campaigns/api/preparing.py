@@ -74,6 +74,7 @@ def _planned(made: Plan) -> dict[str, Any]:
         "tasks": len(made.tasks),
         "assignments": made.assignments,
         "cost": str(made.cost),
+        "time": made.time,
         "design": made.sentences,
         "notes": [note.as_dict() for note in made.notes],
     }

@@ -296,6 +296,7 @@ export class PlanForm {
         fact("Assignments", count(plan.assignments)),
         fact("Cost when all is done", [total, el("span.m-help.m-cost-rest", rest)]),
       ),
+      plan.time && el("p", plan.time),
       (plan.design ?? []).map((/** @type {string} */ sentence) => el("p", el("bdi", sentence))),
       noteList(plan.notes ?? [], { none: "Nothing is left out." }),
       problem,

@@ -5,7 +5,7 @@ import { el, setText } from "../shared/dom.js";
 
 /**
  * @typedef {{ name: string, label: string, help: string, group: string, kinds: string[], type: string,
- *   default_by_kind: Record<string, unknown>, choices: string[] | null, low: number | null, high: number | null,
+ *   default_by_kind: Record<string, unknown>, choices: [value: string, title: string][] | null, low: number | null, high: number | null,
  *   longest: number, fixed: string }} Setting
  * @typedef {{ setting: Setting, input: HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement, note: HTMLElement,
  *   wrong: HTMLElement, node: HTMLElement, touched: boolean }} SettingField
@@ -160,7 +160,7 @@ function settingInput(setting, id) {
     return el(
       "select",
       about,
-      setting.choices.map((value) => el("option", { value }, value || "none")),
+      setting.choices.map(([value, title]) => el("option", { value }, title)),
     );
   }
   if (setting.type === "str") {

@@ -346,7 +346,6 @@ function topicTable({ topics, counts }) {
     key: (row) => row.id,
     sort: { by: "Topic", direction: "ascending" },
     page: 10,
-    plain: true,
     columns: [
       column("Topic", (row) => row.id, {
         header: true,
@@ -377,15 +376,17 @@ function systems({ systems: list }) {
   return el("details.m-fold", el("summary", plural(list.length, "system")), el("ul.m-system-list", items));
 }
 
+/** @param {string} role @param {string} system */
+function whose(role, system) {
+  if (role !== "reference") return ["system ", name(system)];
+  return system === "reference" ? "reference" : ["reference ", name(system)];
+}
+
 /** @param {Text[]} texts */
 function firstTexts(texts) {
   if (!texts.length) return null;
   const cards = texts.map(({ topic, role, system, text }) =>
-    el(
-      "article.m-first",
-      el("h4", name(topic), " · ", role === "reference" ? "reference " : "system ", name(system)),
-      written(text),
-    ),
+    el("article.m-first", el("h4", name(topic), " · ", whose(role, system)), written(text)),
   );
   return el("div", el("h3", "The first texts"), el("div.m-firsts", cards));
 }

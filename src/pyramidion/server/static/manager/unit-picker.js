@@ -36,7 +36,13 @@ export class UnitPicker {
       ? "The tasks are made, so what is asked stays as it is."
       : "Drop a unit that is unclear or wrong; it stays in the study and can be restored. Units can be reworded until " +
         "people are asked about them.";
-    this.node = el("details.m-fold", el("summary", this.state), el("p.m-help", help), this.problem, this.table.node);
+    this.node = el(
+      "details.m-fold",
+      el("summary", this.state),
+      el("p.m-help", help),
+      this.problem,
+      el("div.m-unit-table", this.table.node),
+    );
     this.node.addEventListener("toggle", () => this.node.open && this.#load());
     this.#show();
   }
@@ -87,7 +93,7 @@ export class UnitPicker {
       filter: (row) => [row.topic, row.id, row.label, row.out ? "left out" : ""].join(" "),
       rowClass: (row) => (row.out ? "m-out" : ""),
       columns: [
-        column("Unit", (row) => row.label, { kind: "wide", header: true, cell: (row) => name(row.label) }),
+        column("Unit", (row) => row.label, { kind: "wide", header: true, cell: (row) => el("bdi", row.label) }),
         column("Topic", (row) => row.topic, { cell: (row) => name(row.topic) }),
         column("Asked", (row) => (row.out ? "left out" : "yes")),
         column("Tools", () => null, {

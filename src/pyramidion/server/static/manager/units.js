@@ -192,7 +192,7 @@ function statementTable(which, tools) {
     page: 15,
     filter: (row) => [row.topic, row.id, row.label, row.author, row.group, row.reason].join(" "),
     columns: [
-      column("Statement", (row) => row.label, { kind: "wide", header: true, cell: (row) => name(row.label) }),
+      column("Statement", (row) => row.label, { kind: "wide", header: true, cell: (row) => el("bdi", row.label) }),
       column("Topic", (row) => row.topic),
       column("Written by", (row) => row.author),
       kept ? group : column("Why", (row) => row.reason),
