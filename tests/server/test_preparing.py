@@ -325,7 +325,7 @@ def test_a_preview_is_for_managers(site: Site) -> None:
             assert client.get(path).headers["location"] == "/manage", path
         assert client.get(f"/api/work/preview%3A{token}").status_code == 401
     assert site.person(name).client.get(f"/api/work/preview%3A{token}").status_code == 401
-    assert site.account().get("/api/work/preview%3A../../study").status_code == 404
+    assert site.account().get("/api/work/preview%3A..%5Cstudy").status_code == 404
     assert site.account().get(f"/manage/preview/{'0' * 32}").status_code == 404
 
 
@@ -350,7 +350,7 @@ def test_statements_are_reworded_dropped_and_restored_before_they_become_units(t
         edits = {
             "keep": [[TOPIC, short["id"]]],
             "drop": [[TOPIC, units[0]["id"]]],
-            "labels": [{"topic": TOPIC, "unit": units[1]["id"], "label": "In better words."}],
+            "labels": [{"topic": TOPIC, "unit": units[1]["id"], "label": "It is now in better words."}],
         }
         seen = boss.post("/api/manage/campaigns/w/units", json=edits).json()
         assert seen["kept"] == made["kept"]
@@ -358,7 +358,7 @@ def test_statements_are_reworded_dropped_and_restored_before_they_become_units(t
         boss.post("/api/manage/campaigns/w/units", json={**edits, "store": True})
         [pyramid] = desk.studies.load().pyramids
         labels = {unit.id: unit.label for unit in pyramid.units}
-        assert (labels[short["id"]], labels[units[1]["id"]]) == ("Too short.", "In better words.")
+        assert (labels[short["id"]], labels[units[1]["id"]]) == ("Too short.", "It is now in better words.")
         assert units[0]["id"] not in labels
         change = boss.get("/api/manage/changes").json()["changes"][0]
         assert change["detail"] == {"kept": made["kept"], "edited": 1, "restored": 1, "dropped": 1}

@@ -148,7 +148,7 @@ def _problem(problem: Problem) -> dict[str, str]:
 
 
 _WORDS = {
-    "database, ": "",
+    "database, ducview": "ducview",
     "say which with --from": "say which under “Layout”",
     "--from names a format": "These layouts can be chosen under “Layout”",
     "--columns": "the fields under “Columns”:",
