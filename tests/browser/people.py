@@ -86,7 +86,11 @@ def plan_campaign(page: Page, kind: str, name: str, settings: dict[str, str]) ->
     if not page.get_by_text("Random seed").is_visible():
         page.get_by_text("Advanced settings").click()
     for label, value in settings.items():
-        page.get_by_label(label).fill(value)
+        field = page.get_by_label(label)
+        if field.evaluate("field => field.tagName") == "SELECT":
+            field.select_option(value)
+        else:
+            field.fill(value)
     page.get_by_role("button", name="Preview counts and cost").click()
     expect(page.get_by_role("heading", name="If you start it now")).to_be_visible()
 

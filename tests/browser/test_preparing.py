@@ -189,7 +189,7 @@ def edit_and_open(manager: Page, visitors: Visitors, site: Site) -> None:
     manager.get_by_label("Pay per assignment").fill("0.6")
     manager.get_by_role("button", name="Preview counts and cost").click()
     manager.get_by_role("button", name="Save changes").click()
-    expect(manager.get_by_text("Saved.")).to_be_visible()
+    expect(manager.get_by_text("Saved.", exact=True)).to_be_visible()
     assert site.desk.campaigns.get("told").settings.pay == 0.6
     manager.get_by_role("link", name="Back to told").click()
     manager.get_by_role("button", name="Open to workers").click()
@@ -210,7 +210,7 @@ def edit_and_open(manager: Page, visitors: Visitors, site: Site) -> None:
     manager.get_by_label("Time for a task (minutes)").fill("90")
     accessible(manager)
     manager.get_by_role("button", name="Save changes").click()
-    expect(manager.get_by_text("Saved.")).to_be_visible()
+    expect(manager.get_by_text("Saved.", exact=True)).to_be_visible()
     assert site.desk.campaigns.get("told").settings.lease_minutes == 90
 
 

@@ -20,6 +20,7 @@ import pyramidion as pyr
 from pyramidion.campaigns.checks import CONTENT
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.preparing import edit_unit, list_units
+from pyramidion.judging import judge_study
 from pyramidion.server import uploads
 
 pytestmark = pytest.mark.server
@@ -219,6 +220,25 @@ def test_a_draft_is_planned_again_and_a_begun_campaign_keeps_its_tasks(site: Sit
     assert [one.task for one in site.desk.campaigns.tasks("draft-2")] == [one.task for one in after]
     [edit] = boss.get("/api/manage/changes?campaign=draft-2").json()["changes"][:1]
     assert edit["detail"]["changed"] == {"lease_minutes": [60.0, 90.0], "completion_code": ["", "C0DE"]}
+
+
+def test_a_draft_that_a_model_guides_pays_what_was_asked_however_often_it_is_saved(tmp_path: Path) -> None:
+    desk = make_study(tmp_path / "study.db", judge_study(pyr.example(), "lexical", evidence=False).study)
+    with served_here(tmp_path / "study.db") as server:
+        boss = logged_in(desk, server.url)
+        guided = {"model": "lexical", "question": "these", "until": "top", "pay": 1.0}
+        body = {"kind": "judge", "name": "g", "settings": guided}
+        boss.post("/api/manage/plan", json={**body, "start": True, "draft": True})
+        first, parts = desk.campaigns.get("g"), desk.rounds.parts("g")
+        assert first.settings.pay < 1
+        for _ in range(2):
+            held = boss.get("/api/manage/campaigns/g/design").json()
+            assert held["settings"]["pay"] == 1.0
+            reply = boss.put("/api/manage/campaigns/g", json={**body, "settings": held["settings"]})
+            assert reply.status_code == 200, reply.text
+        assert desk.campaigns.get("g") == first
+        assert desk.rounds.parts("g") == parts
+    desk.database.close()
 
 
 BAD_CONTENT: list[tuple[dict[str, Any], str]] = [

@@ -100,6 +100,8 @@ def plan(
     scope = Scope(tuple(topics), tuple(systems), pyramid, tuple(without))
     made = _plan(study, kind, name, settings or Settings.for_kind(kind), scope)
     own = own_instructions(kind, instructions, checked=made.campaign.settings.check)
+    if made.guide:
+        scope = replace(scope, full_task=(made.guide.settings.pay, made.guide.settings.min_seconds))
     return replace(made, campaign=replace(made.campaign, scope=scope, instructions=own))
 
 

@@ -80,7 +80,7 @@ def edit(desk: CampaignDesk, wish: Wish, *, actor: str) -> Plan | None:
         else:
             _check_begun(held, wish)
             desk.campaigns.set_settings(wish.name, wish.chosen)
-        changed = _differences(held, wish)
+        changed = _differences(held, wish, draft=made is not None)
         ChangeLog(desk.database).add("edit", actor=actor, campaign=wish.name, changed=changed)
     return made
 
@@ -89,27 +89,35 @@ def _check_begun(held: Campaign, wish: Wish) -> None:
     check_plan(wish.kind, wish.name, wish.chosen)
     platform_of(replace(held, settings=wish.chosen), b"")
     check_changes(held.settings, wish.chosen)
-    if wish.scope != held.scope:
+    if _differs(wish.scope, held.scope):
         raise InputError(Problem("scope", "the tasks are made; create another campaign to ask about something else"))
     if (wish.instructions or CONTENT[held.kind]) != content_of(held):
         raise InputError(Problem("instructions", "people have read them; answers before and after would differ"))
 
 
-def _differences(held: Campaign, wish: Wish) -> dict[str, Any]:
+def _differences(held: Campaign, wish: Wish, *, draft: bool) -> dict[str, Any]:
     """What an edit changes, for the log: settings with both values, the rest by name."""
-    old, new = held.settings.as_dict(), wish.chosen.as_dict()
+    old, new = wish_of(held, draft=draft).chosen.as_dict(), wish.chosen.as_dict()
     changed: dict[str, Any] = {name: [old[name], new[name]] for name in new if old[name] != new[name]}
-    if wish.scope != held.scope:
+    if _differs(wish.scope, held.scope):
         changed["texts and units"] = True
     if (wish.instructions or CONTENT[held.kind]) != content_of(held):
         changed["instructions"] = True
     return changed
 
 
-def wish_of(campaign: Campaign) -> Wish:
-    """A stored campaign as it would be asked for again."""
-    usual = Settings.for_kind(campaign.kind).as_dict()
-    chosen = {name: value for name, value in campaign.settings.as_dict().items() if value != usual[name]}
+def _differs(wanted: Scope, held: Scope) -> bool:
+    return wanted != replace(held, full_task=None)
+
+
+def wish_of(campaign: Campaign, *, draft: bool = True) -> Wish:
+    """A stored campaign as it would be asked for again; one that has begun as it is, where that differs: a model makes
+    tasks shorter, which then pay in proportion."""
+    usual, held = Settings.for_kind(campaign.kind).as_dict(), campaign.settings
+    if campaign.scope.full_task and draft:
+        pay, seconds = campaign.scope.full_task
+        held = replace(held, pay=pay, min_seconds=seconds)
+    chosen = {name: value for name, value in held.as_dict().items() if value != usual[name]}
     return Wish(campaign.kind, campaign.name, chosen, campaign.scope, campaign.instructions)
 
 

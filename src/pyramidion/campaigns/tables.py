@@ -245,6 +245,7 @@ def campaign_of(row: Row[Any]) -> Campaign:
         tuple(kept.get("systems", ())),
         kept.get("pyramid"),
         tuple((topic, unit) for topic, unit in kept.get("without", ())),
+        kept.get("full_task") and tuple(kept["full_task"]),
     )
     return Campaign(row.name, row.kind, Settings(**row.settings), row.state, scope, row.instructions)
 

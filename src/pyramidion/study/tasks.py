@@ -159,12 +159,14 @@ _PAPER: dict[TaskKind, dict[str, Any]] = {
 @dataclass(frozen=True, slots=True)
 class Scope:
     """What of a study a campaign asks about: these topics and systems (none named: all), units of this pyramid, and
-    none of the units ``without``, which are given as (topic, unit)."""
+    none of the units ``without``, which are given as (topic, unit). Where a model makes tasks shorter than asked for,
+    ``full_task`` is the pay and the least number of seconds that were asked for a task of full size."""
 
     topics: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
     pyramid: str | None = None
     without: tuple[tuple[str, str], ...] = ()
+    full_task: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

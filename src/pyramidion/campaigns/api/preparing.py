@@ -109,15 +109,14 @@ def form(ctx: Ctx, _: Manager) -> dict[str, Any]:
 @router.get("/campaigns/{name}/design")
 def design(name: str, ctx: Ctx, _: Manager) -> dict[str, Any]:
     """A campaign as it was asked for, and whether everything about it may still change."""
-    campaign = ctx.desk.campaigns.get(name)
-    scope = asdict(campaign.scope)
+    campaign, draft = ctx.desk.campaigns.get(name), ctx.desk.campaigns.is_draft(name)
     return {
         "kind": campaign.kind,
         "name": name,
         "state": campaign.state,
-        "draft": ctx.desk.campaigns.is_draft(name),
-        "settings": wish_of(campaign).settings,
-        **scope,
+        "draft": draft,
+        "settings": wish_of(campaign, draft=draft).settings,
+        **asdict(campaign.scope),
         "instructions": content_of(campaign),
     }
 
