@@ -86,13 +86,20 @@ def plan_campaign(page: Page, kind: str, name: str, settings: dict[str, str]) ->
     if not page.get_by_text("Random seed").is_visible():
         page.get_by_text("Advanced settings").click()
     for label, value in settings.items():
-        page.get_by_label(label).fill(value)
+        field = page.get_by_label(label)
+        if field.evaluate("field => field.tagName") == "SELECT":
+            field.select_option(value)
+        else:
+            field.fill(value)
     page.get_by_role("button", name="Preview counts and cost").click()
     expect(page.get_by_role("heading", name="If you start it now")).to_be_visible()
 
 
 def start_campaign(page: Page, name: str) -> None:
-    page.get_by_role("button", name=f"Start {name}").click()
+    """Create it as a draft, then open it."""
+    page.get_by_role("button", name=f"Create {name}").click()
+    expect(page.get_by_text(f"{name} is a draft.")).to_be_visible()
+    page.get_by_role("button", name=f"Open {name} to workers").click()
     expect(page.get_by_text(f"{name} is running.")).to_be_visible()
     expect(page.get_by_role("table", name="Campaigns").get_by_role("link", name=name)).to_be_visible()
 

@@ -30,7 +30,7 @@ def test_a_pool_is_large_enough_and_sound(kind: TaskKind) -> None:
     assert len({question["id"] for question in pool}) == len({question["text"] for question in pool}) == len(pool)
     for question in pool:
         assert len({question["right"], *question["wrong"]}) == 4
-    assert "questions" not in instructions(kind)
+    assert "questions" not in instructions(campaign(kind))
 
 
 def test_guessing_passes_less_than_one_percent() -> None:

@@ -4,10 +4,10 @@ import test from "node:test";
 import { bins, binName, niceStep } from "../../src/pyramidion/server/static/manager/charts.js";
 import { bySystem, goalWords, scale, statusLine } from "../../src/pyramidion/server/static/manager/rounds.js";
 import { ranking } from "../../src/pyramidion/server/static/manager/scores.js";
+import { changeWords } from "../../src/pyramidion/server/static/manager/changes.js";
+import { settingGroups } from "../../src/pyramidion/server/static/manager/settings.js";
 import * as words from "../../src/pyramidion/server/static/manager/words.js";
 
-/** @param {string} name @param {unknown} [value] */
-const setting = (name, value = 1) => ({ name, type: "int", default_by_kind: value });
 /** @param {string} kind @param {number} submitted @param {string} [state] */
 const campaign = (kind, submitted, state = "running") => ({
   name: `${kind}-1`,
@@ -16,27 +16,26 @@ const campaign = (kind, submitted, state = "running") => ({
   progress: { submitted, wanted: 10, leased: 0, surplus: 0, tasks: 5, tasks_full: 0 },
 });
 
-test("settings are grouped, and unknown ones are not lost", () => {
-  const groups = words.settingGroups(["fee", "pay", "check", "brand_new"].map((name) => setting(name)));
-  const named = groups.map(([title, settings]) => [title, settings.map(({ name }) => name)]);
+test("settings are in the groups that the server names, the first ones at once", () => {
+  const made = { label: "", help: "", kinds: [], type: "int", default_by_kind: {}, choices: null, low: 0, high: 1 };
+  /** @param {string} name @param {string} group */
+  const setting = (name, group) => ({ ...made, name, group, longest: 500, fixed: "" });
+  const given = [setting("seed", "More"), setting("pay", ""), setting("check", "Quality"), setting("new", "More")];
+  const named = settingGroups(given).map(([title, settings]) => [title, settings.map(({ name }) => name)]);
   assert.deepEqual(named, [
-    ["", ["pay", "fee"]],
+    ["", ["pay"]],
+    ["More", ["seed", "new"]],
     ["Quality", ["check"]],
-    ["People and a model", []],
-    ["Workers", []],
-    ["Platform and money", []],
-    ["More", ["brand_new"]],
   ]);
-  assert.equal(words.settingLabel("brand_new"), "Brand new");
 });
 
-test("a default may depend on the kind of campaign", () => {
-  assert.equal(words.defaultFor(setting("pay", 5), "judge"), 5);
-  assert.equal(words.defaultFor(setting("pay", { judge: 3, rate: 2 }), "judge"), 3);
-  assert.equal(words.defaultFor(setting("pay", { judge: 3 }), "write"), undefined);
-  assert.equal(words.defaultFor(setting("pay", null), "write"), null);
-  assert.equal(words.isFor("statements", "judge"), false);
-  assert.equal(words.isFor("pay", "judge"), true);
+test("methods are those installed, and changes are put into words", () => {
+  assert.deepEqual(words.orderMethods(["auto", "of-a-plugin", "lite"]), ["lite", "auto", "of-a-plugin"]);
+  assert.ok(!Object.hasOwn(words.METHODS, "pairwise"));
+  const change = { at: 0, actor: "mona", campaign: "j" };
+  const edit = { ...change, action: "edit", detail: { changed: { pay: [0.45, 0.6], instructions: true } } };
+  assert.equal(changeWords(edit), "edited it: pay 0.45 → 0.6; instructions");
+  assert.equal(changeWords({ ...change, action: "of-a-later-release", detail: {} }), "of-a-later-release");
 });
 
 test("what a study lacks for a kind of campaign", () => {
@@ -56,7 +55,8 @@ test("the next step leads from writing to judging to closing", () => {
   const counts = { references: 3, peers: 2, units: 0 };
   const written = campaign("write", 10);
   const step = (/** @type {any} */ study) => words.nextStep(study)?.key ?? null;
-  assert.equal(step({ counts: {}, campaigns: [] }), null);
+  assert.equal(step({ counts: {}, campaigns: [] }), "texts");
+  assert.equal(step({ counts, campaigns: [campaign("judge", 0, "paused")] }), "open judge-1");
   assert.equal(step({ counts, campaigns: [] }), "first write");
   assert.equal(step({ counts: { ...counts, units: 4 }, campaigns: [] }), "first judge");
   assert.equal(step({ counts, campaigns: [campaign("write", 3)] }), null);

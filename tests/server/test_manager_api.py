@@ -8,6 +8,7 @@ import json
 import socket
 import time
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -28,9 +29,11 @@ from tests.server.servers import (
 )
 
 import pyramidion as pyr
+from pyramidion import plugins
 from pyramidion.campaigns.platforms.prolific import SIGNATURE_HEADER, TIMESTAMP_HEADER, sign_webhook
 from pyramidion.server.context import SESSION_COOKIE, WORKER_COOKIE
 from pyramidion.server.security import CSP, HEADERS, MAX_BODY
+from pyramidion.study import Settings
 
 pytestmark = pytest.mark.server
 
@@ -151,6 +154,9 @@ CHANGES: list[tuple[str, dict[str, Any]]] = [
     ("/api/manage/campaigns/{}/units", {"store": True}),
     ("/api/manage/campaigns/{}/approval", {"reason": "r"}),
     ("/api/manage/invitations", {"campaign": "{}", "count": 1}),
+    ("/api/manage/preview", {"kind": "judge", "name": "not-allowed"}),
+    ("/api/manage/units", {"topic": "museum-theft", "unit": "u1", "label": "Another text."}),
+    ("/api/manage/uploads", {}),
 ]
 VIEWS = [
     "/api/manage",
@@ -300,7 +306,11 @@ def test_the_overview_of_a_study(site: Site) -> None:
     assert "lead" in found["systems"]
     [mine] = [c for c in found["campaigns"] if c["name"] == campaign]
     assert (mine["kind"], mine["state"], mine["progress"]["wanted"]) == ("judge", "running", 20)
-    assert {"workers", "pay", "lease_minutes"} <= {setting["name"] for setting in found["settings"]}
+    assert found["methods"] == plugins.names("methods")
+    assert {"auto", "lite"} <= {*found["methods"]}
+    offers = site.account().get("/api/manage/form").json()
+    assert [setting["name"] for setting in offers["settings"] if not setting["group"]][:2] == ["workers", "statements"]
+    assert {setting["name"] for setting in offers["settings"]} == {part.name for part in fields(Settings)}
 
 
 def test_watching_a_campaign(site: Site) -> None:

@@ -19,6 +19,7 @@ import pyramidion as pyr
 from pyramidion.annotation.api import routes as annotate_api
 from pyramidion.annotation.desk import AnnotationDesk
 from pyramidion.campaigns.api import manager as manager_api
+from pyramidion.campaigns.api import preparing as preparing_api
 from pyramidion.campaigns.api import worker as worker_api
 from pyramidion.campaigns.assignments import Assignments
 from pyramidion.campaigns.desk import CampaignDesk
@@ -36,7 +37,7 @@ pytestmark = pytest.mark.server
 def described() -> Any:
     """The schema itself needs no study."""
     app = FastAPI()
-    for module in (worker_api, manager_api, annotate_api):
+    for module in (worker_api, manager_api, preparing_api, annotate_api):
         app.include_router(module.router)
     return schemathesis.openapi.from_dict(app.openapi())
 

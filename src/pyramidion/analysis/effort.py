@@ -9,13 +9,21 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
 
-from pyramidion.analysis.cost import CENT
+from pyramidion.analysis.cost import CENT, hourly_wage, money
 from pyramidion.study import Settings
 
 
 def minutes_of(settings: Settings, units: float) -> float:
     """How long a task takes; a planted check is one more unit."""
     return settings.minutes_per_summary + settings.minutes_per_unit * (units + (settings.gold_rate > 0))
+
+
+def time_of(settings: Settings, units: float, assignments: int) -> str:
+    """How long judging takes, for whoever has to pay for it, in a sentence."""
+    minutes = minutes_of(settings, units)
+    wage = money(hourly_wage(settings.pay, minutes * 60), settings.currency)
+    hours = minutes * assignments / 60
+    return f"About {minutes:.1f} minutes per task, {hours:,.1f} hours in all; that pays {wage} per hour."
 
 
 def in_proportion(settings: Settings, units: float) -> Settings:

@@ -20,6 +20,7 @@ from importlib.resources import files
 from typing import Any
 
 from pyramidion.campaigns.workers import CHECK_TRIES, Workers
+from pyramidion.errors import InputError, Problems
 from pyramidion.study import Campaign
 from pyramidion.study.tasks import TaskKind
 
@@ -35,9 +36,97 @@ The rules are those of the papers' task descriptions (Shapira et al. 2019, secti
 """
 
 
-def instructions(kind: TaskKind) -> dict[str, Any]:
-    """What a kind of task asks people to do, without the questions."""
-    return {key: value for key, value in CONTENT[kind].items() if key != "questions"}
+def content_of(campaign: Campaign) -> Mapping[str, Any]:
+    """The instructions and questions of a campaign: its own, or the usual ones."""
+    return campaign.instructions or CONTENT[campaign.kind]
+
+
+def instructions(campaign: Campaign) -> dict[str, Any]:
+    """What a campaign asks people to do, without the questions."""
+    return {key: value for key, value in content_of(campaign).items() if key != "questions"}
+
+
+# ----------------------------------------------------------------------
+# Instructions that a manager wrote: the same parts as the usual ones, each within bounds, since they come from a form.
+
+MAX_LINES, MAX_WORDS = 20, 2000
+"""How many paragraphs, steps, examples or questions there may be, and how many characters each may have."""
+OPTIONS = 4
+
+
+def own_instructions(kind: TaskKind, given: Any, *, checked: bool) -> dict[str, Any] | None:
+    """The instructions of a campaign, or None where they are the usual ones; raises InputError with everything that is
+    missing or wrong. Where people are ``checked``, there have to be enough questions for all tries."""
+    if given is None:
+        return None
+    usual, problems = CONTENT[kind], Problems()
+    read = _read_instructions(given if isinstance(given, Mapping) else {}, usual, problems)
+    if checked and not problems.errors:
+        _check_questions(read["questions"], problems)
+    if problems.errors:
+        raise InputError(problems.errors)
+    return None if read == usual else read
+
+
+def _read_instructions(given: Mapping[str, Any], usual: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
+    about = next(key for key in usual["example"] if key != "items")
+    example = given.get("example")
+    shown = example if isinstance(example, Mapping) else {}
+    return {
+        "title": _line(given.get("title"), "title", problems),
+        "intro": _lines(given.get("intro"), "intro", problems),
+        "steps": _lines(given.get("steps"), "steps", problems),
+        "example": {
+            about: _line(shown.get(about), "example text", problems),
+            "items": [
+                {key: _line(item.get(key), f"example {number}, {key}", problems) for key in ("text", "answer", "why")}
+                for number, item in _numbered(shown.get("items"), "example", problems)
+            ],
+        },
+        "questions": [
+            {
+                "id": str(question.get("id") or f"own-{number}")[:60],
+                "text": _line(question.get("text"), f"question {number}", problems),
+                "right": _line(question.get("right"), f"question {number}, right answer", problems),
+                "wrong": _lines(question.get("wrong"), f"question {number}, wrong answers", problems),
+            }
+            for number, question in _numbered(given.get("questions"), "questions", problems)
+        ],
+    }
+
+
+def _line(value: Any, where: str, problems: Problems) -> str:
+    text = value.strip() if isinstance(value, str) else ""
+    if len(text) > MAX_WORDS or not (text or where.endswith(", why")):
+        problems.error(where, f"must be text of 1 to {MAX_WORDS} characters")
+    return text
+
+
+def _lines(value: Any, where: str, problems: Problems) -> list[str]:
+    lines = value if isinstance(value, list) else []
+    if not 1 <= len(lines) <= MAX_LINES:
+        problems.error(where, f"must be 1 to {MAX_LINES} lines")
+    return [_line(line, f"{where}, line {number}", problems) for number, line in enumerate(lines[:MAX_LINES], 1)]
+
+
+def _numbered(value: Any, where: str, problems: Problems) -> list[tuple[int, Mapping[str, Any]]]:
+    items = value if isinstance(value, list) else []
+    if len(items) > MAX_LINES or not all(isinstance(item, Mapping) for item in items):
+        problems.error(where, f"must be at most {MAX_LINES} of them")
+        return []
+    return list(enumerate(items, 1))
+
+
+def _check_questions(questions: list[dict[str, Any]], problems: Problems) -> None:
+    needed = QUESTIONS_PER_TRY * CHECK_TRIES
+    for number, question in enumerate(questions, 1):
+        if len({question["right"], *question["wrong"]}) != OPTIONS:
+            problems.error(f"question {number}", f"must have one right and {OPTIONS - 1} wrong answers, all different")
+    if len({question["text"] for question in questions}) < max(needed, len(questions)):
+        what = f"must be at least {needed} different ones: {QUESTIONS_PER_TRY} for each of {CHECK_TRIES} tries"
+        problems.error("questions", f"{what}; or switch the comprehension check off")
+    if len({question["id"] for question in questions}) < len(questions):
+        problems.error("questions", "must have different ids")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +172,7 @@ def draw_check(secret: bytes, campaign: Campaign, worker: str, tries: int) -> Ch
         message = "\0".join(("check", campaign.name, worker, *about))
         return hmac.new(secret, message.encode(), hashlib.sha256).digest()
 
-    pool = sorted(CONTENT[campaign.kind]["questions"], key=lambda question: lot(question["id"]))
+    pool = sorted(content_of(campaign)["questions"], key=lambda question: lot(question["id"]))
     drawn = pool[tries * QUESTIONS_PER_TRY : (tries + 1) * QUESTIONS_PER_TRY]
     questions = []
     for question in drawn:

@@ -23,7 +23,15 @@ from pyramidion.campaigns.payments import Payments
 from pyramidion.campaigns.plan import Plan
 from pyramidion.campaigns.rounds import Rounds
 from pyramidion.campaigns.sampling import Part
-from pyramidion.campaigns.statements import CrowdUnits, UnitKey, make_units, units_in_use, without_units_of
+from pyramidion.campaigns.statements import (
+    AS_WRITTEN,
+    CrowdUnits,
+    UnitEdits,
+    UnitKey,
+    make_units,
+    units_in_use,
+    without_units_of,
+)
 from pyramidion.campaigns.tables import REMOVED, Campaigns, StoredAnswer
 from pyramidion.campaigns.tasks import PREFERENCE
 from pyramidion.campaigns.workers import PSEUDONYM, WorkerDecisions, Workers
@@ -31,7 +39,7 @@ from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.formats.judgment_tables import write_judgments
 from pyramidion.store.database import Database
 from pyramidion.store.studies import Studies, long_ids
-from pyramidion.study import Aspect, Assignment, Judge, Pyramid, Study, Task
+from pyramidion.study import Aspect, Assignment, Campaign, Judge, Pyramid, Study, Task
 
 # ----------------------------------------------------------------------
 # Imported crowd workers get pseudonyms like those who come to the server: a vendor's worker ids are ids of people.
@@ -91,27 +99,44 @@ class CampaignDesk:
 
         Crowd workers get pseudonyms.
         """
+        new, problems = self.check_import(study)
+        if problems:
+            raise InputError(problems)
+        return self.studies.add(new)
+
+    def check_import(self, study: Study) -> tuple[Study, list[Problem]]:
+        """What of a study is not in the database yet, under pseudonyms, and why it cannot be added. Nothing is."""
         held = self.studies.load()
         named = with_pseudonyms(study, lambda id: self.workers.pseudonym("imported", id))
         renamed = rename_judges(named, cache(self.workers.current_id))
         new = without_known(renamed, held)
-        problems = [p for p in join_studies(held, new).problems() if p.severity == "error"]
-        if problems := [*long_ids(new), *problems]:
-            raise InputError(problems)
-        return self.studies.add(new)
+        unfit = (problem for problem in join_studies(held, new).problems() if problem.severity == "error")
+        return new, [*long_ids(new), *unfit]
 
-    def start(self, plan: Plan) -> None:
-        """Put a planned campaign into the database; from then on workers get its tasks, or those of its first round."""
+    def start(self, plan: Plan, *, draft: bool = False) -> None:
+        """Put a planned campaign into the database; from then on workers get its tasks, or those of its first round.
+        A draft is paused: nobody gets a task until somebody opens it."""
+        campaign = replace(plan.campaign, state="paused") if draft else plan.campaign
         with self.database.together():
             if plan.aspects:
                 self.studies.add(Study(aspects=plan.aspects))
-            self.campaigns.add(plan.campaign, plan.tasks, plan.gold)
-            if plan.parts:
-                systems = sorted({task.system for task in plan.tasks})
-                self.rounds.begin(plan.campaign.name, plan.parts, systems, len(plan.tasks))
+            self.campaigns.add(campaign, plan.tasks, plan.gold)
+            self._begin_rounds(plan)
 
-    def make_units(self, campaign: str, *, seed: int = 0) -> CrowdUnits:
-        """Turn what workers wrote into a crowd pyramid per topic: filter, sample, group. Nothing is stored."""
+    def plan_again(self, plan: Plan) -> None:
+        """Put a new plan in the place of a draft."""
+        with self.database.together():
+            self.campaigns.make_again(plan.campaign, plan.tasks, plan.gold)
+            self._begin_rounds(plan)
+
+    def _begin_rounds(self, plan: Plan) -> None:
+        if plan.parts:
+            systems = sorted({task.system for task in plan.tasks})
+            self.rounds.begin(plan.campaign.name, plan.parts, systems, len(plan.tasks))
+
+    def make_units(self, campaign: str, *, seed: int = 0, edits: UnitEdits = AS_WRITTEN) -> CrowdUnits:
+        """Turn what workers wrote into a crowd pyramid per topic: filter, sample, group, with what a manager changes
+        about it. Nothing is stored."""
         writing = self.campaigns.get(campaign)
         if writing.kind != "write":
             raise UsageError(f"campaign {campaign} is of kind {writing.kind}; units come from writing")
@@ -119,7 +144,7 @@ class CampaignDesk:
         if not written:
             raise UsageError(f"nobody has written anything for campaign {campaign} yet")
         kept, left_out = self._without_excluded(written)
-        made = make_units(self.studies.load(), kept, writing.settings, np.random.default_rng(seed))
+        made = make_units(self.studies.load(), kept, writing.settings, np.random.default_rng(seed), edits)
         return replace(made, notes=(*left_out, *made.notes))
 
     def store_units(self, made: CrowdUnits) -> None:
@@ -141,9 +166,9 @@ class CampaignDesk:
         removed = find_removed_writing(answers)
         return without_units_of(study, removed, self.asked_units()) if removed else study
 
-    def asked_units(self) -> frozenset[UnitKey]:
-        """The units that tasks of any campaign ask about, or may ask about in a later round."""
-        judging = [campaign for campaign in self.campaigns.all() if campaign.kind == "judge"]
+    def asked_units(self, *only: Campaign) -> frozenset[UnitKey]:
+        """The units that tasks of any campaign, or of these alone, ask about, or may ask about in a later round."""
+        judging = [campaign for campaign in only or self.campaigns.all() if campaign.kind == "judge"]
         asked: list[Task | Part] = [stored.task for c in judging for stored in self.campaigns.tasks(c.name)]
         asked += [part for c in judging if c.settings.model for part in self.rounds.parts(c.name) if part.round]
         return frozenset((one.topic, unit) for one in asked for unit in one.units)

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from pyramidion.analysis.cost import Cost, campaign_cost
-from pyramidion.analysis.effort import in_proportion
+from pyramidion.analysis.effort import in_proportion, time_of
+from pyramidion.campaigns.checks import own_instructions
 from pyramidion.campaigns.guided import Guide, check_guided, check_size, guide, human_peers, sentences
 from pyramidion.campaigns.model_judgments import check_model, judged_pyramids
 from pyramidion.campaigns.sampling import Part, draw_parts, tasks_of
+from pyramidion.campaigns.scope import part_of, without_units
 from pyramidion.campaigns.tasks import SCALES, AttentionCheck, ExpertRatings, Gold
 from pyramidion.encoder.sentences import sentence_spans
-from pyramidion.errors import InputError, Problem, Problems, UnknownError, UsageError, check_choice
+from pyramidion.errors import InputError, Problem, Problems, UsageError, check_choice
 from pyramidion.pyramids.statements import MIN_TOKENS, sample_units, split_into_groups
 from pyramidion.scoring.choice import TO_BE_JUDGED, named_pyramid
 from pyramidion.study import Aspect, Campaign, ContentUnit, Pyramid, Settings, Study, Summary, Task
-from pyramidion.study.tasks import KINDS, TaskKind
+from pyramidion.study.tasks import KINDS, Scope, TaskKind
 
 LIMITS: dict[str, tuple[float, float]] = {
     "workers": (1, 1000),
@@ -67,6 +70,14 @@ class Plan:
         return sentences(self.parts, self.guide, self.campaign.settings) if self.guide else []
 
     @property
+    def time(self) -> str:
+        """How long it takes people, in a sentence; empty where nothing says how long a task takes."""
+        settings = self.campaign.settings
+        if self.campaign.kind != "judge" or self.guide:
+            return ""
+        return time_of(settings, sum(len(task.units) for task in self.tasks) / len(self.tasks), self.assignments)
+
+    @property
     def assignments(self) -> int:
         return len(self.tasks) * self.campaign.settings.workers
 
@@ -80,17 +91,30 @@ def plan(
     pyramid: str | None = None,
     topics: Sequence[str] = (),
     systems: Sequence[str] = (),
+    without: Sequence[tuple[str, str]] = (),
+    instructions: Mapping[str, Any] | None = None,
 ) -> Plan:
-    """Plan a campaign over all topics and systems, or some of them. The same seed gives the same plan."""
+    """Plan a campaign over all topics and systems, or some of them, and all units but those ``without``, each a topic
+    and a unit's id. The same seed gives the same plan."""
     check_choice("kind of campaign", kind, KINDS)
-    chosen = settings or Settings.for_kind(kind)
+    scope = Scope(tuple(topics), tuple(systems), pyramid, tuple(without))
+    made = _plan(study, kind, name, settings or Settings.for_kind(kind), scope)
+    own = own_instructions(kind, instructions, checked=made.campaign.settings.check)
+    if made.guide:
+        scope = replace(scope, full_task=(made.guide.settings.pay, made.guide.settings.min_seconds))
+    return replace(made, campaign=replace(made.campaign, scope=scope, instructions=own))
+
+
+def _plan(study: Study, kind: TaskKind, name: str, chosen: Settings, scope: Scope) -> Plan:
     check_plan(kind, name, chosen)
     rng = np.random.default_rng(chosen.seed)
     problems = Problems()
-    part = part_of(study, topics, systems)
+    part = part_of(study, scope.topics, scope.systems)
+    if scope.without:
+        part = without_units(part, kind, frozenset(scope.without))
     if chosen.model:
-        return _guided(study, part, name, chosen, pyramid)
-    maker = _Drafts(part, chosen, rng, problems, pyramid)
+        return _guided(study, part, name, chosen, scope.pyramid)
+    maker = _Drafts(part, chosen, rng, problems, scope.pyramid)
     makers = {"write": maker.write, "judge": maker.judge, "rate": maker.rate, "compare": maker.compare}
     drafts = list(makers[kind]())
     if not drafts:
@@ -176,25 +200,6 @@ def check_settings(settings: Settings) -> None:
             problems.error(part.name, f"must be a number from {low:g} to {high:,g}")
     if problems.errors:
         raise InputError(problems.errors)
-
-
-def part_of(study: Study, topics: Sequence[str], systems: Sequence[str]) -> Study:
-    """The study with some of its topics and systems; with all if none are named."""
-    known_topics, known_systems = [topic.id for topic in study.topics], study.systems
-    for what, asked, known in (("topic", topics, known_topics), ("system", systems, known_systems)):
-        for id in asked:
-            if id not in known:
-                raise UnknownError(f"unknown {what} {id!r}; known values are: {', '.join(known)}")
-    return replace(
-        study,
-        # By id, so that the same seed draws the same units however the study is ordered.
-        topics=tuple(sorted((t for t in study.topics if not topics or t.id in topics), key=lambda t: t.id)),
-        summaries=tuple(
-            s
-            for s in study.summaries
-            if (not topics or s.topic in topics) and (s.role == "reference" or not systems or s.system in systems)
-        ),
-    )
 
 
 _NEEDS: dict[TaskKind, str] = {

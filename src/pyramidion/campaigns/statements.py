@@ -5,14 +5,14 @@ Which statements are fit to be judged, and which of them are drawn, is in `pyram
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from pyramidion.campaigns.tables import StoredAnswer
 from pyramidion.errors import Problem
-from pyramidion.pyramids.statements import pool_units
+from pyramidion.pyramids.statements import Dropped, pool_units
 from pyramidion.study import ContentUnit, Contributor, Pyramid, Settings, Study
 
 CROWD = "crowd"
@@ -27,10 +27,33 @@ class CrowdUnits:
 
     pyramids: tuple[Pyramid, ...]
     notes: tuple[Problem, ...]
+    dropped: tuple[tuple[str, Dropped], ...] = ()
+    """Statements that are not units, with their topic."""
 
     @property
     def kept(self) -> int:
         return sum(len(pyramid.units) for pyramid in self.pyramids)
+
+
+@dataclass(frozen=True)
+class UnitEdits:
+    """What a manager changes about written statements, by topic and id: other words, kept although the filter drops it,
+    dropped although it does not."""
+
+    labels: Mapping[UnitKey, str] = field(default_factory=dict)
+    keep: frozenset[UnitKey] = frozenset()
+    drop: frozenset[UnitKey] = frozenset()
+
+    def applied(self, topic: str, unit: ContentUnit) -> ContentUnit:
+        """With the words that were written as a comment: they tell which answer a unit came from."""
+        label = self.labels.get((topic, unit.id), "").strip()
+        return replace(unit, label=label, comment=unit.label) if label and label != unit.label else unit
+
+    def count(self) -> dict[str, int]:
+        return {"edited": len(self.labels), "restored": len(self.keep), "dropped": len(self.drop)}
+
+
+AS_WRITTEN = UnitEdits()
 
 
 def make_units(
@@ -38,9 +61,11 @@ def make_units(
     answers: Iterable[StoredAnswer],
     settings: Settings,
     rng: np.random.Generator,
+    edits: UnitEdits = AS_WRITTEN,
 ) -> CrowdUnits:
     """One crowd pyramid per topic from written statements; every statement left out is in the notes."""
     notes: list[Problem] = []
+    dropped: list[tuple[str, Dropped]] = []
     written: dict[str, list[ContentUnit]] = {}
     for answer in sorted(answers, key=lambda a: (a.task.topic, a.task.references, a.worker)):
         of_topic = written.setdefault(answer.task.topic, [])
@@ -52,15 +77,18 @@ def make_units(
         made = pool_units(
             topic,
             tuple(sorted(r.system for r in study.references if r.topic == topic)),
-            units,
+            [edits.applied(topic, unit) for unit in units],
             name=CROWD,
             units_per_topic=settings.units_per_topic,
             units_per_task=settings.units_per_task,
             rng=rng,
+            keep={unit for of, unit in edits.keep if of == topic},
+            drop={unit for of, unit in edits.drop if of == topic},
         )
         notes += made.notes
+        dropped += [(topic, one) for one in made.dropped]
         pyramids.append(made.pyramid)
-    return CrowdUnits(tuple(pyramids), tuple(notes))
+    return CrowdUnits(tuple(pyramids), tuple(notes), tuple(dropped))
 
 
 # -- units of removed answers --------------------------------------------------------------------------------
@@ -84,14 +112,15 @@ class UnitsInUse:
 
 
 def units_of(study: Study, answer: StoredAnswer) -> frozenset[str]:
-    """The units of the crowd's pyramid that came from an answer: by author, reference and words."""
+    """The units of the crowd's pyramid that came from an answer: by author, reference and the words it was written in,
+    which are its comment where somebody has edited it."""
     pyramid = study.pyramid(answer.task.topic, CROWD)
     written, reference = set(answer.statements), set(answer.task.references[:1])
     units = pyramid.units if pyramid else ()
     return frozenset(
         unit.id
         for unit in units
-        if unit.author == answer.worker and unit.label in written and unit.references <= reference
+        if unit.author == answer.worker and {unit.label, unit.comment} & written and unit.references <= reference
     )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
-from sqlalchemy import Connection, Integer, Row, cast, func, insert, or_, select, text, update
+from sqlalchemy import Connection, Integer, Row, cast, delete, func, insert, or_, select, text, update
 
 from pyramidion.campaigns.queries import ANSWERS, CAMPAIGN, DECIDED, UNPAID, WITH_CAMPAIGNS, WITH_TASKS
 from pyramidion.campaigns.tasks import Answer, Gold, WriteAnswer, judgments, read_answer, read_gold, to_object
@@ -17,7 +17,7 @@ from pyramidion.store import schema
 from pyramidion.store.database import Database
 from pyramidion.study import Campaign, Judgment, Settings, Study, Task
 from pyramidion.study.records import CODEC, to_records
-from pyramidion.study.tasks import CampaignState
+from pyramidion.study.tasks import CampaignState, Scope
 
 _a, _t, _c = schema.assignments.c, schema.tasks.c, schema.campaigns.c
 
@@ -88,15 +88,34 @@ class Campaigns:
         with self._database.write() as connection:
             if connection.execute(select(schema.campaigns.c.id).filter_by(name=campaign.name)).first():
                 raise UsageError(f"a campaign called {campaign.name!r} already exists")
-            row = {
-                "name": campaign.name,
-                "kind": campaign.kind,
-                "state": campaign.state,
-                "settings": campaign.settings.as_dict(),
-                "created": time.time(),
-            }
-            made = connection.execute(insert(schema.campaigns).returning(schema.campaigns.c.id), row).scalar_one()
+            row = {"name": campaign.name, "kind": campaign.kind, "state": campaign.state, "created": time.time()}
+            made = connection.execute(
+                insert(schema.campaigns).returning(schema.campaigns.c.id), {**row, **_design(campaign)}
+            ).scalar_one()
             insert_tasks(connection, made, tasks, gold or {}, campaign.settings.workers)
+
+    def is_draft(self, name: str) -> bool:
+        """Whether nobody has begun with a campaign, and nobody can while it is paused: then everything may change."""
+        with self._database.read() as connection:
+            row = find_campaign(connection, name)
+            return row.state == "paused" and not _has_begun(connection, row.id)
+
+    def make_again(self, campaign: Campaign, tasks: Sequence[Task], gold: Mapping[str, Gold]) -> None:
+        """Put other tasks and settings in the place of a draft's; rounds begin anew."""
+        with self._database.write() as connection:
+            row = find_campaign(connection, campaign.name)
+            if row.state != "paused" or _has_begun(connection, row.id):
+                raise UsageError(f"people have begun with campaign {campaign.name}, so its tasks stay as they are")
+            for table in (schema.tasks, schema.parts, schema.rounds):
+                connection.execute(delete(table).where(table.c.campaign_id == row.id))
+            connection.execute(update(schema.campaigns).filter_by(id=row.id).values(**_design(campaign)))
+            insert_tasks(connection, row.id, tasks, gold, campaign.settings.workers)
+
+    def set_settings(self, name: str, settings: Settings) -> None:
+        """Change settings that tasks and answers do not depend on; which these are is for the caller to say."""
+        with self._database.write() as connection:
+            row = find_campaign(connection, name)
+            connection.execute(update(schema.campaigns).filter_by(id=row.id).values(settings=settings.as_dict()))
 
     def all(self) -> list[Campaign]:
         with self._database.read() as connection:
@@ -220,7 +239,29 @@ def find_campaign(connection: Connection, name: str) -> Row[Any]:
 
 
 def campaign_of(row: Row[Any]) -> Campaign:
-    return Campaign(row.name, row.kind, Settings(**row.settings), row.state)
+    kept = row.scope or {}
+    scope = Scope(
+        tuple(kept.get("topics", ())),
+        tuple(kept.get("systems", ())),
+        kept.get("pyramid"),
+        tuple((topic, unit) for topic, unit in kept.get("without", ())),
+        kept.get("full_task") and tuple(kept["full_task"]),
+    )
+    return Campaign(row.name, row.kind, Settings(**row.settings), row.state, scope, row.instructions)
+
+
+def _design(campaign: Campaign) -> dict[str, Any]:
+    """What a campaign asks and how, as columns."""
+    return {
+        "settings": campaign.settings.as_dict(),
+        "scope": asdict(campaign.scope),
+        "instructions": campaign.instructions,
+    }
+
+
+def _has_begun(connection: Connection, campaign: int) -> bool:
+    taken = select(_a.id).select_from(WITH_TASKS).where(_t.campaign_id == campaign).limit(1)
+    return connection.execute(taken).first() is not None
 
 
 def gold_of(row: Row[Any]) -> Gold | None:

@@ -80,7 +80,8 @@ def plan_(
     printing: Printing,
 ) -> None:
     """Plan a campaign: print the number of tasks and the cost, ask, then start it."""
-    from pyramidion.campaigns.plan import check_plan, part_of, plan
+    from pyramidion.campaigns.plan import check_plan, plan
+    from pyramidion.campaigns.scope import part_of
     from pyramidion.campaigns.sync import platform_of
     from pyramidion.errors import check_choice
     from pyramidion.study.tasks import KINDS, Settings
@@ -117,7 +118,7 @@ def plan_(
         f"Campaign {plain(made.campaign.name)} ({kind}): {len(made.tasks)} tasks for {settings.workers} workers each, "
         f"{made.assignments} assignments."
     )
-    for sentence in made.sentences or [f"Cost: {made.cost}"]:
+    for sentence in made.sentences or [f"Cost: {made.cost}", *filter(None, [made.time])]:
         output.show(plain(sentence))
     output.warn(made.notes)
     ask("Start it?", yes)

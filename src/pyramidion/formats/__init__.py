@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.resources import as_file
 from importlib.resources import files as package_files
@@ -12,6 +12,7 @@ from typing import Any
 
 from pyramidion import plugins
 from pyramidion.errors import InputError, Problem, Problems, UsageError
+from pyramidion.formats.archives import is_archive, unpacked
 from pyramidion.formats.columns import JUDGMENTS, Columns, column_names, matching, parse_columns, with_plain_columns
 from pyramidion.formats.layouts import explain
 from pyramidion.formats.rows import first_row, is_table
@@ -152,8 +153,11 @@ class Loaded:
 
 
 def inspect(source: Any, *, format: str | None = None, columns: NamedColumns = None) -> Loaded:
-    """Read a study and list every problem with it, without stopping at any. The source is a path, the URL of a
-    database, or a table in memory: a data frame, an Arrow table, a `datasets` object, rows or columns."""
+    """Read a study and list every problem with it, without stopping at any. The source is a path (an archive too), the
+    URL of a database, or a table in memory: a data frame, an Arrow table, a `datasets` object, rows or columns."""
+    if isinstance(source, str | Path) and not is_url(source) and is_archive(Path(source)):
+        with unpacked(Path(source)) as place, addressed_inside(place):
+            return with_addresses_inside(inspect(place, format=format, columns=columns), place)
     problems = Problems()
     named = parse_columns(columns)
     source = with_plain_columns(source)
@@ -167,6 +171,27 @@ def inspect(source: Any, *, format: str | None = None, columns: NamedColumns = N
         raise UsageError(f"{error.filename or source} cannot be read: {error.strerror or error}") from error
     problems.extend(study.problems())
     return Loaded(study, reader.name, tuple(problems), problems.recognised)
+
+
+def with_addresses_inside(loaded: Loaded, place: Path) -> Loaded:
+    """What was read from a place that nobody knows, such as an unpacked archive, with addresses inside it."""
+    problems = tuple(
+        replace(one, where=_inside(one.where, place), what=_inside(one.what, place)) for one in loaded.problems
+    )
+    return replace(loaded, problems=problems, recognised=_inside(loaded.recognised, place))
+
+
+@contextmanager
+def addressed_inside(place: Path) -> Iterator[None]:
+    """The same for what is refused."""
+    try:
+        yield
+    except UsageError as error:
+        raise UsageError(_inside(str(error), place)) from None
+
+
+def _inside(text: str, place: Path) -> str:
+    return text.replace(f"{place}/", "").replace(str(place), place.name)
 
 
 def _reader(source: Any, format: str | None, columns: Columns) -> Format:

@@ -273,6 +273,10 @@ class WrittenPyramid:
 
     pyramid: Pyramid
     notes: tuple[Problem, ...]
+    dropped: tuple[Dropped, ...] = ()
+
+
+BY_HAND = "by a manager"
 
 
 def pool_units(
@@ -284,9 +288,12 @@ def pool_units(
     units_per_topic: int,
     units_per_task: int,
     rng: np.random.Generator,
+    keep: Collection[str] = (),
+    drop: Collection[str] = (),
 ) -> WrittenPyramid:
-    """Filter what was written, draw the units to be judged and put them into groups."""
-    filtered = filter_statements(written)
+    """Filter what was written, draw the units to be judged and put them into groups. What somebody wants to ``keep`` or
+    ``drop``, by id, is, whatever the filter says; a statement that is dropped causes no other to be dropped."""
+    filtered = _by_hand(tuple(written), keep, drop)
     notes = [
         Problem(f"topic {topic}, statement {d.unit.id}", f"dropped: {d.reason}", "warning") for d in filtered.dropped
     ]
@@ -294,4 +301,13 @@ def pool_units(
     notes += [replace(problem, where=f"topic {topic}, {problem.where}") for problem in sample.shortfalls]
     groups = {unit.id: unit.group for unit in split_into_groups(sample.units, group_size=units_per_task, rng=rng)}
     kept = tuple(replace(unit, group=groups.get(unit.id, "")) for unit in filtered.kept)
-    return WrittenPyramid(Pyramid(topic, references, kept, name), tuple(notes))
+    return WrittenPyramid(Pyramid(topic, references, kept, name), tuple(notes), filtered.dropped)
+
+
+def _by_hand(written: tuple[ContentUnit, ...], keep: Collection[str], drop: Collection[str]) -> Filtered:
+    filtered = filter_statements(unit for unit in written if unit.id not in drop)
+    dropped = [one for one in filtered.dropped if one.unit.id not in keep]
+    restored = [one.unit for one in filtered.dropped if one.unit.id in keep]
+    dropped += [Dropped(unit, BY_HAND) for unit in written if unit.id in drop]
+    kept = sorted([*filtered.kept, *restored], key=lambda unit: unit.id)
+    return Filtered(tuple(kept), tuple(sorted(dropped, key=lambda one: one.unit.id)))

@@ -227,7 +227,8 @@ class LlmWriter:
         if not units:
             return TopicUnits(topic, None, tuple(notes))
         said = tuple(sorted({each.reference for each in written}))
-        made = pool_units(topic, said, units, name=name, rng=rng, **self._sizes)
+        sizes: dict[str, Any] = {**self._sizes}
+        made = pool_units(topic, said, units, name=name, rng=rng, **sizes)
         if unmarked := sum(not unit.contributors[0].spans for unit in made.pyramid.units):
             what = f"{unmarked} of {len(made.pyramid.units)} units have no place in their reference: nothing was quoted"
             notes.append(Problem(f"topic {topic}", what, "warning"))

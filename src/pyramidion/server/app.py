@@ -24,11 +24,12 @@ from pyramidion.annotation.api import routes as annotation
 from pyramidion.annotation.commands import RefusedError
 from pyramidion.campaigns import BASE_URL, PLACE, TOKEN, WEBHOOK
 from pyramidion.campaigns.api import manager as manager_api
+from pyramidion.campaigns.api import preparing as preparing_api
 from pyramidion.campaigns.api import worker as worker_api
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.forgetting import DAY, forget_expired
 from pyramidion.errors import InputError, Problem, PyramidionError, UnknownError
-from pyramidion.server import health, log_in, pages
+from pyramidion.server import health, log_in, pages, uploads
 from pyramidion.server.context import PAGES, Context, render
 from pyramidion.server.security import HEADERS, Guard
 from pyramidion.store.database import Database
@@ -59,8 +60,8 @@ def create_app(place: str | Path, *, base_url: str = "", webhook_secret: str = "
         api_token=api_token,
     )
     app.mount("/static", StaticFiles(directory=PAGES / "static"), name="static")
-    apis = (worker_api.router, manager_api.router, log_in.router, annotation.router, health.router)
-    for router in (*apis, log_in.pages, pages.router, annotation.pages):
+    apis = (worker_api.router, manager_api.router, preparing_api.router, uploads.router, log_in.router)
+    for router in (*apis, annotation.router, health.router, log_in.pages, pages.router, annotation.pages):
         app.include_router(router)
     _explain_errors(app)
     app.add_middleware(Guard, recognise=ctx.recognise)

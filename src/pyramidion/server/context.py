@@ -17,6 +17,7 @@ from fastapi import Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, select_autoescape
 from sqlalchemy.exc import DBAPIError
+from starlette.concurrency import run_in_threadpool
 
 from pyramidion.annotation.blind import BlindDesks
 from pyramidion.annotation.desk import AnnotationDesk
@@ -29,6 +30,7 @@ from pyramidion.errors import InputError, PyramidionError
 from pyramidion.pyramids.statements import live_checks
 from pyramidion.server.health import Health
 from pyramidion.server.overviews import Overviews
+from pyramidion.server.previews import Previews, is_preview
 from pyramidion.server.reader import Reader
 from pyramidion.server.rounds import Advancing
 from pyramidion.server.security import Sender
@@ -185,6 +187,7 @@ class Context:
         self.reader = Reader(place or str(desk.database.path or ""), desk, self._study)
         self.overviews = Overviews(desk, self.reader.read)
         self.rounds = Advancing(desk, self.reader.read, api_token)
+        self.previews = Previews(lambda preview: Context(preview, base_url=base_url, secure_cookies=secure_cookies))
 
     @property
     def secret(self) -> bytes:
@@ -203,6 +206,10 @@ class Context:
             campaign = self.desk.campaigns.get(name)
             self._campaigns[name] = (now, campaign)
         return campaign
+
+    def campaign_changed(self, name: str) -> None:
+        """Call after editing a campaign: this process sees the change at once, others within a second."""
+        self._campaigns.pop(name, None)
 
     def is_blind(self) -> bool:
         """Whether experts annotate blind, as it was set within the last second."""
@@ -230,6 +237,7 @@ class Context:
 
     def close(self) -> None:
         """When the server stops: everything on disk, and no process or thread left."""
+        self.previews.close()
         self.reader.close()
         self.log_ins.shutdown(wait=False, cancel_futures=True)
         self.desk.database.close()
@@ -277,6 +285,8 @@ class Visit:
 async def visit(campaign: str, request: Request) -> Visit:
     """The cookie is sent to the addresses of one campaign only, and is good for no other."""
     ctx = await context(request)
+    if is_preview(campaign):
+        ctx = await run_in_threadpool(ctx.previews.context, campaign)
     try:
         who = read_pass(ctx.secret, request.cookies.get(WORKER_COOKIE, ""), max_age=WORKER_SECONDS)
     except InputError:
@@ -345,5 +355,13 @@ def page_watcher(ctx: Ctx, account: LoggedIn) -> Account:
     return account
 
 
+def page_manager(account: LoggedIn) -> Account:
+    """For pages that change something: managers; everybody else comes to the overview."""
+    if account.role != "manager":
+        raise HTTPException(303, "this page is for managers", {"Location": "/manage"})
+    return account
+
+
 Watcher = Annotated[Account, Depends(watcher)]
 PageWatcher = Annotated[Account, Depends(page_watcher)]
+PageManager = Annotated[Account, Depends(page_manager)]

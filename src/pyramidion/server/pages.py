@@ -10,6 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from pyramidion.campaigns.platforms import Arrival, PlatformError
 from pyramidion.campaigns.platforms.local import Local, Pass, open_token, sign_pass
+from pyramidion.campaigns.preview import PREFIX, enter_preview
 from pyramidion.campaigns.reading import ExportKind, write_export
 from pyramidion.campaigns.sync import confirm_arrival, platform_of
 from pyramidion.campaigns.workers import Entry
@@ -19,6 +20,7 @@ from pyramidion.server.context import (
     WORKER_SECONDS,
     Context,
     Ctx,
+    PageManager,
     PageWatcher,
     Watcher,
     render,
@@ -102,6 +104,43 @@ def manage(ctx: Ctx, account: PageWatcher) -> Response:
 @router.get("/manage/campaigns/{name}")
 def campaign_page(name: str, ctx: Ctx, account: PageWatcher) -> Response:
     return render("campaign.html", account=account, csrf=account.csrf, campaign=ctx.desk.campaigns.get(name).name)
+
+
+@router.get("/manage/texts")
+def texts_page(ctx: Ctx, account: PageManager) -> Response:
+    return render("texts.html", account=account, csrf=account.csrf, title=ctx.study().title)
+
+
+@router.get("/manage/campaigns/{name}/edit")
+def edit_page(name: str, ctx: Ctx, account: PageManager) -> Response:
+    return render("edit.html", account=account, csrf=account.csrf, campaign=ctx.desk.campaigns.get(name).name)
+
+
+# -- a campaign as workers see it ----------------------------------------------------------------------------
+
+
+@router.get("/manage/campaigns/{name}/preview")
+def preview(name: str, ctx: Ctx, _: PageManager) -> Response:
+    """A new preview of a campaign, from the beginning."""
+    stored = ctx.desk.campaigns.tasks(name)
+    gold = {one.task.id: one.gold for one in stored if one.gold}
+    token = ctx.previews.add(ctx.study(), ctx.desk.campaigns.get(name), [one.task for one in stored], gold)
+    return RedirectResponse(f"/manage/preview/{token}?of={quote(name, safe='')}", 303)
+
+
+@router.get("/manage/preview/{token}")
+def preview_page(token: str, ctx: Ctx, account: PageManager, of: str = "", task: bool = False) -> Response:
+    """The workers' page over a preview: somebody new comes in, at the instructions or at the first task."""
+    name = f"{PREFIX}{token}"
+    try:
+        inside = ctx.previews.context(name)
+    except UnknownError:
+        return _notice(404, "This preview is over", "Previews are kept for some hours. Make a new one.")
+    entry = enter_preview(inside.desk, name, past_check=task)
+    response = render("preview.html", csrf=account.csrf, campaign=name, of=of, token=token)
+    cookie = sign_pass(inside.secret, Pass(entry.worker, name, entry.id), time.time())
+    set_cookie(ctx, response, WORKER_COOKIE, cookie, WORKER_SECONDS, "lax", work_path(name))
+    return response
 
 
 # -- downloads -----------------------------------------------------------------------------------------------

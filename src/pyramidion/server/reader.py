@@ -46,10 +46,12 @@ class Reader:
         self._under_way: dict[Any, asyncio.Future[Any]] = {}
         self._idle: asyncio.TimerHandle | None = None
 
-    async def read(self, campaign: str | None, reading: Reading[Result], *arguments: Any) -> Result:
-        """What the reading returns: in a thread if the campaign (or all of them) has few answers, else elsewhere."""
-        answers = await run_in_threadpool(self._desk.campaigns.count_answers, campaign)
-        if answers <= FEW_ANSWERS:
+    async def read(
+        self, campaign: str | None, reading: Reading[Result], *arguments: Any, apart: bool = False
+    ) -> Result:
+        """What the reading returns: in a thread if the campaign (or all of them) has few answers, else elsewhere;
+        always elsewhere if it is to be done ``apart``, since it takes long however few there are."""
+        if not apart and await run_in_threadpool(self._desk.campaigns.count_answers, campaign) <= FEW_ANSWERS:
             return await run_in_threadpool(lambda: reading(self._desk, self._study.load_now(), *arguments))
         key = (reading.__name__, arguments)
         if key not in self._under_way:

@@ -191,7 +191,11 @@ class Database:
         """All writes of this thread inside are one transaction: if one fails, BrokenBatchError, and none is kept.
 
         Undoing single ones would take a savepoint for each, though hardly any fails.
+        Inside another one, it is part of that.
         """
+        if self._shared is not None:
+            yield
+            return
         with self.write() as connection:
             self._together.connection, self._together.broken = connection, False
             try:

@@ -88,7 +88,9 @@ def entries_and_payments(connection: Connection) -> None:
         )
     ).all()
     newest = {row.worker_id: row.campaign_id for row in rows}
-    campaigns = {row.id: row.settings for row in connection.execute(select(schema.campaigns))}
+    campaigns = {
+        row.id: row.settings for row in connection.execute(select(schema.campaigns.c.id, schema.campaigns.c.settings))
+    }
     for row in rows:
         connection.execute(
             insert(schema.entries).values(
@@ -138,6 +140,14 @@ def judgment_blocks(connection: Connection) -> None:
     into_blocks(connection)
 
 
+def campaign_changes(connection: Connection) -> None:
+    """What managers prepare in the browser: instructions of their own, what a campaign asks about, and a log of it."""
+    schema.changes.create(connection, checkfirst=True)
+    for column in ("scope", "instructions"):
+        if column not in {one["name"] for one in inspect(connection).get_columns("campaigns")}:
+            connection.execute(text(f"ALTER TABLE campaigns ADD COLUMN {column} JSON"))
+
+
 def into_blocks(connection: Connection) -> None:
     """Move judgments that are records into blocks: all of them once, and later those that a server of an older release
     has added, which was still running."""
@@ -164,6 +174,7 @@ STEPS: tuple[Callable[[Connection], None], ...] = (
     entries_and_payments,
     rounds_and_looks,
     judgment_blocks,
+    campaign_changes,
 )
 
 

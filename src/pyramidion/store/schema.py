@@ -58,7 +58,23 @@ campaigns = Table(
     Column("state", String, nullable=False),
     Column("settings", JSON, nullable=False),
     Column("created", Float, nullable=False),
+    Column("scope", JSON(none_as_null=True)),
+    Column("instructions", JSON(none_as_null=True)),
 )
+"""``scope`` is what of the study it asks about, ``instructions`` what a manager wrote in place of the usual ones."""
+
+changes = Table(
+    "changes",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("actor", String, nullable=False),
+    Column("action", String, nullable=False),
+    Column("campaign_id", ForeignKey("campaigns.id"), index=True),
+    Column("detail", JSON, nullable=False),
+)
+"""Who changed the study or a campaign on the pages, appended: texts added, campaigns created and edited, units
+edited. What was decided about people is in ``reviews``."""
 
 tasks = Table(
     "tasks",

@@ -8,6 +8,7 @@ whether it is present (Shapira et al. 2019) rate read two references and a peer,
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
@@ -156,8 +157,25 @@ _PAPER: dict[TaskKind, dict[str, Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Scope:
+    """What of a study a campaign asks about: these topics and systems (none named: all), units of this pyramid, and
+    none of the units ``without``, which are given as (topic, unit). Where a model makes tasks shorter than asked for,
+    ``full_task`` is the pay and the least number of seconds that were asked for a task of full size."""
+
+    topics: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
+    pyramid: str | None = None
+    without: tuple[tuple[str, str], ...] = ()
+    full_task: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Campaign:
+    """``instructions`` are those that a manager wrote for it; None: the usual ones of its kind."""
+
     name: str
     kind: TaskKind
     settings: Settings
     state: CampaignState = "running"
+    scope: Scope = Scope()
+    instructions: Mapping[str, Any] | None = None

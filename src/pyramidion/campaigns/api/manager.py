@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, HTTPException, Path, Query
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
+from pyramidion import plugins
 from pyramidion.campaigns.advancing import change_state as set_state
 from pyramidion.campaigns.advancing import go_on
+from pyramidion.campaigns.change_log import ChangeLog
 from pyramidion.campaigns.management import (
     AnswerChoice,
     WorkerChoice,
@@ -21,27 +22,15 @@ from pyramidion.campaigns.management import (
     invite_people,
     names_of,
 )
-from pyramidion.campaigns.plan import plan
 from pyramidion.campaigns.reading import read_scores, write_answers
-from pyramidion.campaigns.sync import platform_of
-from pyramidion.errors import UsageError
 from pyramidion.server.context import Ctx, Manager, Watcher
-from pyramidion.study import Settings
-from pyramidion.study.tasks import KINDS, CampaignState, TaskKind
+from pyramidion.study.tasks import CampaignState
 
 router = APIRouter(prefix="/api/manage", tags=["manage"])
 MOST_INVITATIONS = 1000
+QUICK = frozenset({"lite", "pyramid", "responsiveness"})
+"""Methods that only count answers. The others read every text, which must not slow down the workers' pages."""
 Reason = Annotated[str, Field(min_length=1, max_length=2000)]
-
-
-class PlanRequest(BaseModel):
-    kind: TaskKind
-    name: str = Field(min_length=1, max_length=60, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
-    settings: dict[str, int | float | bool | str] = Field(default_factory=dict)
-    topics: list[str] = Field(default_factory=list)
-    systems: list[str] = Field(default_factory=list)
-    pyramid: str | None = None
-    start: bool = False
 
 
 class StateRequest(BaseModel):
@@ -61,11 +50,6 @@ class WorkerDecisionRequest(BaseModel):
 class AnswerDecisionRequest(BaseModel):
     action: AnswerChoice
     reason: Reason
-
-
-class UnitsRequest(BaseModel):
-    store: bool = False
-    seed: int = Field(default=0, ge=0, le=2**53)
 
 
 class InvitationRequest(BaseModel):
@@ -97,39 +81,7 @@ def study_overview(ctx: Ctx, _: Watcher) -> dict[str, Any]:
             {"name": c.name, "kind": c.kind, "state": c.state, "progress": campaigns.progress(c.name)}
             for c in campaigns.all()
         ],
-        "settings": [_setting(part.name, str(part.metadata["help"])) for part in fields(Settings)],
-    }
-
-
-def _setting(name: str, text: str) -> dict[str, Any]:
-    defaults = {kind: getattr(Settings.for_kind(kind), name) for kind in KINDS}
-    kind_of_value = type(defaults["judge"]).__name__
-    return {"name": name, "help": text, "default_by_kind": defaults, "type": kind_of_value}
-
-
-@router.post("/plan")
-def plan_campaign(body: PlanRequest, ctx: Ctx, _: Manager) -> dict[str, Any]:
-    """Counts and cost of a campaign; with ``start`` it begins."""
-    try:
-        settings = Settings.for_kind(body.kind, **body.settings)
-    except TypeError:
-        known = {part.name for part in fields(Settings)}
-        raise UsageError(f"unknown setting {sorted(set(body.settings) - known)[0]!r}") from None
-    study = ctx.desk.material()
-    made = plan(study, body.kind, body.name, settings, pyramid=body.pyramid, topics=body.topics, systems=body.systems)
-    platform_of(made.campaign, ctx.secret)  # refuses what would otherwise keep workers out later
-    if body.start:
-        ctx.desk.start(made)
-        ctx.study_changed()  # rating adds scales
-        if body.kind == "write":
-            ctx.warm_up()
-    return {
-        "tasks": len(made.tasks),
-        "assignments": made.assignments,
-        "cost": str(made.cost),
-        "design": made.sentences,
-        "notes": [note.as_dict() for note in made.notes],
-        "started": body.start,
+        "methods": plugins.names("methods"),
     }
 
 
@@ -146,8 +98,9 @@ async def watch(
 
 
 @router.post("/campaigns/{name}/state")
-def change_state(name: str, body: StateRequest, ctx: Ctx, _: Manager) -> dict[str, Any]:
+def change_state(name: str, body: StateRequest, ctx: Ctx, account: Manager) -> dict[str, Any]:
     set_state(ctx.desk, name, body.state)
+    ChangeLog(ctx.desk.database).add("state", actor=account.name, campaign=name, state=body.state)
     ctx.rounds.nudge()
     return {"state": body.state}
 
@@ -198,29 +151,9 @@ def decide_about_answer(
     return decide_answers(ctx.desk, body.action, campaign, [assignment], **how).as_dict()
 
 
-@router.post("/campaigns/{name}/units")
-def make_units(name: str, body: UnitsRequest, ctx: Ctx, _: Manager) -> dict[str, Any]:
-    """Filter and sample what was written; with ``store`` it becomes the crowd pyramid."""
-    made = ctx.desk.make_units(name, seed=body.seed)
-    if body.store:
-        ctx.desk.store_units(made)
-        ctx.study_changed()
-    return {
-        "kept": made.kept,
-        "pyramids": [
-            {
-                "topic": p.topic,
-                "units": [{"id": u.id, "label": u.label, "author": u.author, "group": u.group} for u in p.units],
-            }
-            for p in made.pyramids
-        ],
-        "notes": [note.as_dict() for note in made.notes],
-    }
-
-
 @router.get("/scores")
 async def scores(ctx: Ctx, _: Watcher, method: Annotated[str, Query(max_length=40)] = "lite") -> Response:
-    return _reply(await ctx.reader.read(None, read_scores, method))
+    return _reply(await ctx.reader.read(None, read_scores, method, apart=method not in QUICK))
 
 
 @router.post("/invitations")

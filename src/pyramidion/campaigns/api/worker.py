@@ -86,7 +86,7 @@ def _next_work(visit: Visit, campaign: str) -> dict[str, Any]:
         "expires": lease.expires,
         "draft": lease.draft,
         "progress": {"done": lease.done} if about.settings.show_progress else None,
-        "content": instructions(about.kind),
+        "content": instructions(about),
     }
 
 
@@ -96,7 +96,7 @@ def _check_page(campaign: Campaign, now: CheckState) -> dict[str, Any]:
     return {
         "state": "instructions-and-check",
         "kind": campaign.kind,
-        "content": {**instructions(campaign.kind), "questions": now.check.shown()},
+        "content": {**instructions(campaign), "questions": now.check.shown()},
         "tries_left": now.tries_left,
         "again": now.tries_left < CHECK_TRIES,
         "check": True,

@@ -11,7 +11,7 @@ import { binName, bins, histogram, progress, stackedBar } from "./charts.js";
 import { Live } from "./live.js";
 import { Rounds } from "./rounds.js";
 import { Units } from "./units.js";
-import { actionPill, done, kindPill, KINDS, statePill } from "./words.js";
+import { actionPill, done, isDraft, kindPill, KINDS, statePill } from "./words.js";
 import { Workers } from "./workers.js";
 
 /** @import { Bin } from "./charts.js" */
@@ -77,11 +77,12 @@ function start() {
 /** @param {CampaignData} data @param {{ manager: boolean, address: string, refresh: () => Promise<void> }} page */
 function showHead(data, { manager, address, refresh }) {
   const place = byId("badges");
-  if (place.dataset.shown !== `${data.kind} ${data.state}`) {
-    place.dataset.shown = `${data.kind} ${data.state}`;
-    put(place, kindPill(data.kind), statePill(data.state));
+  const state = isDraft(data) ? "draft" : data.state;
+  if (place.dataset.shown !== `${data.kind} ${state}`) {
+    place.dataset.shown = `${data.kind} ${state}`;
+    put(place, kindPill(data.kind), statePill(state));
     setText(byId("kind-line"), Object.hasOwn(KINDS, data.kind) ? KINDS[data.kind].line : "");
-    if (manager) put(byId("state-actions"), stateButtons(data, address, refresh));
+    if (manager) put(byId("state-actions"), stateButtons({ ...data, state }, address, refresh));
   }
   const { submitted, wanted } = data.progress;
   document.title = `${percent(submitted, wanted)} · ${data.campaign} – pyramidion`;
@@ -104,12 +105,18 @@ function stateButtons({ state, campaign }, address, refresh) {
     reason: false,
     run: change("paused", "paused"),
   });
+  const draft = state === "draft";
   const resume = () => ({
-    title: `Resume ${campaign}?`,
-    intro: el("p", "Workers get tasks again at once."),
-    confirm: "Resume",
+    title: draft ? `Open ${campaign} to workers?` : `Resume ${campaign}?`,
+    intro: el(
+      "p",
+      draft
+        ? "Workers get tasks at once. Its texts, units and instructions then stay as they are."
+        : "Workers get tasks again at once.",
+    ),
+    confirm: draft ? "Open to workers" : "Resume",
     reason: false,
-    run: change("running", "running again"),
+    run: change("running", draft ? "open" : "running again"),
   });
   const close = () => {
     const { open, leased } = byId("state-actions").dataset;
@@ -126,10 +133,16 @@ function stateButtons({ state, campaign }, address, refresh) {
       run: change("closed", "closed"),
     };
   };
-  if (state === "closed") return [];
+  const here = path`/manage/campaigns/${campaign}`;
+  const links = [
+    el("a.button", { href: `${here}/preview` }, "Preview as a worker"),
+    state !== "closed" && el("a.button", { href: `${here}/edit` }, "Edit"),
+  ];
+  if (state === "closed") return links;
+  const word = draft ? "Open to workers" : "Resume";
   const first =
-    state === "running" ? button("Pause", () => ask(pause())) : button("Resume", () => ask(resume()), "primary");
-  return [first, button("Close …", () => ask(close()), "danger")];
+    state === "running" ? button("Pause", () => ask(pause())) : button(word, () => ask(resume()), "primary");
+  return [...links, first, button("Close …", () => ask(close()), "danger")];
 }
 
 // -- figures -------------------------------------------------------------------------------------------------

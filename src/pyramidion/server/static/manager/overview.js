@@ -7,11 +7,12 @@ import { count, plural } from "../shared/format.js";
 import { announce, errorBox, say } from "../shared/messages.js";
 import { column, DataTable } from "../shared/table.js";
 import { Accounts } from "./accounts.js";
+import { Changes } from "./changes.js";
 import { progress } from "./charts.js";
 import { Live } from "./live.js";
 import { PlanForm } from "./plan.js";
 import { Scores } from "./scores.js";
-import { kindPill, kindTitle, nextStep, statePill } from "./words.js";
+import { isDraft, kindPill, kindTitle, nextStep, statePill } from "./words.js";
 
 /** @import { Campaign, Counts, Study } from "./words.js" */
 /** @import { Child } from "../shared/dom.js" */
@@ -34,6 +35,7 @@ function start() {
   put(byId("campaigns"), table.node);
   const scores = new Scores(byId("scores-panel"));
   const invitations = manager ? new Invitations(byId("invitations-panel")) : null;
+  const changes = new Changes(byId("changes-panel"));
   const accounts = manager ? new Accounts(byId("accounts-panel")) : null;
   /** @type {PlanForm | null} */
   let plan = null;
@@ -45,8 +47,12 @@ function start() {
     table.update(study.campaigns);
     scores.update(study);
     invitations?.update(study);
-    if (manager) plan ??= new PlanForm(byId("plan-panel"), study, { onStarted: () => live.now() });
+    if (manager && !plan) {
+      const offers = await get("/api/manage/form");
+      plan = new PlanForm(byId("plan-panel"), study, offers, { onStarted: () => live.now() });
+    }
     plan?.update(study);
+    await changes.update();
     byId("blind").hidden = !study.blind;
     announceStates(study.campaigns);
     await accounts?.update();
@@ -74,7 +80,7 @@ function showNext(study, manager) {
   place.hidden = !step;
   if (!step || place.dataset.step === step.key) return;
   place.dataset.step = step.key;
-  const href = step.about ? path`/manage/campaigns/${step.about}` : "#plan";
+  const href = step.href ?? (step.about ? path`/manage/campaigns/${step.about}` : "#plan");
   put(place, el("strong", "Next: "), step.about && name(step.about), step.text, " ", el("a", { href }, step.link));
 }
 
@@ -94,8 +100,8 @@ function campaignTable(manager) {
         cell: (row) => el("a", { href: path`/manage/campaigns/${row.name}`, class: "m-strong" }, name(row.name)),
       }),
       column("Kind", (row) => kindTitle(row.kind), { cell: (row) => kindPill(row.kind) }),
-      column("State", (row) => ["running", "paused", "closed"].indexOf(row.state), {
-        cell: (row) => statePill(row.state),
+      column("State", (row) => ["running", "draft", "paused", "closed"].indexOf(isDraft(row) ? "draft" : row.state), {
+        cell: (row) => statePill(isDraft(row) ? "draft" : row.state),
       }),
       column("Answers", ({ progress: p }) => (p.wanted ? p.submitted / p.wanted : 0), {
         kind: "bar",

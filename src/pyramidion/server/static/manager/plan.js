@@ -1,77 +1,62 @@
 // @ts-check
-// The form that plans a campaign: first what it would ask and cost, then, on a second press, the start.
+// The form of a campaign: first what it would ask and cost, then, on a second press, it is created as a draft, which
+// workers get nothing of until it is opened. The same form edits a campaign.
 
-import { path, post } from "../shared/api.js";
+import { call, path, post } from "../shared/api.js";
 import { busy, button, el, name, onSubmit, put, setText, submitButton } from "../shared/dom.js";
 import { count, splitCost } from "../shared/format.js";
 import { announce, errorBox, noteList, say } from "../shared/messages.js";
-import { defaultFor, isFor, KINDS, missingFor, PLATFORMS, settingGroups, settingLabel, suggestKind } from "./words.js";
+import { InstructionsEditor, isAboutInstructions } from "./instructions.js";
+import { reveal, SettingFields } from "./settings.js";
+import { UnitPicker } from "./unit-picker.js";
+import { KINDS, kindTitle, missingFor, suggestKind } from "./words.js";
 
 /** @import { Child } from "../shared/dom.js" */
-/** @import { Setting, Study } from "./words.js" */
+/** @import { Content } from "./instructions.js" */
+/** @import { Setting } from "./settings.js" */
+/** @import { Study } from "./words.js" */
 /**
- * @typedef {{ setting: Setting, input: HTMLInputElement | HTMLSelectElement, note: HTMLElement, node: HTMLElement,
- *   touched: boolean }} SettingField
+ * @typedef {{ settings: Setting[], pyramids: string[], instructions: Record<string, Content> }} FormData_ what
+ *   /api/manage/form says
+ * @typedef {{ kind: string, name: string, state: string, draft: boolean, settings: Record<string, unknown>,
+ *   topics: string[], systems: string[], pyramid: string | null, without: [string, string][],
+ *   instructions: Content }} Held a campaign as it is, for editing
  */
 
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$/;
+
 export class PlanForm {
-  /** @type {Map<string, SettingField>} */
-  #fields = new Map();
   /** @type {object | null} */
   #preview = null;
   #study;
   #named = false;
 
-  /** @param {HTMLElement} place @param {Study} study @param {{ onStarted: () => void }} hooks */
-  constructor(place, study, { onStarted }) {
-    const [[, main], ...advanced] = settingGroups(study.settings);
+  /**
+   * @param {HTMLElement} place
+   * @param {Study} study
+   * @param {FormData_} offers
+   * @param {{ held?: Held | null, onStarted: () => void }} options
+   */
+  constructor(place, study, offers, { held = null, onStarted }) {
     this.#study = study;
+    this.held = held;
+    this.begun = held !== null && !held.draft;
     this.onStarted = onStarted;
     this.result = el("div.m-plan-result");
     this.needs = el("p.notice.warn", { hidden: true });
-    this.nameInput = this.#nameInput();
     this.scopeLabel = el("span");
-    this.systems = scopeList(
-      "systems",
-      "Systems",
-      study.systems.map((id) => [id, id]),
-    );
-    const about = { id: "plan-pyramid", "aria-describedby": "plan-pyramid-help", spellcheck: "false" };
-    this.pyramid = el("input", about);
-    this.pyramidField = field(
-      this.pyramid,
-      "Pyramid",
-      "The pyramid whose units are judged. Empty: the crowd’s, or the only one.",
-    );
-    const mainFields = main.map((setting) => this.#field(setting));
-    this.groups = advanced.map(([title, settings]) => {
-      const fields = settings.map((setting) => this.#field(setting));
-      if (title === "More") fields.unshift(this.pyramidField);
-      const node = el("fieldset.m-group", el("legend", title), el("div.m-grid-fields", fields));
-      return { fields, node };
-    });
-    const groups = this.groups.map((group) => group.node);
-    const ask = submitButton("Preview counts and cost");
-    this.form = el(
-      "form.m-form",
-      { autocomplete: "off" },
-      this.#kinds(),
-      field(
-        this.nameInput,
-        "Name of the campaign",
-        "Letters, digits, dots, dashes; it is part of task ids and addresses.",
-        "m-field-name",
-      ),
-      el("div.m-grid-fields", mainFields),
-      this.#scope(),
-      el("details.m-fold", el("summary", "Advanced settings"), groups),
-      el("div.actions", ask, el("span.m-help", "Nothing starts yet.")),
-      this.result,
-    );
+    this.settings = new SettingFields(offers.settings, held?.settings);
+    const content = held && { kind: held.kind, content: held.instructions, open: held.draft };
+    this.instructions = new InstructionsEditor(offers.instructions, content);
+    const outdated = () => this.#outdated();
+    this.units = new UnitPicker({ without: held?.without ?? [], locked: this.begun, onChange: outdated });
+    this.pyramid = pyramidSelect(offers.pyramids, held?.pyramid ?? "");
+    this.nameInput = this.#nameInput();
+    this.form = this.#build();
     this.form.addEventListener("input", (event) => this.#changed(/** @type {HTMLInputElement} */ (event.target)));
-    onSubmit(this.form, ask, () => this.#ask());
     put(place, this.form);
     this.#adaptToKind();
+    if (this.begun) this.#lock();
   }
 
   /** What depends on the study's campaigns. @param {Study} study */
@@ -83,8 +68,43 @@ export class PlanForm {
 
   // -- the fields --------------------------------------------------------------------------------------------
 
+  #build() {
+    const ask = submitButton(this.begun ? "Save changes" : "Preview counts and cost");
+    const look = button("Preview as a worker", () => busy(look, () => this.#look()));
+    const { topics, systems } = this.#study;
+    const titles = topics.map(({ id, title }) => [id, title && title !== id ? `${id} – ${title}` : id]);
+    this.systems = scopeList(
+      "systems",
+      "Systems",
+      systems.map((id) => [id, id]),
+      this.held?.systems,
+    );
+    const lists = [scopeList("topics", "Topics", titles, this.held?.topics), this.systems];
+    const form = el(
+      "form.m-form",
+      { autocomplete: "off", novalidate: true },
+      this.#kinds(),
+      this.held ? null : this.nameField,
+      this.settings.main,
+      this.pyramid.node,
+      el("details.m-fold", el("summary", this.scopeLabel), el("div.m-scope", lists)),
+      this.units.node,
+      this.instructions.node,
+      el(
+        "details.m-fold",
+        el("summary", "Advanced settings"),
+        this.settings.groups.map(({ node }) => node),
+      ),
+      el("div.actions", ask, !this.begun && look, el("span.m-help", this.begun ? "" : "Nothing is stored yet.")),
+      this.result,
+    );
+    onSubmit(form, ask, () => (this.begun ? this.#save(null) : this.#ask()));
+    return form;
+  }
+
   #kinds() {
-    const suggested = suggestKind(this.#study);
+    const suggested = this.held?.kind ?? suggestKind(this.#study);
+    if (this.held) return el("input", { type: "hidden", name: "kind", value: suggested });
     const cards = Object.entries(KINDS).map(([kind, { title, line, paper }]) =>
       el(
         "label.m-card-choice",
@@ -102,52 +122,42 @@ export class PlanForm {
   }
 
   #nameInput() {
+    const id = "plan-name";
     const input = el("input", {
-      id: "plan-name",
-      required: true,
+      id,
       maxlength: "60",
-      pattern: "[A-Za-z0-9][A-Za-z0-9._\\-]*",
-      title: "Letters, digits, dots, dashes and underscores; no spaces",
-      "aria-describedby": "plan-name-help",
+      "aria-describedby": `${id}-help ${id}-wrong`,
       spellcheck: "false",
     });
+    this.nameWrong = el("p.m-wrong", { id: `${id}-wrong` });
+    const help = "Letters, digits, dots, dashes; it is part of task ids and addresses.";
+    this.nameField = el(
+      "div.field.m-field-name",
+      el("label", { for: id }, "Name of the campaign"),
+      input,
+      this.nameWrong,
+      el("p.m-help", { id: `${id}-help` }, help),
+    );
     input.addEventListener("input", () => {
       this.#named = input.value !== "";
+      this.#markName("");
     });
     return input;
   }
 
+  /** @param {string} text */
+  #markName(text) {
+    if (this.nameWrong) setText(this.nameWrong, text);
+    if (text) this.nameInput.setAttribute("aria-invalid", "true");
+    else this.nameInput.removeAttribute("aria-invalid");
+  }
+
   #suggestName() {
-    if (this.#named) return;
+    if (this.#named || this.held) return;
     const taken = new Set(this.#study.campaigns.map((campaign) => campaign.name));
     let number = 1;
     while (taken.has(`${this.kind}-${number}`)) number += 1;
     this.nameInput.value = `${this.kind}-${number}`;
-  }
-
-  /** @param {Setting} setting @returns {HTMLElement} */
-  #field(setting) {
-    const id = `plan-${setting.name}`;
-    const input = settingInput(setting, id);
-    const note = el("span.m-default");
-    const help = el("p.m-help", { id: `${id}-help` }, setting.help ?? "", " ", note);
-    const label = el("label", { for: id }, settingLabel(setting.name));
-    const flag = setting.type === "bool";
-    const parts = flag ? [el("div.m-check", input, label), help] : [label, input, help];
-    const node = el("div", { class: flag ? "field m-field-check" : "field" }, parts);
-    if (setting.name === "platform" && !setting.choices) node.append(platformList());
-    const made = { setting, input, note, node, touched: false };
-    input.addEventListener("input", () => {
-      made.touched = true;
-    });
-    this.#fields.set(setting.name, made);
-    return node;
-  }
-
-  #scope() {
-    const topics = this.#study.topics.map(({ id, title }) => [id, title && title !== id ? `${id} – ${title}` : id]);
-    const lists = [scopeList("topics", "Topics", topics), this.systems];
-    return el("details.m-fold", el("summary", this.scopeLabel), el("div.m-scope", lists));
   }
 
   #showScope() {
@@ -158,6 +168,7 @@ export class PlanForm {
     };
     const parts = this.kind === "write" ? [part("topics")] : [part("topics"), part("systems")];
     setText(this.scopeLabel, `Which texts: ${parts.join(", ")}`);
+    this.units.restrict(this.pyramid.input.value, this.#picked("topics"));
   }
 
   /** @param {string} field */
@@ -167,26 +178,22 @@ export class PlanForm {
 
   #adaptToKind() {
     const kind = this.kind;
-    for (const each of this.#fields.values()) {
-      const fallback = defaultFor(each.setting, kind);
-      each.node.hidden = !isFor(each.setting.name, kind) || fallback === undefined;
-      if (!each.touched) setValue(each, fallback);
-      this.#showDefault(each);
-    }
-    this.pyramidField.hidden = kind !== "judge";
-    this.systems.hidden = kind === "write";
-    for (const group of this.groups) group.node.hidden = group.fields.every((node) => node.hidden);
+    this.settings.adapt(kind);
+    this.instructions.adapt(kind);
+    this.pyramid.node.hidden = kind !== "judge" || this.pyramid.input.options.length < 2;
+    this.units.node.hidden = kind !== "judge";
+    if (this.systems) this.systems.hidden = kind === "write";
     this.#suggestName();
     this.#showNeeds();
     this.#showScope();
   }
 
-  /** @param {SettingField} field */
-  #showDefault(field) {
-    const fallback = defaultFor(field.setting, this.kind);
-    const changed = !Object.is(read(field), fallback);
-    field.node.classList.toggle("m-changed", changed);
-    setText(field.note, changed ? `Default: ${shown(fallback)}.` : "");
+  #lock() {
+    this.settings.lock();
+    this.pyramid.input.disabled = true;
+    for (const box of this.form.querySelectorAll('input[name="topics"], input[name="systems"]')) {
+      box.setAttribute("disabled", "");
+    }
   }
 
   #showNeeds() {
@@ -198,38 +205,66 @@ export class PlanForm {
   /** @param {HTMLInputElement} input */
   #changed(input) {
     if (input.name === "kind") this.#adaptToKind();
-    for (const each of this.#fields.values()) if (each.input === input) this.#showDefault(each);
-    this.#showScope();
-    if (this.#preview) this.#outdated();
+    if (input.name === "topics" || input.name === "systems" || input.id === this.pyramid.input.id) this.#showScope();
+    this.#outdated();
   }
 
   #outdated() {
+    if (!this.#preview) return;
     this.#preview = null;
-    put(this.result, el("p.m-help", "You changed something: preview again before you start."));
+    put(this.result, el("p.m-help", "You changed something: preview again before you go on."));
   }
 
-  // -- asking and starting -----------------------------------------------------------------------------------
+  // -- asking, creating, saving ------------------------------------------------------------------------------
 
   #request() {
-    /** @type {Record<string, unknown>} */
-    const settings = {};
-    for (const each of this.#fields.values()) {
-      const value = read(each);
-      const fallback = defaultFor(each.setting, this.kind);
-      if (!each.node.hidden && !Object.is(value, fallback)) settings[each.setting.name] = value;
-    }
+    const { kind, held } = this;
+    const scope = this.begun && held ? held : { topics: this.#picked("topics"), systems: this.#picked("systems") };
     return {
-      kind: this.kind,
-      name: this.nameInput.value.trim(),
-      settings,
-      topics: this.#picked("topics"),
-      systems: this.kind === "write" ? [] : this.#picked("systems"),
-      pyramid: this.kind === "judge" ? this.pyramid.value.trim() || null : null,
-      start: false,
+      kind,
+      name: held?.name ?? this.nameInput.value.trim(),
+      settings: this.settings.values(),
+      topics: scope.topics,
+      systems: kind === "write" ? [] : scope.systems,
+      pyramid: kind === "judge" ? this.pyramid.input.value || null : null,
+      without: kind === "judge" ? this.units.value() : [],
+      instructions: this.instructions.value(),
     };
   }
 
+  /** Whether it can be sent at all; where not, the field says why. */
+  #check() {
+    const named = Boolean(this.held) || NAME.test(this.nameInput.value.trim());
+    this.#markName(named ? "" : "Give it a name of letters, digits, dots, dashes or _, without spaces.");
+    if (!named) this.nameInput.focus();
+    return named && this.settings.check();
+  }
+
+  /** What is wrong, beside the fields where it belongs to one. @param {any} error @param {string} title */
+  #refuse(error, title) {
+    const rest = this.settings.show(error.problems ?? []);
+    const about = rest.filter(isAboutInstructions);
+    if (about.length) this.instructions.node.open = true;
+    put(this.result, errorBox(Object.assign(error, { problems: error.problems ?? [] }), title));
+    if (about.length) reveal(/** @type {HTMLElement} */ (this.instructions.node.querySelector("summary")));
+  }
+
+  /** A page as workers would see it, without storing anything. */
+  async #look() {
+    if (!this.#check()) return;
+    const tab = open("about:blank", "_blank");
+    try {
+      const { address } = await post("/api/manage/preview", this.#request());
+      if (tab) tab.location = address;
+      else location.assign(address);
+    } catch (error) {
+      tab?.close();
+      this.#refuse(error, "There is nothing to preview yet");
+    }
+  }
+
   async #ask() {
+    if (!this.#check()) return;
     const request = this.#request();
     const text = JSON.stringify(request);
     try {
@@ -238,18 +273,20 @@ export class PlanForm {
       this.#preview = request;
       this.#showPlan(plan, request);
     } catch (error) {
-      put(this.result, errorBox(error, "This cannot be planned"));
+      this.#refuse(error, "This cannot be planned");
     }
   }
 
   /** @param {any} plan @param {{ name: string }} request */
   #showPlan(plan, request) {
     const problem = el("div");
-    const start = button(`Start ${request.name}`, () => busy(start, () => this.#start(request, problem)), "primary");
+    const title = this.held ? "Save changes" : `Create ${request.name}`;
+    const work = () => (this.held ? this.#save(problem) : this.#create(request, problem));
+    const go = button(title, () => busy(go, work), "primary");
     const heading = el("h3", { tabindex: "-1" }, "If you start it now");
     const [total, rest] = splitCost(plan.cost);
-    /** @param {string} title @param {Child} value */
-    const fact = (title, value) => el("div", el("dt", title), el("dd", value));
+    /** @param {string} label @param {Child} value */
+    const fact = (label, value) => el("div", el("dt", label), el("dd", value));
     const preview = el(
       "div.m-preview",
       heading,
@@ -259,14 +296,11 @@ export class PlanForm {
         fact("Assignments", count(plan.assignments)),
         fact("Cost when all is done", [total, el("span.m-help.m-cost-rest", rest)]),
       ),
+      plan.time && el("p", plan.time),
       (plan.design ?? []).map((/** @type {string} */ sentence) => el("p", el("bdi", sentence))),
       noteList(plan.notes ?? [], { none: "Nothing is left out." }),
       problem,
-      el(
-        "div.actions",
-        start,
-        el("span.m-help", "Workers can take tasks at once. You can pause or close it at any time."),
-      ),
+      el("div.actions", go, el("span.m-help", "It becomes a draft: workers get no tasks until you open it.")),
     );
     put(this.result, preview);
     heading.focus({ preventScroll: true });
@@ -275,40 +309,91 @@ export class PlanForm {
   }
 
   /** @param {{ name: string }} request @param {HTMLElement} problem */
-  async #start(request, problem) {
+  async #create(request, problem) {
     put(problem);
     try {
-      await post("/api/manage/plan", { ...request, start: true });
+      await post("/api/manage/plan", { ...request, start: true, draft: true });
     } catch (error) {
-      return void put(problem, errorBox(error, "The campaign was not started"));
+      return void put(problem, errorBox(error, "The campaign was not created"));
     }
     this.#preview = null;
     this.#named = false;
-    const watch = el("a", { href: path`/manage/campaigns/${request.name}` }, "Watch it");
+    const address = path`/manage/campaigns/${request.name}`;
+    const failed = el("div");
+    const openIt = button(
+      `Open ${request.name} to workers`,
+      () => busy(openIt, () => this.#open(request.name, failed)),
+      "primary",
+    );
+    const created = el(
+      "p",
+      { tabindex: "-1" },
+      el("strong", name(request.name), " is a draft. "),
+      "Workers get no tasks yet.",
+    );
+    const preview = el("a.button", { href: `${address}/preview` }, "Preview as a worker");
+    const edit = el("a.button", { href: `${address}/edit` }, "Edit");
+    put(this.result, el("div.notice", created, failed, el("div.actions", openIt, preview, edit)));
+    created.focus();
+    say(`${request.name} is created as a draft.`);
+    this.onStarted();
+  }
+
+  /** @param {string} campaign @param {HTMLElement} problem */
+  async #open(campaign, problem) {
+    try {
+      await post(path`/api/manage/campaigns/${campaign}/state`, { state: "running" });
+    } catch (error) {
+      return void put(problem, errorBox(error, "The campaign was not opened"));
+    }
+    const watch = el("a", { href: path`/manage/campaigns/${campaign}` }, "Watch it");
     const invite = el("a", { href: "#invitations" }, "invite workers");
-    const running = el("strong", name(request.name), " is running. ");
+    const running = el("strong", name(campaign), " is running. ");
     const started = el("p", { tabindex: "-1" }, running, watch, " or ", invite, ".");
     put(this.result, el("div.notice.good", started));
     started.focus();
-    say(`${request.name} has started.`);
+    say(`${campaign} has started.`);
+    this.onStarted();
+  }
+
+  /** @param {HTMLElement | null} problem */
+  async #save(problem) {
+    if (!this.#check()) return;
+    const request = this.#request();
+    try {
+      await call("PUT", path`/api/manage/campaigns/${request.name}`, request, { timeout: 0 });
+    } catch (error) {
+      if (problem) return void put(problem, errorBox(error, "Nothing was changed"));
+      return this.#refuse(error, "Nothing was changed");
+    }
+    this.#preview = null;
+    const back = el("a", { href: path`/manage/campaigns/${request.name}` }, `Back to ${request.name}`);
+    const saved = el("p", { tabindex: "-1" }, el("strong", "Saved. "), back, ".");
+    put(this.result, el("div.notice.good", saved));
+    saved.focus();
+    say(`The changes to the ${kindTitle(request.kind).toLowerCase()} campaign are saved.`);
     this.onStarted();
   }
 }
 
-/** @param {HTMLInputElement} input @param {string} label @param {string} help @param {string} [kind] */
-const field = (input, label, help, kind = "") =>
-  el(
-    "div",
-    { class: `field ${kind}` },
-    el("label", { for: input.id }, label),
-    input,
-    el("p.m-help", { id: `${input.id}-help` }, help),
-  );
+/** @param {string[]} pyramids @param {string} held */
+function pyramidSelect(pyramids, held) {
+  const usual = pyramids.includes("crowd") ? "crowd" : (pyramids[0] ?? "");
+  const chosen = held || usual;
+  const options = pyramids.map((value) => el("option", { value, selected: value === chosen }, value));
+  const input = el("select", { id: "plan-pyramid", "aria-describedby": "plan-pyramid-help" }, options);
+  const help = el("p.m-help", { id: "plan-pyramid-help" }, "The pyramid whose units are judged.");
+  return { input, node: el("div.field.m-field-name", el("label", { for: input.id }, "Pyramid"), input, help) };
+}
 
-/** @param {string} field @param {string} title @param {string[][]} options values and what is shown for them */
-function scopeList(field, title, options) {
+/** @param {string} field @param {string} title @param {string[][]} options @param {string[]} [held] */
+function scopeList(field, title, options, held = []) {
   const boxes = options.map(([value, text]) =>
-    el("label.m-check", el("input", { type: "checkbox", name: field, value }), name(text)),
+    el(
+      "label.m-check",
+      el("input", { type: "checkbox", name: field, value, checked: held.includes(value) }),
+      name(text),
+    ),
   );
   return el(
     "fieldset.m-scope-list",
@@ -317,41 +402,3 @@ function scopeList(field, title, options) {
     el("div.m-ticks", { tabindex: "0", role: "group", "aria-label": title }, boxes),
   );
 }
-
-/** @param {Setting} setting @param {string} id */
-function settingInput(setting, id) {
-  const about = { id, "aria-describedby": `${id}-help`, "data-setting": setting.name };
-  if (setting.type === "bool") return el("input", { ...about, type: "checkbox" });
-  if (setting.choices) {
-    const options = setting.choices.map((text) => el("option", text));
-    return el("select", about, options);
-  }
-  if (setting.type === "str") {
-    const list = setting.name === "platform" ? "plan-platforms" : null;
-    return el("input", { ...about, type: "text", spellcheck: "false", list });
-  }
-  const step = setting.type === "int" ? "1" : "any";
-  return el("input", { ...about, type: "number", min: "0", step, required: true });
-}
-
-function platformList() {
-  const options = PLATFORMS.map((value) => el("option", { value }));
-  return el("datalist", { id: "plan-platforms" }, options);
-}
-
-/** @param {SettingField} field */
-function read({ setting, input }) {
-  if (setting.type === "bool") return /** @type {HTMLInputElement} */ (input).checked;
-  if (setting.type === "str") return input.value;
-  return input.value === "" ? null : Number(input.value);
-}
-
-/** @param {SettingField} field @param {unknown} value */
-function setValue({ setting, input }, value) {
-  if (value === undefined) return;
-  if (setting.type === "bool") /** @type {HTMLInputElement} */ (input).checked = Boolean(value);
-  else input.value = String(value ?? "");
-}
-
-/** @param {unknown} value */
-const shown = (value) => (value === true ? "on" : value === false ? "off" : value === "" ? "empty" : String(value));

@@ -7,7 +7,7 @@ import { count, fixed, isNumber, NONE } from "../shared/format.js";
 import { announce, errorBox, noteList } from "../shared/messages.js";
 import { column, DataTable } from "../shared/table.js";
 import { stackedBar } from "./charts.js";
-import { DEFAULT_METHODS, METHODS } from "./words.js";
+import { METHODS, orderMethods } from "./words.js";
 
 /** @import { Problem } from "../shared/api.js" */
 /** @import { Campaign, Study } from "./words.js" */
@@ -39,8 +39,7 @@ export class Scores {
   /** @param {Study} study */
   update(study) {
     if (this.select.options.length) return;
-    const methods = study.methods ?? DEFAULT_METHODS;
-    for (const value of methods) this.select.append(el("option", { value }, words(value)[0]));
+    for (const value of orderMethods(study.methods)) this.select.append(el("option", { value }, words(value)[0]));
     this.#explain();
     /** @param {Campaign} campaign */
     const collected = ({ kind, progress }) => ["judge", "rate"].includes(kind) && progress.submitted > 0;

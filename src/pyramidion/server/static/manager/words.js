@@ -2,16 +2,14 @@
 // What the pages call things, and what follows for them: kinds of campaigns, states, settings, decisions, next steps.
 
 import { el, name } from "../shared/dom.js";
-import { capital } from "../shared/format.js";
 
 /**
  * @typedef {{ submitted: number, wanted: number, leased: number, surplus: number, tasks: number,
  *   tasks_full: number }} Progress
  * @typedef {{ name: string, kind: string, state: string, progress: Progress }} Campaign
- * @typedef {{ name: string, type: string, help?: string, choices?: string[], default_by_kind: unknown }} Setting
  * @typedef {Record<string, number>} Counts
- * @typedef {{ counts: Counts, campaigns: Campaign[], settings: Setting[], topics: { id: string, title: string }[],
- *   systems: string[], methods?: string[], blind?: boolean }} Study what /api/manage says
+ * @typedef {{ counts: Counts, campaigns: Campaign[], topics: { id: string, title: string }[],
+ *   systems: string[], methods: string[], blind?: boolean }} Study what /api/manage says
  */
 
 /** @type {Record<string, { title: string, line: string, paper: string }>} */
@@ -42,7 +40,19 @@ export const KINDS = {
 export const kindTitle = (kind) => (Object.hasOwn(KINDS, kind) ? KINDS[kind].title : kind);
 
 /** @type {Record<string, [title: string, tone: string]>} */
-const STATES = { running: ["Running", "good"], paused: ["Paused", "warn"], closed: ["Closed", ""] };
+const STATES = {
+  running: ["Running", "good"],
+  paused: ["Paused", "warn"],
+  closed: ["Closed", ""],
+  draft: ["Draft", "warn"],
+};
+
+/** Nobody has begun, and nobody can while it is paused. @param {Pick<Campaign, "state" | "progress">} campaign */
+export const isDraft = ({ state, progress }) =>
+  state === "paused" &&
+  ["submitted", "surplus", "leased", "returned", "rejected", "withdrawn", "reopened"].every(
+    (what) => !(/** @type {Record<string, number>} */ (progress)[what]),
+  );
 
 /** @param {string} state */
 export function statePill(state) {
@@ -53,133 +63,18 @@ export function statePill(state) {
 /** @param {string} kind */
 export const kindPill = (kind) => el("span.badge", kindTitle(kind));
 
-// -- settings ------------------------------------------------------------------------------------------------
-
-/** @type {Record<string, string>} */
-const LABELS = {
-  workers: "Workers per task",
-  statements: "Statements per task",
-  units_per_task: "Units per task",
-  units_per_topic: "Units per topic",
-  pay: "Pay per assignment",
-  fee: "Platform fee",
-  lease_minutes: "Time for a task (minutes)",
-  min_seconds: "Too fast below (seconds)",
-  min_agreement: "Minimum agreement",
-  gold_rate: "Known-answer tasks (share)",
-  check: "Comprehension check",
-  show_progress: "Show progress",
-  separate_writers: "Keep writers apart",
-  deviation_notice: "Comparison notice",
-  most_per_worker: "Maximum tasks per worker",
-  completion_url: "Address when done",
-  code_after: "Answers needed for the code",
-  early_code: "Completion code for stopping early",
-  signed_entry: "Only signed links",
-  platform_study: "Platform’s study id",
-  keep_days: "Erase people’s data after (days)",
-  model: "Model that has judged everything",
-  share: "Largest share of units to ask",
-  until: "Ask in rounds until",
-  looks: "Rounds at most",
-  budget: "Budget, fee included",
-  question: "What intervals are about",
-  minutes_per_summary: "Minutes to read a summary",
-  minutes_per_unit: "Minutes to judge a unit",
-  seed: "Random seed",
-};
-
-/** Settings that matter only to some kinds; the others matter to all. @type {Record<string, string[]>} */
-const ONLY_FOR = {
-  statements: ["write"],
-  units_per_task: ["write", "judge"],
-  units_per_topic: ["write", "judge"],
-  gold_rate: ["judge", "rate"],
-  min_agreement: ["judge"],
-  separate_writers: ["judge"],
-  deviation_notice: ["rate"],
-  model: ["judge"],
-  share: ["judge"],
-  until: ["judge"],
-  looks: ["judge"],
-  budget: ["judge"],
-  question: ["judge"],
-  minutes_per_summary: ["judge"],
-  minutes_per_unit: ["judge"],
-};
-
-const MAIN = ["workers", "statements", "units_per_topic", "units_per_task", "pay", "fee"];
-
-/** @type {[title: string, names: string[]][]} */
-const GROUPS = [
-  ["Quality", ["check", "gold_rate", "min_seconds", "min_agreement", "separate_writers"]],
-  [
-    "People and a model",
-    ["model", "share", "until", "looks", "budget", "question", "minutes_per_summary", "minutes_per_unit"],
-  ],
-  ["Workers", ["lease_minutes", "most_per_worker", "show_progress", "deviation_notice", "keep_days"]],
-  [
-    "Platform and money",
-    [
-      "platform",
-      "platform_study",
-      "completion_url",
-      "completion_code",
-      "code_after",
-      "early_code",
-      "signed_entry",
-      "currency",
-    ],
-  ],
-];
-
-/** @param {string} name */
-export const settingLabel = (name) => (Object.hasOwn(LABELS, name) ? LABELS[name] : capital(name.replaceAll("_", " ")));
-
-/** @param {string} name @param {string} kind */
-export const isFor = (name, kind) => !Object.hasOwn(ONLY_FOR, name) || ONLY_FOR[name].includes(kind);
-
-/**
- * The default of a setting for a kind of campaign; undefined where that kind does not have it.
- * @param {Setting} setting
- * @param {string} kind
- * @returns {unknown}
- */
-export function defaultFor({ default_by_kind: given }, kind) {
-  if (given === null || typeof given !== "object") return given;
-  return Object.hasOwn(given, kind) ? /** @type {Record<string, unknown>} */ (given)[kind] : undefined;
-}
-
-/**
- * Settings in groups: the main ones (title ""), then the advanced ones; whatever is new comes under "More".
- * @param {Setting[]} settings
- * @returns {[title: string, settings: Setting[]][]}
- */
-export function settingGroups(settings) {
-  const byName = new Map(settings.map((setting) => [setting.name, setting]));
-  /** @param {string[]} names */
-  const take = (names) => names.flatMap((name) => byName.get(name) ?? []);
-  const known = new Set([...MAIN, ...GROUPS.flatMap(([, names]) => names)]);
-  const more = settings.filter(({ name }) => !known.has(name));
-  return [["", take(MAIN)], ...GROUPS.map(([title, names]) => pair(title, take(names))), ["More", more]];
-}
-
-/** @type {(title: string, settings: Setting[]) => [string, Setting[]]} */
-const pair = (title, settings) => [title, settings];
-
-export const PLATFORMS = ["local", "prolific", "connect", "simulated"];
-
 // -- what a study needs, and what comes next -----------------------------------------------------------------
 
-const NO_SUMMARIES = "The study has no summaries of systems yet: import some first.";
+const NO_SUMMARIES = "The study has no summaries of systems yet: add some under “Texts” first.";
 
 /** Why a campaign of a kind cannot be planned yet; "" if it can. @param {string} kind @param {Counts} counts */
 export function missingFor(kind, counts) {
-  if (kind === "write") return counts.references ? "" : "The study has no references yet: import some first.";
+  if (kind === "write")
+    return counts.references ? "" : "The study has no references yet: add some under “Texts” first.";
   if (kind === "compare") return counts.systems > 1 ? "" : "Comparing needs at least two systems.";
   if (!counts.peers) return NO_SUMMARIES;
   if (kind === "rate" || counts.units) return "";
-  return "There are no units to judge yet: run a writing campaign and make units from it, or import a pyramid.";
+  return "There are no units to judge yet: run a writing campaign and make units from it, or add a pyramid under “Texts”.";
 }
 
 /** The kind of campaign that usually comes next. @param {Pick<Study, "counts" | "campaigns">} study */
@@ -194,13 +89,19 @@ export function suggestKind({ counts, campaigns }) {
 const isComplete = ({ progress }) => progress.wanted > 0 && progress.submitted >= progress.wanted;
 
 /**
- * What a manager should do next: `about` a campaign, or by planning one where there is none; null for nothing.
+ * What a manager should do next: `about` a campaign, at an address, or by planning one; null for nothing.
  * @param {Pick<Study, "counts" | "campaigns">} study
- * @returns {{ key: string, about?: string, text: string, link: string } | null}
+ * @returns {{ key: string, about?: string, href?: string, text: string, link: string } | null}
  */
 export function nextStep({ counts, campaigns }) {
   const link = "Plan a campaign";
-  if (!counts.references && !counts.peers) return null;
+  if (!counts.references && !counts.peers)
+    return { key: "texts", href: "/manage/texts", text: "add the texts of the study.", link: "Add texts" };
+  const draft = campaigns.find(isDraft);
+  if (draft) {
+    const text = " is a draft: look at it as a worker, then open it.";
+    return { key: `open ${draft.name}`, about: draft.name, text, link: "Open it" };
+  }
   if (!campaigns.length && counts.units)
     return { key: "first judge", text: "there are units, so summaries can be judged.", link };
   if (!campaigns.length) return { key: "first write", text: "let workers write units from the references.", link };
@@ -228,11 +129,15 @@ export const METHODS = {
   ],
   pyramid: ["Pyramid", "Weighted units, judged by experts."],
   responsiveness: ["Responsiveness", "The mean of people’s ratings on each scale."],
-  pairwise: ["Pairwise", "How often a summary is preferred to another one."],
   rouge: ["ROUGE", "Overlap of words with the references; needs no people."],
+  auto: ["Automatic", "A model finds the units in the references and judges every summary; needs no people."],
 };
 
-export const DEFAULT_METHODS = ["lite", "pyramid", "responsiveness", "rouge"];
+/** The methods that are installed, those with words of their own first. @param {string[]} installed */
+export function orderMethods(installed) {
+  const known = Object.keys(METHODS).filter((method) => installed.includes(method));
+  return [...known, ...installed.filter((method) => !known.includes(method))];
+}
 
 // -- decisions -----------------------------------------------------------------------------------------------
 
