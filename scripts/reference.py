@@ -16,6 +16,7 @@ from pyramidion import formats
 from pyramidion.cli.main import app
 from pyramidion.encoder.encodings import DEFAULT, MEGABYTES
 from pyramidion.formats import parts
+from pyramidion.server.uploads import DEFAULT_MB, VARIABLE
 from pyramidion.study import Settings, Study
 from pyramidion.study.tasks import KINDS
 
@@ -70,6 +71,7 @@ _ENVIRONMENT = f"""## Environment variables
 |---|---|---|
 | `{MEGABYTES}` | The most disk space, in megabytes, that encodings of sentences take between runs; 0 keeps none. \
 `pyramidion cache` shows what they take, `pyramidion cache --empty` removes them. | `{DEFAULT}` |
+| `{VARIABLE}` | The most, in megabytes, that a manager may send as texts at once through the browser. | `{DEFAULT_MB}` |
 | `XDG_CACHE_HOME` | The folder in whose subfolder `pyramidion` caches are kept. | `~/.cache` |
 """
 
