@@ -71,7 +71,7 @@ _ENVIRONMENT = f"""## Environment variables
 |---|---|---|
 | `{MEGABYTES}` | The most disk space, in megabytes, that encodings of sentences take between runs; 0 keeps none. \
 `pyramidion cache` shows what they take, `pyramidion cache --empty` removes them. | `{DEFAULT}` |
-| `{VARIABLE}` | The most, in megabytes, that a manager may send as texts at once through the browser. | `{DEFAULT_MB}` |
+| `{VARIABLE}` | The most, in megabytes, that a manager may send as texts at once in the browser. | `{DEFAULT_MB}` |
 | `XDG_CACHE_HOME` | The folder in whose subfolder `pyramidion` caches are kept. | `~/.cache` |
 """
 
