@@ -20,9 +20,10 @@ import { difference, pointCount, sameSpans, union } from "./spans.js";
  * @property {NamedText[]} texts
  * @property {{ name: string, references: string[], units: Unit[] }} pyramid
  * @property {Peer | null} peer null in the annotation of a pyramid
+ * @property {[first: string, second: string][]} [decided] the disagreements that an adjudicator has settled
  *
  * @typedef {Content & { annotation: any, version: number, pyramid_version: number | null, may_edit: boolean,
- *   score: any,
+ *   score: any, starts_with: string | null, decided: [first: string, second: string][],
  *   undo: string | null, redo: string | null }} State an annotation as the server sends it
  */
 
@@ -39,6 +40,7 @@ const LONGEST_NAME = 100;
  */
 export function apply(state, command) {
   const { type } = command;
+  if (type === "decide") return decide(state, command);
   if (!Object.hasOwn(state.peer ? ANNOTATIONS : EDITS, type)) {
     if (!Object.hasOwn(EDITS, type) && !Object.hasOwn(ANNOTATIONS, type)) return state;
     throw new Refused(`This annotation is of a ${state.peer ? "summary" : "pyramid"}.`);
@@ -52,6 +54,19 @@ export function apply(state, command) {
   }
   return { ...state, pyramid: { ...pyramid, units } };
 }
+
+/**
+ * @template {Content} Kind
+ * @param {Kind} state @param {Command} command @returns {Kind}
+ */
+function decide(state, { first = "", second = "" }) {
+  if (isDecided(state, first, second)) throw new Refused("This changes nothing.");
+  return { ...state, decided: [...(state.decided ?? []), [first, second]] };
+}
+
+/** @param {Content} state @param {string} first @param {string} second */
+export const isDecided = ({ decided = [] }, first, second) =>
+  decided.some((each) => each[0] === first && each[1] === second);
 
 /** @param {Omit<Unit, "weight"> & { weight?: number }} unit @returns {Unit} */
 const weighed = (unit) => ({ ...unit, weight: unit.contributors.length });
