@@ -221,4 +221,4 @@ def test_what_is_done_is_said(site: Site, visitors: Visitors) -> None:
     page.keyboard.press("a")
     expect(heard).to_have_text(f"Added to “{COURT}”, now of weight 4")
     page.keyboard.press("Control+z")
-    expect(heard).to_contain_text("Undo: ")
+    expect(page.get_by_role("status").filter(has_text="Undone: ")).to_be_visible()

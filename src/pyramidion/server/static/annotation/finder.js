@@ -118,7 +118,7 @@ const MOST = 3;
 const STEM = 5;
 
 /** @param {string} text */
-const stems = (text) => new Set((plain(text).match(/[\p{L}\p{N}]{3,}/gu) ?? []).map((word) => word.slice(0, STEM)));
+const stems = (text) => new Set((plain(text).match(/\p{N}+|\p{L}{4,}/gu) ?? []).map((word) => word.slice(0, STEM)));
 
 /**
  * The units that have most in common with some words, at most three, the best first. Words that many units have count

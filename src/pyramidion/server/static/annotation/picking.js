@@ -17,10 +17,11 @@ import { paint } from "./text.js";
  * @property {(text: Text, place: number | null) => void} onHover
  * @property {(text: Text, place: number) => void} onCursor
  * @property {(event: PointerEvent) => void} onDrag picked words are being dragged
+ * @property {(text: Text) => void} onGo the cursor goes to a text
  * @property {(text: string) => void} say for those who do not see the cursor
  */
 
-/** @param {PointerEvent} event */
+/** @param {MouseEvent} event */
 const adds = (event) => event.ctrlKey || event.metaKey || event.altKey;
 
 export class Selecting {
@@ -58,6 +59,7 @@ export class Selecting {
       this.#pressed = null;
     });
     body.addEventListener("pointerleave", () => this.#over(text, null));
+    body.addEventListener("click", (event) => event.detail > 1 && this.#wider(text, event));
     body.addEventListener("keydown", (event) => this.#key(text, event));
     body.addEventListener("focus", () => this.#enter(text));
     body.addEventListener("blur", () => paint.clear("cursor"));
@@ -128,6 +130,26 @@ export class Selecting {
     this.pick.begin(text, text.words.spans[pressed.on]);
   }
 
+  /** A second click picks the clause, a third the sentence. @param {Text} text @param {MouseEvent} event */
+  #wider(text, event) {
+    const place = text.offsetAt(event.clientX, event.clientY);
+    const word = place === null ? -1 : text.words.at(place);
+    if (word >= 0) this.#pickAround(text, word, { whole: event.detail > 2, beside: adds(event) });
+  }
+
+  /**
+   * Pick the clause around a word, or the whole sentence.
+   * @param {Text} text @param {number} word @param {{ whole?: boolean, beside?: boolean }} [options]
+   */
+  #pickAround(text, word, { whole = false, beside = false } = {}) {
+    const [first, last] = whole ? text.words.sentenceAround(word) : text.words.clause(word);
+    if (!beside) this.pick.clear();
+    this.#set(text, last);
+    this.#anchor = first;
+    this.pick.begin(text, text.words.between(first, last), { beside });
+    this.hooks.say(text.slice(text.words.between(first, last)));
+  }
+
   /** @param {Text} text @param {PointerEvent | null} event */
   #over(text, event) {
     cancelAnimationFrame(this.#hover);
@@ -170,6 +192,7 @@ export class Selecting {
     const { word } = this.#cursor;
     if (event.altKey && event.shiftKey && /^Arrow(Left|Right)$/.test(event.key)) this.#trim(text, word, event.key);
     else if (event.altKey || event.metaKey) return;
+    else if (event.key === " " && event.shiftKey) this.#pickAround(text, word, { beside: this.pick.held });
     else if (event.key === " " && !event.ctrlKey) this.#keep(text, word);
     else if (event.key === "Escape" && !this.pick.empty) this.pick.clear();
     else if (!this.#go(text, word, event)) return;
@@ -280,6 +303,7 @@ export class Selecting {
   goTo(text, place) {
     const word = text.words.at(place);
     if (word < 0) return;
+    this.hooks.onGo(text);
     this.#anchor = null;
     this.#set(text, word);
     text.body.focus({ preventScroll: true });
@@ -309,6 +333,11 @@ export class Pick {
 
   get growing() {
     return this.#growing;
+  }
+
+  /** Whether further pieces are added to what is picked. */
+  get held() {
+    return this.#held;
   }
 
   /** @param {Text} text */

@@ -19,7 +19,7 @@ export class Tabs {
       const about = { type: "button", title: `${role} ${text.name}${key}`, onclick: () => this.go(i) };
       return el("button.a-tab", { ...about, "aria-label": `Go to ${text.name}` }, el("bdi", text.name));
     });
-    texts.all.forEach((text, i) => text.body.addEventListener("focus", () => this.#current(i)));
+    for (const [i, text] of texts.all.entries()) text.body.addEventListener("focus", () => this.#current(i));
     const place = byId("tabs");
     place.hidden = texts.all.length < 2;
     put(place, this.buttons);

@@ -237,10 +237,15 @@ export class Words {
     return this.#graphemes[Math.min(Math.max(at + by, 0), this.#graphemes.length - 1)];
   }
 
+  /** The words at which sentences begin. */
+  #starts() {
+    this.#sentences ??= [...SENTENCES.segment(this.text)].map(({ index }) => this.after(index));
+    return this.#sentences.filter((start) => start >= 0);
+  }
+
   /** The first word of the next sentence, or of this one or the one before. @param {number} word @param {number} by */
   sentence(word, by) {
-    this.#sentences ??= [...SENTENCES.segment(this.text)].map(({ index }) => this.after(index));
-    const starts = this.#sentences.filter((start) => start >= 0);
+    const starts = this.#starts();
     if (by > 0) return starts.find((start) => start > word) ?? this.count - 1;
     return starts.findLast((start) => start < word) ?? 0;
   }
@@ -256,6 +261,13 @@ export class Words {
     while (first > 0 && !apart(first - 1)) first -= 1;
     while (last < this.count - 1 && !apart(last)) last += 1;
     return [first, last];
+  }
+
+  /** The first and the last word of a word's sentence. @param {number} word @returns {[first: number, last: number]} */
+  sentenceAround(word) {
+    const starts = this.#starts();
+    const next = starts.find((start) => start > word) ?? this.count;
+    return [starts.findLast((start) => start <= word) ?? 0, next - 1];
   }
 
   /** The first word that does not begin before a place; -1 where there is none. @param {number} place */

@@ -50,8 +50,11 @@ export class Text {
   /** @param {Span} span */
   slice = ([start, end]) => this.node.data.slice(start, end);
 
+  /** @param {Span[]} spans */
+  pieces = (spans) => spans.map(this.slice);
+
   /** The words of spans, pieces joined: "Growers … are suing the city". @param {Span[]} spans */
-  quote = (spans) => spans.map(this.slice).join(" … ");
+  quote = (spans) => this.pieces(spans).join(" … ");
 
   /**
    * Shade what is used by how many use it, and underline what belongs together.
@@ -226,7 +229,7 @@ class Shade {
       for (const box of boxes) add(kind, shape(box.left, box.top, box.width, box.height));
     }
     for (const { start, end, lane, hue } of this.#lines) {
-      const boxes = this.text.boxes([start, end]).filter((box) => box.width > 2);
+      const boxes = this.text.boxes([start, end]).filter((box) => box.width > 5); // not a mere space
       for (const box of boxes) add(`hue-${hue}`, shape(box.left + 1, box.bottom + 2.5 * lane, box.width - 2, 2));
     }
     // first all that is measured, then all that is changed
@@ -239,7 +242,7 @@ class Shade {
 export const canPaint = Boolean(globalThis.Highlight && CSS.highlights);
 
 /** Lower layers first; what each looks like is in annotation.css under ::highlight(name). */
-const LAYERS = ["marked", "current", "hint", "lit", "found", "flash", "picked", "cursor"];
+const LAYERS = ["marked", "current", "hint", "first", "second", "both", "lit", "found", "flash", "picked", "cursor"];
 
 /**
  * Colours on texts without touching the texts: named highlights over ranges (CSS Custom Highlight API). A text is laid

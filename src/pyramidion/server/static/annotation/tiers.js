@@ -168,6 +168,15 @@ export class Tiers {
     for (const id of ids) this.#cards.get(id)?.node.classList.add(name);
   }
 
+  /** The hue that a unit's words have in the texts. @param {Map<string, number>} hues */
+  colour(hues) {
+    for (const [id, { node }] of this.#cards) {
+      const hue = hues.get(id);
+      if (hue === undefined) delete node.dataset.hue;
+      else node.dataset.hue = String(hue);
+    }
+  }
+
   /** @param {string | null} id */
   current(id) {
     this.place.querySelector("[aria-current]")?.removeAttribute("aria-current");

@@ -7,8 +7,8 @@ import { byId } from "../shared/dom.js";
 import { announce } from "../shared/messages.js";
 
 /**
- * @typedef {{ side?: number, detail?: number, size?: number, dense?: boolean, layout?: string, tree?: boolean }}
- *   Remembered shares in percent, the size of texts as a factor
+ * @typedef {{ side?: number, detail?: number, size?: number, dense?: boolean, layout?: string, tree?: boolean,
+ *   suggesting?: boolean }} Remembered shares in percent, the size of texts as a factor
  */
 
 const NAME = "pyramidion:annotate:view";
@@ -44,6 +44,16 @@ export class View {
     device.write(NAME, this.#kept);
   }
 
+  /** Whether suggestions are wanted: they come by themselves next time. */
+  get suggesting() {
+    return this.#kept.suggesting ?? false;
+  }
+
+  set suggesting(suggesting) {
+    this.#keep({ suggesting });
+  }
+
+  /** Whether the words of all units are shown. */
   get tree() {
     return this.#kept.tree ?? false;
   }
