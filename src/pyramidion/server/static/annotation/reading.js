@@ -7,7 +7,10 @@ import { paint } from "./text.js";
 /** @import { Span } from "./spans.js" */
 /** @import { Text, Texts } from "./text.js" */
 
-/** One button per text: it brings the text into view, or shows it alone where texts are read one at a time. */
+/**
+ * One button per text: it brings the text into view, or shows it alone where texts are read one at a time. Tab gets to
+ * one of them, the arrow keys to the others.
+ */
 export class Tabs {
   #alone = false;
 
@@ -23,6 +26,13 @@ export class Tabs {
     const place = byId("tabs");
     place.hidden = texts.all.length < 2;
     put(place, this.buttons);
+    place.addEventListener("keydown", (event) => {
+      const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      const at = this.buttons.findIndex((button) => button === document.activeElement);
+      if (!by || at < 0) return;
+      event.preventDefault();
+      this.buttons[(at + by + this.buttons.length) % this.buttons.length].focus();
+    });
     this.#current(0);
   }
 
@@ -40,6 +50,7 @@ export class Tabs {
     for (const [i, button] of this.buttons.entries()) {
       if (i === at) button.setAttribute("aria-current", "true");
       else button.removeAttribute("aria-current");
+      button.tabIndex = i === at ? 0 : -1;
       if (this.#alone) this.texts.all[i].pane.hidden = i !== at;
     }
     this.buttons[at]?.scrollIntoView({ block: "nearest", inline: "nearest" });
