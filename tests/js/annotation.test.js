@@ -388,7 +388,7 @@ test("likely units share rare words with what is picked", () => {
     unit("3", {}, "The city council met"),
   ];
   /** @param {string} words */
-  const likely = (words) => likelyUnits(words, units, ({ id }) => (id === "3" ? "growers" : "")).map(({ id }) => id);
+  const likely = (words) => likelyUnits(words, units, ({ id }) => (id === "3" ? ["growers"] : [])).map(({ id }) => id);
   assert.equal(likely("a farmer has sued the city")[0], "2");
   assert.deepEqual(likely("Growers of apples"), ["3"]);
   assert.deepEqual(likely("nothing of the sort"), []);

@@ -51,7 +51,7 @@ class Comparison {
   #work = null;
   /** The side that the third began with, and the names of all its units. @type {Origin} */
   #origin = { start: "first", known: new Set() };
-  /** The row that is looked at. @type {Line | null} */
+  /** The row that the keys are about: the one with the focus, or where the pointer was last. @type {Line | null} */
   #current = null;
   /** How many commands each choice was, the last one last: they are undone together. @type {number[]} */
   #steps = [];
@@ -121,7 +121,7 @@ class Comparison {
     );
     const node = el("tr", { class: row.same ? "a-same" : "a-differs" }, about, cells, third);
     const line = { row, node, third };
-    node.addEventListener("pointerenter", () => this.#look(line));
+    node.addEventListener("pointermove", (event) => (event.movementX || event.movementY) && this.#look(line));
     node.addEventListener("focusin", () => this.#look(line));
     return line;
   }

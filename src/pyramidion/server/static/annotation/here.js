@@ -48,7 +48,9 @@ export class Here {
   /** The units that the words picked are likely to be about, the best first. */
   get likely() {
     const { editor } = this;
-    return likelyUnits(quotation(editor.pick), editor.units, (unit) => editor.wordsOf(unit));
+    /** @param {Unit} unit */
+    const sayings = (unit) => editor.quotesOf(unit).map(({ text }) => text);
+    return likelyUnits(quotation(editor.pick), editor.units, sayings);
   }
 
   /** These units use the words under the pointer or the cursor. @param {string[]} ids */
