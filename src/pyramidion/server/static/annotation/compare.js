@@ -14,7 +14,7 @@ import { Work } from "./work.js";
 
 /** @import { Child } from "../shared/dom.js" */
 /** @import { Origin } from "./adjudicating.js" */
-/** @import { Contributor, Mark, NamedText, Unit } from "./commands.js" */
+/** @import { Command, Contributor, Mark, NamedText, Unit } from "./commands.js" */
 /**
  * @typedef {"first" | "second"} Side
  * @typedef {{ unit: string, first: any, second: any, same: boolean, differing: string[] }}
@@ -219,8 +219,10 @@ class Comparison {
   #choices({ row, third: place, node }, work) {
     const { pyramid, peer } = work.state;
     const side = peer ? sideOfMatches(row, peer) : sideOfUnit(row, pyramid.units, this.#origin);
-    // Whatever differs from what the third began with was chosen; the rest is open until somebody says so.
-    const settled = row.same || isDecided(work.state, ...this.#ids(row)) || side !== this.#origin.start;
+    const decided = isDecided(work.state, ...this.#ids(row));
+    // A third from an older release does not know; there, whatever differs from what it began with was chosen.
+    const unknown = !work.state.annotation.adjudicates.length;
+    const settled = row.same || decided || (unknown && side !== this.#origin.start);
     const shown = `${side} ${settled} ${work.mayEdit}`;
     if (place.dataset.shown === shown) return;
     Object.assign(place.dataset, { shown, settled: String(settled) });
@@ -239,6 +241,7 @@ class Comparison {
               SIDES.map((which) => this.#choice(row, which, side, settled, work)),
             ),
       side === "other" && el("span.m-help", "something else"),
+      side === "other" && !settled && work.mayEdit && button("Keep it", () => this.#settle(row, [], work), "small"),
       !row.same && work.mayEdit && el("a.small", edit, "Edit in the third"),
     );
     /** @type {HTMLElement | null} */
@@ -262,6 +265,11 @@ class Comparison {
     const commands = peer
       ? takeMatches(row.unit, row[side], peer)
       : takeUnit(row[side], thirdUnit(row, pyramid.units, this.#origin));
+    this.#settle(row, commands, work);
+  }
+
+  /** @param {Row} row @param {Command[]} commands that make it so @param {Work} work */
+  #settle(row, commands, work) {
     const [first, second] = this.#ids(row);
     if (!isDecided(work.state, first, second)) commands.push({ type: "decide", first, second });
     hush();
