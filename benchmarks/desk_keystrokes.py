@@ -2,9 +2,9 @@
 
 The keystroke-level model of Card, Moran and Newell (The keystroke-level model for user performance time with
 interactive systems, CACM 23 (7), 1980): K .28 s per key (an average typist), P 1.1 s to point, B .1 s to press or
-release the mouse button, H .4 s whenever a hand goes from the mouse to the keys or back, M 1.35 s to make up one's mind.
-The model says nothing about reading and judging, which take most of an annotator's day; it counts what the page makes
-the hands do.
+release the mouse button, H .4 s whenever a hand goes from the mouse to the keys or back, M 1.35 s to make up one's
+mind. The model says nothing about reading and judging, which take most of an annotator's day; it counts what the page
+makes the hands do.
 
 The work: the ten heaviest units of the bundled expert pyramid of one topic over its 4 references, and what the expert
 matched to them in 5 summaries, in the expert's own words. Both ways are carried out in Chromium on the real page, and
@@ -30,9 +30,8 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the tests' way of using the pages is ours too
@@ -64,6 +63,8 @@ UNITS = golden().units[:10]
 ALIKE = 0.8
 NAME = "erin"
 Spans = Sequence[Sequence[int]]
+Suggested = tuple[str, Spans]
+"""Words, and the reference or the unit that they are of."""
 
 
 class Hands:
@@ -148,6 +149,10 @@ def alike(some: Spans, others: Spans) -> bool:
     return 2 * len(one & other) >= ALIKE * (len(one) + len(other))
 
 
+def same_words(one: Suggested, other: Suggested) -> bool:
+    return one[0] == other[0] and alike(one[1], other[1])
+
+
 # -- before --------------------------------------------------------------------------------------------------
 
 
@@ -186,17 +191,24 @@ def annotate_before(hands: Hands, work: Work, labels: dict[str, str]) -> None:
 # -- now -----------------------------------------------------------------------------------------------------
 
 
-def take_suggested(hands: Hands, fits: Callable[[dict[str, Any]], bool], offered: list[dict[str, Any]]) -> None:
-    """Look at each suggestion in turn; those after the last right one are looked at and left."""
-    last = max((place for place, each in enumerate(offered) if fits(each)), default=-1)
-    for place, each in enumerate(offered):
+def take_suggested(hands: Hands, wanted: list[Suggested], offered: list[Suggested]) -> list[Suggested]:
+    """Look at each suggestion in turn; those after the last right one are looked at and left. Returns what is still
+    wanted."""
+    left = list(wanted)
+    right = []
+    for each in offered:
+        match = next((other for other in left if same_words(each, other)), None)
+        right.append(match is not None)
+        if match is not None:
+            left.remove(match)
+    last = max((place for place, good in enumerate(right) if good), default=-1)
+    for place, good in enumerate(right):
         hands.think()
+        what = "looked at and left" if place > last else "accepted" if good else "dismissed"
+        hands.notes[f"suggestions {what}"] += 1
         if place <= last:
-            right = fits(each)
-            hands.notes["suggestions accepted" if right else "suggestions dismissed"] += 1
-            hands.keys("e" if right else "d")
-        else:
-            hands.notes["suggestions looked at and left"] += 1
+            hands.keys("e" if good else "d")
+    return left
 
 
 def build_now(hands: Hands, work: Work, number: int) -> dict[str, str]:
@@ -212,21 +224,13 @@ def build_now(hands: Hands, work: Work, number: int) -> dict[str, str]:
             hands.keys("s")
         id = page.locator(".a-current").get_attribute("data-unit")
         found = call(page, f"/api/annotate/{number}/suggestions?unit={id}")
-        offered = [{**each, "merge": False} for each in found["contributors"]]
+        offered = [(each["reference"], each["spans"]) for each in found["contributors"]]
         expect(page.locator(".a-suggestion")).to_have_count(len(offered) + len(found["same"]))
-        wanted = {each.reference: each.spans for each in rest}
-        taken: set[str] = set()
-
-        def fits(each: dict[str, Any], wanted: dict[str, Any] = wanted) -> bool:
-            return each["reference"] in wanted and alike(each["spans"], wanted[each["reference"]])
-
-        taken.update(each["reference"] for each in offered if fits(each))
-        take_suggested(hands, fits, offered)
-        for each in rest:
-            if each.reference not in taken:
-                hands.think()
-                hands.pick(("Reference", each.reference), each.spans, work.words(each.reference, each.spans))
-                hands.keys("a")
+        wanted = [(each.reference, each.spans) for each in rest]
+        for reference, spans in take_suggested(hands, wanted, offered):
+            hands.think()
+            hands.pick(("Reference", reference), spans, work.words(reference, spans))
+            hands.keys("a")
         saved(page)
     return labels
 
@@ -245,20 +249,11 @@ def annotate_now(hands: Hands, work: Work, labels: dict[str, str]) -> None:
         expect(page.locator("main[data-ready]")).to_be_attached()
         number = int(page.locator("main").get_attribute("data-annotation") or 0)
         found = call(page, f"/api/annotate/{number}/suggestions")
-        offered = found["proposals"] + found["likely"]
         expect(page.locator(".a-suggestion, .a-suggestions > p:not(:text('Looking'))")).not_to_have_count(0)
         names = {unit["id"]: unit["label"] for unit in state(page, number)["pyramid"]["units"]}
-        left = [(labels[label], spans) for label, spans in work.matches[system]]
-
-        def fits(each: dict[str, Any], names: dict[str, str] = names, left: list[Any] = left) -> bool:
-            return any(names[each["unit"]] == label and alike(each["spans"], spans) for label, spans in left)
-
-        offered = list({(each["unit"], str(each["spans"])): each for each in offered}.values())
-        taken = [each for each in offered if fits(each)]
-        take_suggested(hands, fits, offered)
-        for label, spans in left:
-            if any(names[each["unit"]] == label and alike(each["spans"], spans) for each in taken):
-                continue
+        offered = [(names[each["unit"]], each["spans"]) for each in found["proposals"] + found["likely"]]
+        wanted = [(labels[label], spans) for label, spans in work.matches[system]]
+        for label, spans in take_suggested(hands, wanted, offered):
             hands.think()
             hands.pick(("Summary", system), spans, work.words(system, spans))
             page.wait_for_timeout(200)
