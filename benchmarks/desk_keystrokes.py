@@ -15,11 +15,11 @@ what the server holds afterwards is compared with the expert's. Loading, scrolli
 M, to the desk (P B B), *Annotate a summary* (P B B), write over the name offered, which had a number (4 K), choose the
 summary (P B B P B B), *Begin* (P B B). A match: M, drag over the words, drag them onto the unit (P B P B).
 
-**Now.** A clause by a double click (P B B B B) where it is exactly the words wanted, else the same drag. Suggestions
-are switched on once (S). Each one that is shown costs M; E accepts it, D dismisses a wrong one that is before a right
-one. Right is what has the same words but for a few (Dice of the characters of .8 or more); what is left is picked by
-hand. A summary: M, J. What is left of its matches: M, pick, the number of the unit if it is among the three likely
-ones, else drag.
+**Now.** Through the texts clause by clause with I, which picks the next one that no unit uses; each clause costs M.
+Where it is what is wanted: the number of the unit if it is among the three likely ones shown (K), N and Enter if the
+unit is not begun yet, else a drag onto the unit. A clause is what is wanted if it has the same words but for a few
+(Dice of the characters of .8 or more). What is left: M, a double click (P B B B B) where that picks the clause wanted,
+else the same drag as before; then as above. A summary: M, J; only the first one is begun from the desk.
 """
 
 from __future__ import annotations
@@ -49,7 +49,6 @@ from tests.browser.annotating import (  # noqa: E402
     golden,
     open_editor,
     saved,
-    shown,
     state,
 )
 from tests.browser.site import TOPIC, Site, serve, small_study  # noqa: E402
@@ -63,8 +62,8 @@ UNITS = golden().units[:10]
 ALIKE = 0.8
 NAME = "erin"
 Spans = Sequence[Sequence[int]]
-Suggested = tuple[str, Spans]
-"""Words, and the reference or the unit that they are of."""
+Wanted = tuple[str, str, Spans]
+"""The expert's label of a unit, and the words of a text that belong to it."""
 
 
 class Hands:
@@ -112,18 +111,49 @@ class Hands:
         drag_pick_to(self.page, text, span, target)
         self.count(P=2, B=2)
 
-    def pick(self, text: tuple[str, str], spans: Spans, words: Sequence[str]) -> None:
-        """The clause by a double click where that is what is wanted; who sees the punctuation knows beforehand."""
+    def pick(self, text: tuple[str, str], spans: Spans) -> None:
+        """The clause by a double click where that is what is wanted: who sees the text knows beforehand."""
         (x, y), _ = self.page.evaluate(BOXES, [*text, *spans[0]])
         self.page.mouse.dblclick(x, y)
-        if shown(self.page, "picked") == list(words):
+        if alike(picked(self.page)[1], spans):
             self._use("mouse")
             self.count(P=1, B=4)
-            self.notes["clauses by a double click"] += 1
+            self.notes["picks by a double click"] += 1
             return
         self.page.keyboard.press("Escape")
         self.notes["picks by dragging"] += 1
         self.drag(text, spans)
+
+    def put(self, label: str | None, text: tuple[str, str]) -> str:
+        """What is picked into the unit of this label, or into a new one; returns the label."""
+        if label is None:
+            self.keys("n", "Enter")
+            self.notes["new units"] += 1
+            return self.page.locator(".a-current .a-label").text_content() or ""
+        self.page.wait_for_timeout(200)
+        chips = self.page.locator(".a-chip bdi").all_text_contents()
+        if label in chips:
+            self.keys(str(chips.index(label) + 1))
+            self.notes["into a likely unit by its number"] += 1
+        else:
+            self._use("mouse")
+            self.drop(text, picked(self.page)[1][0], card(self.page, label))
+            self.notes["into a unit by dragging"] += 1
+        return label
+
+
+# What is picked: the text's name and the spans, in characters; the example has none beyond U+FFFF.
+PICKED = """() => {
+  const ranges = [...CSS.highlights.get("picked")];
+  const body = ranges[0]?.startContainer.parentElement;
+  const name = body ? /^\\S+ (.*), /.exec(body.getAttribute("aria-label"))[1] : "";
+  return [name, ranges.map(({startOffset, endOffset}) => [startOffset, endOffset]).sort((a, b) => a[0] - b[0])];
+}"""
+
+
+def picked(page: Page) -> tuple[str, Spans]:
+    name, spans = page.evaluate(PICKED)
+    return name, spans
 
 
 class Work:
@@ -140,17 +170,10 @@ class Work:
                 for spans in judgment.evidence if judgment.system in self.matches else ():
                     self.matches[judgment.system].append((labels[judgment.unit], [list(span) for span in spans]))
 
-    def words(self, name: str, spans: Spans) -> list[str]:
-        return [self.texts[name][start:end] for start, end in spans]
-
 
 def alike(some: Spans, others: Spans) -> bool:
     one, other = ({place for span in spans for place in range(*span)} for spans in (some, others))
     return 2 * len(one & other) >= ALIKE * (len(one) + len(other))
-
-
-def same_words(one: Suggested, other: Suggested) -> bool:
-    return one[0] == other[0] and alike(one[1], other[1])
 
 
 # -- before --------------------------------------------------------------------------------------------------
@@ -191,47 +214,37 @@ def annotate_before(hands: Hands, work: Work, labels: dict[str, str]) -> None:
 # -- now -----------------------------------------------------------------------------------------------------
 
 
-def take_suggested(hands: Hands, wanted: list[Suggested], offered: list[Suggested]) -> list[Suggested]:
-    """Look at each suggestion in turn; those after the last right one are looked at and left. Returns what is still
-    wanted."""
+def walk(hands: Hands, role: str, wanted: list[Wanted], labels: dict[str, str]) -> None:
+    """All that is wanted in the texts at hand: clause by clause, then what no clause was. ``labels`` are those that
+    units have here, by those of the expert; new ones are added."""
     left = list(wanted)
-    right = []
-    for each in offered:
-        match = next((other for other in left if same_words(each, other)), None)
-        right.append(match is not None)
-        if match is not None:
+    seen: set[str] = set()
+    while left:
+        hands.keys("i")
+        name, spans = picked(hands.page)
+        key = f"{name} {spans}"
+        if not spans or key in seen:
+            break  # round once
+        seen.add(key)
+        hands.think()
+        match = next((each for each in left if each[1] == name and alike(each[2], spans)), None)
+        hands.notes["clauses looked at"] += 1
+        if match:
             left.remove(match)
-    last = max((place for place, good in enumerate(right) if good), default=-1)
-    for place, good in enumerate(right):
+            labels[match[0]] = hands.put(labels.get(match[0]), (role, name))
+    hands.page.keyboard.press("Escape")
+    for label, name, spans in left:
         hands.think()
-        what = "looked at and left" if place > last else "accepted" if good else "dismissed"
-        hands.notes[f"suggestions {what}"] += 1
-        if place <= last:
-            hands.keys("e" if good else "d")
-    return left
+        hands.pick((role, name), spans)
+        labels[label] = hands.put(labels.get(label), (role, name))
+    saved(hands.page)
 
 
-def build_now(hands: Hands, work: Work, number: int) -> dict[str, str]:
-    page, labels = hands.page, {}
-    for place, unit in enumerate(UNITS):
-        first, *rest = unit.contributors
-        hands.think()
-        hands.pick(("Reference", first.reference), first.spans, work.words(first.reference, first.spans))
-        hands.keys("n", "Enter")
-        labels[unit.label] = page.locator(".a-current .a-label").text_content() or ""
-        saved(page)
-        if not place:
-            hands.keys("s")
-        id = page.locator(".a-current").get_attribute("data-unit")
-        found = call(page, f"/api/annotate/{number}/suggestions?unit={id}")
-        offered = [(each["reference"], each["spans"]) for each in found["contributors"]]
-        expect(page.locator(".a-suggestion")).to_have_count(len(offered) + len(found["same"]))
-        wanted = [(each.reference, each.spans) for each in rest]
-        for reference, spans in take_suggested(hands, wanted, offered):
-            hands.think()
-            hands.pick(("Reference", reference), spans, work.words(reference, spans))
-            hands.keys("a")
-        saved(page)
+def build_now(hands: Hands) -> dict[str, str]:
+    labels: dict[str, str] = {}
+    wanted = [(unit.label, each.reference, each.spans) for unit in UNITS for each in unit.contributors]
+    hands.page.locator(".a-text").first.focus()
+    walk(hands, "Reference", wanted, labels)
     return labels
 
 
@@ -241,30 +254,13 @@ def annotate_now(hands: Hands, work: Work, labels: dict[str, str]) -> None:
         hands.think()
         if place:
             hands.keys("j")
-            page.wait_for_url(lambda url, old=page.url: url != old)
-        else:  # the first one from the desk, as before
+            expect(page.get_by_text(f"Summary {place + 1} of")).to_be_visible()
+        else:
             hands.click(page.get_by_role("link", name="Desk of pyramidion"))
             hands.click(page.get_by_role("region", name=TOPIC).get_by_role("button", name="Annotate a summary"))
             hands.keys("Enter")
         expect(page.locator("main[data-ready]")).to_be_attached()
-        number = int(page.locator("main").get_attribute("data-annotation") or 0)
-        found = call(page, f"/api/annotate/{number}/suggestions")
-        expect(page.locator(".a-suggestion, .a-suggestions > p:not(:text('Looking'))")).not_to_have_count(0)
-        names = {unit["id"]: unit["label"] for unit in state(page, number)["pyramid"]["units"]}
-        offered = [(names[each["unit"]], each["spans"]) for each in found["proposals"] + found["likely"]]
-        wanted = [(labels[label], spans) for label, spans in work.matches[system]]
-        for label, spans in take_suggested(hands, wanted, offered):
-            hands.think()
-            hands.pick(("Summary", system), spans, work.words(system, spans))
-            page.wait_for_timeout(200)
-            chips = page.locator(".a-chip bdi").all_text_contents()
-            if label in chips:
-                hands.keys(str(chips.index(label) + 1))
-                hands.notes["matched by number"] += 1
-            else:
-                hands.drop(("Summary", system), spans[0], card(page, label))
-                hands.notes["matched by dragging"] += 1
-        saved(page)
+        walk(hands, "Summary", [(label, system, spans) for label, spans in work.matches[system]], labels)
 
 
 # -- the table -----------------------------------------------------------------------------------------------
@@ -300,7 +296,7 @@ def carry_out(page: Page, site: Site, way: str, work: Work) -> tuple[Hands, floa
     come_in(page, site, NAME)
     pyramid = begin(page, kind="pyramid", name=NAME)
     open_editor(page, site, pyramid)
-    labels = build_before(hands) if way == "before" else build_now(hands, work, pyramid)
+    labels = build_before(hands) if way == "before" else build_now(hands)
     hands.part = "summaries"
     (annotate_before if way == "before" else annotate_now)(hands, work, labels)
     return hands, check(page, work, pyramid, labels)

@@ -353,7 +353,7 @@ test("neighbouring units have different hues, and those that overlap different l
   ]);
 });
 
-test("a clause reaches from mark to mark, a sentence from stop to stop", () => {
+test("a clause reaches from mark or conjunction to the next, a sentence from stop to stop", () => {
   const text = "On Monday, 1,200 farmers sued the city; it answered (late). Nobody came.";
   const words = new spans.Words(text);
   /** @param {[number, number]} ends */
@@ -362,6 +362,10 @@ test("a clause reaches from mark to mark, a sentence from stop to stop", () => {
   const at = (word) => words.at(text.indexOf(word));
   assert.equal(said(words.clause(at("farmers"))), "1,200 farmers sued the city");
   assert.equal(said(words.clause(at("late"))), "late");
+  const long = new spans.Words("Farmers who grow rice sued and won");
+  assert.deepEqual(long.clause(0), [0, 0]);
+  assert.deepEqual(long.clause(2), [1, 4]);
+  assert.deepEqual(long.clause(6), [5, 6]);
   assert.equal(said(words.clause(at("Nobody"))), "Nobody came");
   assert.equal(said(words.sentenceAround(at("sued"))), text.slice(0, text.indexOf(" Nobody") - 2));
   assert.equal(said(words.sentenceAround(at("came"))), "Nobody came");

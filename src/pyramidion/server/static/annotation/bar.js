@@ -123,7 +123,7 @@ const MOVING = [
       ["Ctrl ← →", "a sentence back or forward"],
       ["Shift + these", "pick the words on the way"],
       ["Space", "keep what is picked and add further pieces; or pick this one word"],
-      ["Shift Space", "pick the clause, up to the next punctuation"],
+      ["Shift Space", "pick the clause around the cursor"],
       ["Alt Shift ← →", "move the end by one character, for what words do not reach"],
       ["Esc", "drop what is picked"],
     ],
@@ -132,7 +132,7 @@ const MOVING = [
     title: "Pick words (mouse)",
     keys: [
       ["drag", "pick words"],
-      ["double click", "pick the clause, up to the next punctuation; a third click: the sentence"],
+      ["double click", "pick the clause; a third click: the sentence"],
       ["Ctrl + drag", "add a piece, also in another text (⌘ and Alt do the same)"],
       ["Shift + click", "up to this word"],
       ["drag the pick", "onto a unit, or onto the field for new ones"],

@@ -193,6 +193,12 @@ export class Editor {
         { id: "search", key: "/", title: "search units; Enter takes the first", run: () => this.finder.focus() },
         { id: "find", key: "f", title: "find words in the texts; Enter goes on", run: () => this.find.focus() },
         { id: "go", key: "g", title: "between the text and its units", run: () => this.cross() },
+        {
+          id: "clause",
+          key: "i",
+          title: "pick the next clause that no unit uses",
+          run: () => this.selecting.pickNextClause() || say("Every clause is used."),
+        },
         { id: "unused", key: "u", title: "the next words that no unit uses", run: () => this.nextIdle() },
         ...numbers,
         { id: "help", key: "?", title: "this help", run: () => this.keys.help() },

@@ -150,6 +150,35 @@ export class Selecting {
     this.hooks.say(text.slice(text.words.between(first, last)));
   }
 
+  /**
+   * Pick the next clause of which more than half is used by nothing, after what is picked or the cursor; false where no
+   * text has one.
+   */
+  pickNextClause() {
+    const from = this.#cursor ?? { text: this.texts.all[0], word: -1 };
+    const here = this.texts.all.indexOf(from.text);
+    for (let step = 0; step <= this.texts.all.length; step += 1) {
+      const text = this.texts.all[(here + step) % this.texts.all.length];
+      const free = new Set(text.free.map(([start]) => start));
+      for (let word = step ? 0 : this.#after(from); word < text.words.count; word = text.words.clause(word)[1] + 1) {
+        const [first, last] = text.words.clause(word);
+        const unused = text.words.spans.slice(first, last + 1).filter(([start]) => free.has(start));
+        if (2 * unused.length <= last + 1 - first) continue;
+        this.goTo(text, text.words.spans[first][0]);
+        this.#pickAround(text, first);
+        text.reveal(text.words.spans[last]);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** The word with which to look on: the cursor's own where it has not been anywhere. @param {Cursor} cursor */
+  #after({ text, word }) {
+    if (word < 0 || (word === 0 && this.pick.empty)) return 0;
+    return text.words.clause(word)[1] + 1;
+  }
+
   /** @param {Text} text @param {PointerEvent | null} event */
   #over(text, event) {
     cancelAnimationFrame(this.#hover);

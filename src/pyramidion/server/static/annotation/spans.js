@@ -175,6 +175,8 @@ const SENTENCES = new Intl.Segmenter("en", { granularity: "sentence" });
 const SYMBOL = /[^\s\p{P}\p{C}]|[%‰°&@#§]/u;
 /** What ends a clause, where it stands between two words; a comma in a number does not. */
 const CLAUSE_END = /[.,;:!?()…–—،؛。、，；：！？]|\n\s*\n/u;
+/** Words with which an English clause often begins; in other languages punctuation alone tells. */
+const CLAUSE_START = /^(and|but|because|which|who|that|while|after|before|when|where|although|whose)$/i;
 const RTL = /^[^\p{L}]*[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
 /** The words of a text, as places to stop at. Offsets are UTF-16. A boundary never falls inside a grapheme. */
@@ -251,12 +253,14 @@ export class Words {
   }
 
   /**
-   * The words of the clause around a word, as far as punctuation tells: from mark to mark.
+   * The words of the clause around a word, as far as punctuation and conjunctions tell.
    * @param {number} word @returns {[first: number, last: number]}
    */
   clause(word) {
     /** @param {number} one the earlier of two neighbours */
-    const apart = (one) => CLAUSE_END.test(this.text.slice(this.spans[one][1], this.spans[one + 1][0]));
+    const apart = (one) =>
+      CLAUSE_END.test(this.text.slice(this.spans[one][1], this.spans[one + 1][0])) ||
+      CLAUSE_START.test(this.text.slice(...this.spans[one + 1]));
     let [first, last] = [word, word];
     while (first > 0 && !apart(first - 1)) first -= 1;
     while (last < this.count - 1 && !apart(last)) last += 1;
