@@ -33,7 +33,7 @@ export class SideTexts {
       el("span.a-key-both", "both"),
     );
     const panes = [...this.texts].map(([of, { node }]) =>
-      el("section.a-pane", { "aria-label": of }, el("h3.a-text-title", el("bdi", of)), el("div.text.a-text", node)),
+      el("section.a-pane", { "aria-label": of }, el("h2.a-text-title", el("bdi", of)), el("div.text.a-text", node)),
     );
     put(place, legend, panes);
     this.show(null);

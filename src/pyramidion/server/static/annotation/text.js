@@ -229,7 +229,8 @@ class Shade {
       for (const box of boxes) add(kind, shape(box.left, box.top, box.width, box.height));
     }
     for (const { start, end, lane, hue } of this.#lines) {
-      const boxes = this.text.boxes([start, end]).filter((box) => box.width > 5); // not a mere space
+      // not below the space at the end of a line
+      const boxes = this.text.boxes([start, end]).filter((box) => box.width > 0.4 * box.height);
       for (const box of boxes) add(`hue-${hue}`, shape(box.left + 1, box.bottom + 2.5 * lane, box.width - 2, 2));
     }
     // first all that is measured, then all that is changed
