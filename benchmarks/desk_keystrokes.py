@@ -214,7 +214,7 @@ def annotate_before(hands: Hands, work: Work, labels: dict[str, str]) -> None:
 # -- now -----------------------------------------------------------------------------------------------------
 
 
-def walk(hands: Hands, role: str, wanted: list[Wanted], labels: dict[str, str]) -> None:
+def walk(hands: Hands, role: str, wanted: Sequence[Wanted], labels: dict[str, str]) -> None:
     """All that is wanted in the texts at hand: clause by clause, then what no clause was. ``labels`` are those that
     units have here, by those of the expert; new ones are added."""
     left = list(wanted)
@@ -268,7 +268,7 @@ def annotate_now(hands: Hands, work: Work, labels: dict[str, str]) -> None:
 
 def check(page: Page, work: Work, pyramid: int, labels: dict[str, str]) -> float:
     """Every contributor and match of the expert is there, in the same words but for a few; the share that is exact."""
-    exact = []
+    exact: list[bool] = []
     units = {unit["label"]: unit for unit in state(page, pyramid)["pyramid"]["units"]}
     assert len(units) == len(UNITS)
     for unit in UNITS:

@@ -14,7 +14,8 @@ from playwright.sync_api import Locator, Page, expect
 import pyramidion as pyr
 from pyramidion.server.context import SESSION_COOKIE
 from pyramidion.store.accounts import Accounts, Role
-from tests.browser.site import PASSWORD, TOPIC, Site, small_study
+from tests.browser.site import TOPIC, Site, small_study
+from tests.server.servers import PASSWORD
 
 Spans = Sequence[Sequence[int]]
 LARGE = "large"
@@ -196,7 +197,7 @@ def golden(topic: str = TOPIC) -> pyr.Pyramid:
 def content(pyramid: pyr.Pyramid) -> Built:
     """A pyramid without the names of its units: labels, and whose words at which places."""
     return [
-        (unit.label, sorted((c.reference, [tuple(span) for span in c.spans]) for c in unit.contributors))
+        (unit.label, sorted((c.reference, [(span.start, span.end) for span in c.spans]) for c in unit.contributors))
         for unit in pyramid.units
     ]
 

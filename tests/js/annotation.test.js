@@ -6,7 +6,7 @@ import { keyName } from "../../src/pyramidion/server/static/annotation/bar.js";
 import * as commands from "../../src/pyramidion/server/static/annotation/commands.js";
 import { whyNot } from "../../src/pyramidion/server/static/annotation/desk.js";
 import { likelyUnits, matchesSearch } from "../../src/pyramidion/server/static/annotation/finder.js";
-import { contributors, Pick } from "../../src/pyramidion/server/static/annotation/picking.js";
+import { contributors, Pick } from "../../src/pyramidion/server/static/annotation/pick.js";
 import { firstLabel } from "../../src/pyramidion/server/static/annotation/pyramid.js";
 import { Past, Queue } from "../../src/pyramidion/server/static/annotation/queue.js";
 import { findWords } from "../../src/pyramidion/server/static/annotation/reading.js";

@@ -9,12 +9,14 @@ import { unitsOf } from "./commands.js";
 import { drag, dragFrom } from "./drag.js";
 import { Finder } from "./finder.js";
 import { Here } from "./here.js";
-import { Pick, quotation, Selecting } from "./picking.js";
+import { Pick, quotation } from "./pick.js";
+import { Selecting } from "./picking.js";
 import { Find, Tabs } from "./reading.js";
 import { holds, hues } from "./spans.js";
 import { HUES, paint, Texts } from "./text.js";
 import { Tiers } from "./tiers.js";
 import { View } from "./view.js";
+import { Ways } from "./ways.js";
 import { Work } from "./work.js";
 
 /** @import { Action } from "./bar.js" */
@@ -42,14 +44,13 @@ export class Editor {
   #addressing;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #flashing;
-  /** Which words of which unit were gone to last. @type {{ unit: string | null, at: number }} */
-  #went = { unit: null, at: 0 };
 
   /** @param {HTMLElement} main @param {State} state */
   constructor(main, state) {
     this.me = String(main.dataset.me);
     this.work = new Work(state, this.me);
     this.texts = new Texts(state.texts, this.role, byId("texts"));
+    this.ways = new Ways(this);
     this.tabs = new Tabs(this.texts, this.role);
     this.pick = new Pick(() => this.#picked());
     this.selecting = new Selecting(this.texts, this.pick, {
@@ -75,11 +76,11 @@ export class Editor {
       filters: this.filters,
       words: (unit) => this.wordsOf(unit),
       onEnter: (id) => this.entered(id),
-      leave: () => (this.finder.asking ? this.finder.answer(null) : this.backToText()),
+      leave: () => (this.finder.asking ? this.finder.answer(null) : this.ways.backToText()),
     });
     this.find = new Find(this.texts, {
       show: (text) => this.tabs.show(text),
-      leave: (text, place) => (text && place !== undefined ? this.selecting.goTo(text, place) : this.backToText()),
+      leave: (text, place) => (text && place !== undefined ? this.selecting.goTo(text, place) : this.ways.backToText()),
     });
     this.here = new Here(this);
     this.view = new View(main, {
@@ -192,14 +193,14 @@ export class Editor {
       ...group("Find", [
         { id: "search", key: "/", title: "search units; Enter takes the first", run: () => this.finder.focus() },
         { id: "find", key: "f", title: "find words in the texts; Enter goes on", run: () => this.find.focus() },
-        { id: "go", key: "g", title: "between the text and its units", run: () => this.cross() },
+        { id: "go", key: "g", title: "between the text and its units", run: () => this.ways.cross() },
         {
           id: "clause",
           key: "i",
           title: "pick the next clause that no unit uses",
           run: () => this.selecting.pickNextClause() || say("Every clause is used."),
         },
-        { id: "unused", key: "u", title: "the next words that no unit uses", run: () => this.nextIdle() },
+        { id: "unused", key: "u", title: "the next words that no unit uses", run: () => this.ways.nextIdle() },
         ...numbers,
         { id: "help", key: "?", title: "this help", run: () => this.keys.help() },
       ]),
@@ -339,11 +340,11 @@ export class Editor {
   #hovered(text, place) {
     const ids = place === null ? [] : this.unitsAt(text, place);
     this.light(ids);
-    this.here.at(place === null ? this.#underCursor() : ids);
+    this.here.at(place === null ? this.underCursor() : ids);
   }
 
   /** The units that use the word under the cursor. */
-  #underCursor() {
+  underCursor() {
     const { cursor } = this.selecting;
     return cursor ? this.unitsAt(cursor.text, cursor.text.words.spans[cursor.word][0]) : [];
   }
@@ -364,58 +365,6 @@ export class Editor {
     if (this.#hash !== location.hash || document.activeElement === document.body) this.tiers.focus(id);
   }
 
-  backToText() {
-    const text = this.selecting.cursor?.text ?? this.texts.all[0];
-    text?.body.focus({ preventScroll: true });
-  }
-
-  /** From the text to the unit there, from unit to unit where there are several; from the list back to the text. */
-  cross() {
-    if (byId("tiers").contains(document.activeElement)) return this.backToText();
-    const ids = this.#underCursor();
-    const next = ids[(ids.indexOf(this.current ?? "") + 1) % ids.length] ?? this.current ?? this.tiers.ids[0];
-    if (next === undefined) return;
-    this.tiers.focus(next);
-    this.choose(next, { reveal: true });
-  }
-
-  /** The words of a unit in the texts, one after the other. @param {string | null} id */
-  goToWords(id) {
-    const mine = this.mentions.filter((mention) => mention.unit === id && mention.spans.length);
-    if (id === null || !mine.length) return say("This unit has no words here.");
-    this.#went = { unit: id, at: this.#went.unit === id ? (this.#went.at + 1) % mine.length : 0 };
-    const { text, spans } = mine[this.#went.at];
-    this.goTo(text, spans);
-  }
-
-  /** @param {string} name @param {Span[]} spans in code points */
-  goTo(name, spans) {
-    const text = this.texts.get(name);
-    if (text && spans.length) this.selecting.goTo(text, text.places.toUnits(spans)[0][0]);
-  }
-
-  /** Point at words that a program suggests, without going there. @param {string} name @param {Span[]} spans */
-  hint(name, spans) {
-    const text = this.texts.get(name);
-    if (!text || !spans.length) return;
-    this.tabs.show(text);
-    text.paint("hint", spans);
-    text.reveal(text.places.toUnits(spans)[0]);
-  }
-
-  nextIdle() {
-    const from = this.selecting.cursor ?? { text: this.texts.all[0], word: -1 };
-    const here = this.texts.all.indexOf(from.text);
-    for (let step = 0; step <= this.texts.all.length; step += 1) {
-      const text = this.texts.all[(here + step) % this.texts.all.length];
-      const start = step ? -1 : (from.text.words.spans[from.word]?.[0] ?? -1);
-      const previous = step ? null : from.text.words.spans[from.word];
-      const free = text.free.find((span) => span[0] > start && !follows(text, span, previous, start));
-      if (free) return this.selecting.goTo(text, free[0]);
-    }
-    say("Every word is used.");
-  }
-
   #toggleIdle() {
     const button = byId("idle");
     button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
@@ -431,7 +380,7 @@ export class Editor {
     if (this.pick.empty || !this.mayEdit) return this.tiers.focus(id);
     this.finder.clear();
     this.take(id);
-    this.backToText();
+    this.ways.backToText();
   }
 
   /** @param {KeyboardEvent} event */
@@ -445,7 +394,7 @@ export class Editor {
     if (event.key !== "Enter" || !id || event.altKey) return;
     event.preventDefault();
     if (this.finder.asking) return this.finder.answer(id);
-    if (this.pick.empty || !this.mayEdit) return this.goToWords(id);
+    if (this.pick.empty || !this.mayEdit) return this.ways.goToWords(id);
     this.take(id);
   }
 
@@ -497,23 +446,6 @@ export class Editor {
       [{ title: "Make mine too", run: () => this.work.do(command) }, { title: "Leave it" }],
     );
   }
-}
-
-/**
- * Whether a free word merely goes on from the one before: a jump goes to the next stretch.
- * @param {Text} text
- * @param {Span} span
- * @param {Span | null} previous
- * @param {number} start
- */
-function follows(text, span, previous, start) {
-  if (!previous) return false;
-  const at = text.words.at(span[0]);
-  const free = new Set(text.free.map(([from]) => from));
-  for (let word = at; word >= 0 && text.words.spans[word][0] >= start; word -= 1) {
-    if (!free.has(text.words.spans[word][0])) return false;
-  }
-  return true;
 }
 
 /** @param {Command} command */

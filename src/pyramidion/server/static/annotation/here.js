@@ -4,7 +4,7 @@
 
 import { byId, el, put, setText } from "../shared/dom.js";
 import { likelyUnits } from "./finder.js";
-import { quotation } from "./picking.js";
+import { quotation } from "./pick.js";
 
 /** @import { Unit } from "./commands.js" */
 /** @import { Editor } from "./editor.js" */

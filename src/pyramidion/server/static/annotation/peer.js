@@ -7,7 +7,7 @@ import { capital, fixed } from "../shared/format.js";
 import { announce, say } from "../shared/messages.js";
 import { group } from "./bar.js";
 import { Editor } from "./editor.js";
-import { contributors } from "./picking.js";
+import { contributors } from "./pick.js";
 import { Round } from "./round.js";
 import { Proposals } from "./suggestions.js";
 
@@ -68,7 +68,7 @@ export class PeerEditor extends Editor {
     const here = this.matchesOf(unit.id).map(({ spans }) => ({
       from: "✓",
       text: this.texts.quote(text.name, spans),
-      go: () => this.goTo(text.name, spans),
+      go: () => this.ways.goTo(text.name, spans),
     }));
     const there = unit.contributors.map(({ reference, spans }) => ({
       from: reference,
@@ -173,7 +173,7 @@ export class PeerEditor extends Editor {
           title: "remove its last match (in the list)",
           run: edits(ofUnit(() => this.removeLast())),
         },
-        { id: "words", key: "w", title: "its words in the summary", run: ofUnit((id) => this.goToWords(id)) },
+        { id: "words", key: "w", title: "its words in the summary", run: ofUnit((id) => this.ways.goToWords(id)) },
       ]),
       ...group("Proposals", this.panel?.proposals.actions ?? []),
       ...group("Summaries of the topic", [
@@ -265,7 +265,11 @@ class MatchPanel {
     const { editor } = this;
     const [text] = editor.texts.all;
     const items = mentions.map((mention) => {
-      const go = { type: "button", title: "Go to these words", onclick: () => editor.goTo(text.name, mention.spans) };
+      const go = {
+        type: "button",
+        title: "Go to these words",
+        onclick: () => editor.ways.goTo(text.name, mention.spans),
+      };
       const quote = editor.texts.quote(text.name, mention.spans) || "(no place given)";
       const remove = { "aria-label": "Remove", title: "Remove", onclick: () => editor.removeMention(mention) };
       const cross = editor.mayEdit && el("button.a-cross", { type: "button", ...remove }, "×");

@@ -7,7 +7,7 @@ import { announce, say } from "../shared/messages.js";
 import { drag } from "./drag.js";
 import { group } from "./bar.js";
 import { Editor } from "./editor.js";
-import { contributors } from "./picking.js";
+import { contributors } from "./pick.js";
 import { drawShape } from "./tiers.js";
 import { UnitPanel } from "./unit.js";
 
@@ -57,7 +57,7 @@ export class PyramidEditor extends Editor {
     return unit.contributors.map(({ reference, spans }) => ({
       from: reference,
       text: this.texts.quote(reference, spans),
-      go: () => this.goTo(reference, spans),
+      go: () => this.ways.goTo(reference, spans),
     }));
   }
 
@@ -250,7 +250,7 @@ export class PyramidEditor extends Editor {
       ]),
       ...group("With the current unit", [
         { id: "rename", key: "r", also: "F2", title: "rename", run: ofUnit(() => this.rename()) },
-        { id: "words", key: "w", title: "its words", run: () => this.goToWords(this.current) },
+        { id: "words", key: "w", title: "its words", run: () => this.ways.goToWords(this.current) },
         { id: "comment", key: "c", title: "comment", run: ofUnit(() => byId("comment").focus()) },
         { id: "merge", key: "m", title: "merge with another", run: ofUnit(() => this.merge()) },
         { id: "split", key: "p", title: "split off the ticked contributors", run: ofUnit(() => this.split()) },

@@ -28,7 +28,7 @@ export class Tabs {
     put(place, this.buttons);
     place.addEventListener("keydown", (event) => {
       const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-      const at = this.buttons.findIndex((button) => button === document.activeElement);
+      const at = this.buttons.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement));
       if (!by || at < 0) return;
       event.preventDefault();
       this.buttons[(at + by + this.buttons.length) % this.buttons.length].focus();

@@ -199,7 +199,7 @@ export class UnitSuggestions extends Suggesting {
       verb: "Add",
       accept: () => work.do({ type: "add_contributor", unit, reference, spans }),
       dismiss,
-      hint: () => this.editor.hint(reference, spans),
+      hint: () => this.editor.ways.hint(reference, spans),
     }));
     const same = units.map(({ unit: other, label, similarity }) => ({
       shown: [el("bdi.a-from", "unit"), el("bdi.a-suggested", label || "no label")],
@@ -282,7 +282,7 @@ export class Proposals extends Suggesting {
         this.refresh();
       },
       hint: () => {
-        editor.hint(text.name, spans);
+        editor.ways.hint(text.name, spans);
         editor.light([id]);
       },
     };
