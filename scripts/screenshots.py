@@ -78,13 +78,20 @@ def take(browser: Browser, folder: Path, picture: Picture) -> Path:
 TOPIC = "drought-plan"
 
 
-def annotation(page: Page, url: str, **about: Any) -> None:
-    """Begin an annotation beside the page and open it."""
+def send(page: Page, address: str, body: dict[str, Any]) -> Any:
+    """Ask the server beside the page."""
     csrf = page.locator("main").get_attribute("data-csrf") or ""
-    made = page.request.post(f"{url}/api/annotate", headers={"X-CSRF-Token": csrf}, data={"topic": TOPIC, **about})
+    made = page.request.post(address, headers={"X-CSRF-Token": csrf}, data=body)
     assert made.ok, made.text()
-    page.goto(f"{url}{made.json()['url']}")
+    return made.json()
+
+
+def annotation(page: Page, url: str, **about: Any) -> int:
+    """Begin an annotation beside the page and open it."""
+    made = send(page, f"{url}/api/annotate", {"topic": TOPIC, **about})
+    page.goto(f"{url}{made['url']}")
     page.locator("main[data-ready]").wait_for(state="attached")
+    return int(made["id"])
 
 
 def pick(page: Page, first: int, words: int) -> None:
@@ -112,15 +119,41 @@ def take_annotation(browser: Browser, folder: Path) -> list[Path]:
         pick(page, 83, 6)
         page.locator(".a-card").nth(1).hover()
         taken.append(shot(page, "annotate-pyramid"))
+        for key in ("Escape", "o", "t"):
+            page.keyboard.press(key)
+        taken.append(shot(page, "annotate-tree"))
+        for key in ("o", "t"):
+            page.keyboard.press(key)
         page.goto(f"{server.url}/annotate")
-        annotation(page, server.url, kind="peer", system="extract", name="erin", pyramid="expert", start="annotator")
+        about = {"kind": "peer", "system": "extract", "pyramid": "expert", "start": "annotator"}
+        other = annotation(page, server.url, name="ben", **about)
+        first = annotation(page, server.url, name="erin", **about)
         page.locator(".a-unit").nth(1).click()
         page.locator("#unit").get_by_text("In the references").wait_for()
         page.mouse.move(5, 5)
         taken.append(shot(page, "annotate-peer"))
+        taken.append(take_adjudication(page, server.url, first, other))
         context.close()
     database.close()
     return taken
+
+
+def take_adjudication(page: Page, url: str, first: int, other: int) -> Path:
+    """Two annotations that differ in three ways, one of them settled."""
+    changes = (
+        {"type": "unmatch", "id": "1"},
+        {"type": "match_unit", "unit": "u33", "spans": [[0, 40]]},
+        {"type": "match_unit", "unit": "u08", "spans": [[0, 40]]},
+    )
+    for number, command in enumerate(changes):
+        send(page, f"{url}/api/annotate/{other}/commands", {"command": command, "base": number + 1})
+    page.goto(f"{url}/annotate/compare?first={first}&second={other}")
+    page.get_by_role("button", name="Begin the third").click()
+    page.get_by_text("disagreements settled").wait_for()
+    page.keyboard.press("1")
+    page.get_by_text("1 of 3 disagreements settled").wait_for()
+    page.evaluate("scrollTo(0, 0)")
+    return shot(page, "annotate-compare")
 
 
 def shot(page: Page, name: str) -> Path:

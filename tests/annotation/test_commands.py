@@ -338,6 +338,40 @@ def test_names_are_never_used_twice() -> None:
     assert list(shape(made)) == ["1", "3"]
 
 
+def test_undo_stops_at_what_the_annotation_began_with() -> None:
+    """One key too many must not remove a whole pyramid, whoever asks and however."""
+    began = after(TOPIC, do.ImportPyramid(UNITS.units))
+    changed = after(began, do.RenameUnit("1", "x"), Undo())
+    for made in (began, changed):
+        assert made.undoable("anna") is None
+        with pytest.raises(RefusedError, match="nothing to undo; undo stops at what the annotation began with"):
+            after(made, Undo())
+        with pytest.raises(RefusedError, match="stops at what the annotation began with"):
+            after(made, Undo(0))
+    assert changed.state == began.state
+    summary = after(SUMMARY, do.ImportMatches((Match("1", "1"),)))
+    with pytest.raises(RefusedError, match="stops at what the annotation began with"):
+        after(summary, Undo())
+
+
+def test_a_start_that_an_older_release_undid_can_be_brought_back() -> None:
+    undone = [*after(TOPIC, do.ImportPyramid(UNITS.units)).events]
+    undone.append(replace(undone[0], number=1, command=Undo(0), base=1))
+    made = replay(TOPIC, undone)
+    assert shape(made) == {}
+    assert list(shape(after(made, Redo()))) == ["1", "2"]
+
+
+def test_what_an_adjudicator_has_settled_is_kept_and_can_be_undone() -> None:
+    made = after(TOPIC, *TWO, do.Decide("1", "7"))
+    assert (made.decided, made.state) == ([do.Decide("1", "7")], after(TOPIC, *TWO).state)
+    with pytest.raises(RefusedError, match="changes nothing"):
+        after(made, do.Decide("1", "7"))
+    assert after(made, Undo()).decided == []
+    assert after(made, Undo(), Redo()).decided == made.decided
+    assert after(SUMMARY, do.Decide("", "")).decided == [do.Decide()]
+
+
 # -- JSON ----------------------------------------------------------------------------------------------------
 
 
@@ -441,7 +475,11 @@ def pyramid_commands(state: Pyramid) -> st.SearchStrategy[Command]:
         st.builds(do.SplitUnit, units, st.lists(references, min_size=1, max_size=2).map(tuple), labels, names),
         st.builds(do.ReorderUnit, units, st.just("") | units),
         st.just(do.ImportPyramid(UNITS.units)),
+        decisions,
     )
+
+
+decisions = st.builds(do.Decide, st.sampled_from(["", "1", "2"]), st.sampled_from(["", "1"]))
 
 
 def peer_commands(state: PeerAnnotation) -> st.SearchStrategy[Command]:
@@ -453,6 +491,7 @@ def peer_commands(state: PeerAnnotation) -> st.SearchStrategy[Command]:
         st.builds(do.MarkUnmatched, words, names),
         st.builds(do.RemoveMark, marks),
         st.just(do.ImportMatches((Match("1", "1"), Match("2", "2", spans((4, 10)))), (Mark("x", spans((0, 3))),))),
+        decisions,
     )
 
 
@@ -513,10 +552,12 @@ class Annotating(RuleBasedStateMachine):
     @rule()
     def take_back_everything_and_bring_it_back(self) -> None:
         before, order = self.now, []
-        while self.now.on:
+        start = self.now.events[:1] if self.now.start_event else ()
+        while self.now.on - {event.number for event in start}:
             order.append(self.now.events[max(self.now.on)].author)
             assert self.attempt(Undo(), order[-1]), "the very last change can always be undone"
-        assert self.now.state == self.subject.start
+        assert self.now.state == replay(self.subject, start).state, "but not what it began with"
+        assert not any(self.attempt(Undo(), author) for author in ("anna", "ben", "cy"))
         for author in reversed(order):
             assert self.attempt(Redo(), author)
         assert (self.now.state, self.now.on) == (before.state, before.on)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pyramidion.analysis.pyramid_pairs import compare_pyramids, dice
 from pyramidion.annotation.commands import Mark, Match, PeerAnnotation
-from pyramidion.annotation.desk import compare_peers
+from pyramidion.annotation.comparison import alikeness, compare_peers
 from pyramidion.study import ContentUnit, Contributor, Pyramid, Span
 
 
@@ -156,3 +156,17 @@ def test_every_unit_is_shown_once_and_a_pyramid_is_the_same_as_itself(first: Pyr
     assert sorted(p.first.id for p in found if p.first) == [u.id for u in first.units]
     assert sorted(p.second.id for p in found if p.second) == [u.id for u in second.units]
     assert all(p.same and p.shared == 1 for p in compare_pyramids(first, first))
+
+
+def test_how_far_two_annotators_agree_by_hand() -> None:
+    units = pyramid(*(unit(id, A=(0, 1)) for id in "1234"))
+    one = PeerAnnotation("t", "s", (Match("1", "1", (Span(0, 4),)), Match("2", "2", (Span(5, 9),))))
+    other = PeerAnnotation("t", "s", (Match("1", "1", (Span(0, 2),)), Match("2", "3", (Span(5, 9),))))
+    found = alikeness(compare_peers(one, other, units), units)
+    # Units 1 and 4 are alike; in unit 1 two of 4 and 2 characters are common. Of the 8 answers 4 are "there": 2 of 4
+    # units differ, expected are 2 * 4 * 4 / (8 * 7) = 4/7.
+    assert (found.same, found.of, found.words) == (2, 4, pytest.approx(2 / 3))
+    assert found.alpha == pytest.approx(1 - (1 / 2) / (4 / 7))
+    pairs = compare_pyramids(pyramid(unit("1", A=(0, 10)), unit("2", B=(0, 4))), pyramid(unit("7", A=(0, 10))))
+    assert alikeness(pairs, pyramid()) == (1, 2, 1.0, None)
+    assert alikeness([], pyramid()) == (0, 0, None, None)

@@ -13,7 +13,8 @@ import pyramidion as pyr
 from pyramidion.analysis.pyramid_pairs import UnitPair
 from pyramidion.annotation import commands as do
 from pyramidion.annotation.commands import Redo, RefusedError, Undo
-from pyramidion.annotation.desk import AnnotationDesk, MatchPair, Proposal, peer_score
+from pyramidion.annotation.comparison import MatchPair
+from pyramidion.annotation.desk import AnnotationDesk, Proposal, peer_score
 from pyramidion.annotation.imports import import_of_judgments, import_of_pyramid
 from pyramidion.annotation.log import ConflictError
 from pyramidion.scoring.pyramid import PeerScore

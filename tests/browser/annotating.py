@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 import pyramidion as pyr
 from pyramidion.server.context import SESSION_COOKIE
 from pyramidion.store.accounts import Accounts, Role
-from tests.browser.site import PASSWORD, TOPIC, Site, small_study
+from tests.browser.site import TOPIC, Site, small_study
+from tests.server.servers import PASSWORD
 
 Spans = Sequence[Sequence[int]]
+LARGE = "large"
 
 # Where code points of a text lie on the screen. The page's own way of counting is not used here.
 BOXES = """([role, name, start, end]) => {
@@ -147,7 +151,7 @@ class Fingers:
     def go_to_text(self, name: str) -> None:
         """Tab to a text from wherever the focus is among the texts."""
         wanted = self.page.locator(f'.a-text[aria-label^="{self.role} {name},"]')
-        for _ in range(12):
+        for _ in range(20):
             if wanted.evaluate("node => node === document.activeElement"):
                 return
             self.press("Tab" if self._before(name) else "Shift+Tab")
@@ -193,7 +197,7 @@ def golden(topic: str = TOPIC) -> pyr.Pyramid:
 def content(pyramid: pyr.Pyramid) -> Built:
     """A pyramid without the names of its units: labels, and whose words at which places."""
     return [
-        (unit.label, sorted((c.reference, [tuple(span) for span in c.spans]) for c in unit.contributors))
+        (unit.label, sorted((c.reference, [(span.start, span.end) for span in c.spans]) for c in unit.contributors))
         for unit in pyramid.units
     ]
 
@@ -257,4 +261,34 @@ def expert_study(systems: Sequence[str] = ("extract", "lead", "repeat")) -> pyr.
         judgments=pyr.Judgments(
             [j for j in whole.judgments if j.topic == TOPIC and j.judge == JUDGE and j.system in systems]
         ),
+    )
+
+
+def large_study(references: str = "ABCDEFGHIJ", units: int = 80, peers: int = 6) -> pyr.Study:
+    """A topic of real size from the sentences of the bundled example: references of twelve sentences, units of all
+    weights that meet and overlap, and summaries to annotate."""
+    rng = np.random.default_rng(7)
+    sentences = [s for x in pyr.example().summaries for s in re.split(r"(?<=[.!?])\s+", x.text) if len(s) > 40]
+
+    def text(size: int) -> str:
+        return " ".join(sentences[place] for place in rng.choice(len(sentences), size, replace=False))
+
+    texts = {name: text(12) for name in references}
+    made = []
+    for number in range(units):
+        weight = min(1 + int(len(references) * (1 - number / units) ** 2.5), len(references))
+        held = {}
+        for name in map(str, rng.choice(list(references), weight, replace=False)):
+            words = [match.span() for match in re.finditer(r"\w+", texts[name])]
+            first = int(rng.integers(0, len(words) - 9))
+            held[name] = pyr.Span(words[first][0], words[first + int(rng.integers(3, 9))][1])
+        label = next(span.of(texts[name]) for name, span in held.items()).capitalize()
+        contributors = tuple(pyr.Contributor(name, (span,)) for name, span in held.items())
+        made.append(pyr.ContentUnit(f"u{number}", label, contributors))
+    written = [pyr.Summary(LARGE, f"system-{number}", text(8)) for number in range(peers)]
+    return pyr.Study(
+        topics=(pyr.Topic(LARGE, "A large topic"),),
+        summaries=(*(pyr.Summary(LARGE, name, told, "reference") for name, told in texts.items()), *written),
+        pyramids=(pyr.Pyramid(LARGE, tuple(references), tuple(made)),),
+        title="Large",
     )

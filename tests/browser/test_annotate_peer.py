@@ -202,7 +202,7 @@ def test_two_pyramids_and_a_third(site: Site, visitors: Visitors) -> None:
         page.get_by_role("checkbox", name=f"Compare {name},").check()
     page.get_by_role("button", name="Put two side by side").click()
     expect(page.get_by_text("3 disagreements")).to_be_visible()
-    rows = page.get_by_role("row").filter(has=page.locator("td")).and_(page.locator(":visible"))
+    rows = page.locator(".a-rows").get_by_role("row").filter(has=page.locator("td")).and_(page.locator(":visible"))
     expect(rows).to_have_count(3)
     third = adjudicate(page, "three")
     for label in (LABELS["u03"], LABELS["u08"], "only in two"):
@@ -238,7 +238,7 @@ def test_two_annotations_of_a_peer_and_a_third(site: Site, visitors: Visitors) -
     page.goto(f"{site.url}/annotate/compare?first={first}&second={second}")
     expect(page.get_by_text("3 disagreements")).to_be_visible()
     third = adjudicate(page, "peer three")
-    rows = page.get_by_role("row").filter(has=page.locator("td")).and_(page.locator(":visible"))
+    rows = page.locator(".a-rows").get_by_role("row").filter(has=page.locator("td")).and_(page.locator(":visible"))
     for row in range(3):
         rows.nth(row).get_by_role("button", name="peer two").click()
         expect(rows.nth(row).get_by_role("button", name="peer two")).to_have_attribute("aria-pressed", "true")

@@ -58,6 +58,7 @@ def test_campaigns_and_annotations_are_where_they_were(folder: Path) -> None:
     assert all(campaign.pop("rounds") is None for campaign in status)  # there were none yet
     assert status == EXPECTED["campaigns"]
     listed = json.loads(run("annotate", "list", folder / "study.db", "--json").stdout)
+    assert all(row.pop("adjudicates") == [] and row.pop("seconds") == 0 for row in listed)  # new since
     assert listed == EXPECTED["annotations"]
     for row in listed:
         target = folder / f"exported-{row['id']}.jsonl"

@@ -1,13 +1,16 @@
 // @ts-check
 import assert from "node:assert/strict";
 import test from "node:test";
+import * as adjudicating from "../../src/pyramidion/server/static/annotation/adjudicating.js";
 import { keyName } from "../../src/pyramidion/server/static/annotation/bar.js";
 import * as commands from "../../src/pyramidion/server/static/annotation/commands.js";
 import { whyNot } from "../../src/pyramidion/server/static/annotation/desk.js";
-import { contributors, Pick } from "../../src/pyramidion/server/static/annotation/picking.js";
+import { likelyUnits, matchesSearch } from "../../src/pyramidion/server/static/annotation/finder.js";
+import { contributors, Pick } from "../../src/pyramidion/server/static/annotation/pick.js";
+import { firstLabel } from "../../src/pyramidion/server/static/annotation/pyramid.js";
 import { Past, Queue } from "../../src/pyramidion/server/static/annotation/queue.js";
+import { findWords } from "../../src/pyramidion/server/static/annotation/reading.js";
 import * as spans from "../../src/pyramidion/server/static/annotation/spans.js";
-import { matchesSearch } from "../../src/pyramidion/server/static/annotation/tiers.js";
 import { installPage } from "./page.js";
 
 /** @import { Unit } from "../../src/pyramidion/server/static/annotation/commands.js" */
@@ -220,7 +223,7 @@ test("commands wait in order, on the device too; the last can be withdrawn until
 
 test("undo and redo are foreseen, as far as is known", () => {
   /** @param {string} name */
-  const state = (name) => /** @type {any} */ ({ pyramid: name, peer: null });
+  const state = (name) => /** @type {any} */ ({ pyramid: name, peer: null, decided: [] });
   const item = (/** @type {string} */ type) => ({ command: { type }, preview: null, tried: false, sending: true });
   const past = new Past();
   const at = (/** @type {string} */ name) => () => state(name);
@@ -272,12 +275,13 @@ test("the third takes either side's unit by commands, whatever it has", () => {
   ];
   for (const row of rows) {
     for (const side of /** @type {const} */ (["second", "first", "second"])) {
-      /** @type {import("../../src/pyramidion/server/static/annotation/commands.js").Origin} */
+      /** @type {import("../../src/pyramidion/server/static/annotation/adjudicating.js").Origin} */
       const origin = { start: "first", known: new Set(["1"]) };
       let state = { texts: TEXTS, pyramid: { name: "p", references: ["A", "B"], units: [first] }, peer: null };
-      const mine = commands.thirdUnit(row, state.pyramid.units, origin);
-      for (const command of commands.takeUnit(row[side], mine)) state = commands.apply(state, commands.named(command));
-      assert.equal(commands.sideOfUnit(row, state.pyramid.units, origin), side);
+      const mine = adjudicating.thirdUnit(row, state.pyramid.units, origin);
+      for (const command of adjudicating.takeUnit(row[side], mine))
+        state = commands.apply(state, commands.named(command));
+      assert.equal(adjudicating.sideOfUnit(row, state.pyramid.units, origin), side);
     }
   }
 });
@@ -302,9 +306,99 @@ test("the third takes either side's matches and marks by commands", () => {
     };
     for (const side of /** @type {const} */ (["first", "second"])) {
       let state = { texts: [TEXTS[0]], pyramid, peer };
-      for (const command of commands.takeMatches(name, row[side], peer))
+      for (const command of adjudicating.takeMatches(name, row[side], peer))
         state = commands.apply(state, commands.named(command));
-      assert.equal(commands.sideOfMatches(row, state.peer), side);
+      assert.equal(adjudicating.sideOfMatches(row, state.peer), side);
     }
   }
+});
+
+test("what is settled is remembered once, and foreseen by undo", () => {
+  /** @type {any} */
+  const state = { texts: TEXTS, pyramid: { name: "p", references: ["A"], units: [] }, peer: null };
+  const settled = commands.apply(state, { type: "decide", first: "1", second: "7" });
+  assert.deepEqual(settled.decided, [["1", "7"]]);
+  assert.equal(commands.isDecided(settled, "1", "7"), true);
+  assert.equal(commands.isDecided(state, "1", "7"), false);
+  assert.throws(() => commands.apply(settled, { type: "decide", first: "1", second: "7" }), commands.Refused);
+});
+
+// -- finding one's way -----------------------------------------------------------------------------------------
+
+test("neighbouring units have different hues, and those that overlap different lanes", () => {
+  /** @param {string} of @param {Span[]} list */
+  const used = (of, ...list) => ({ unit: of, text: "A", spans: list });
+  const mentions = [
+    used("1", [0, 9]),
+    used("2", [10, 19]),
+    used("3", [5, 12]),
+    used("4", [90, 99]),
+    used("1", [20, 29]),
+  ];
+  const hues = spans.hues(mentions, 6);
+  for (const [one, other] of ["12", "13", "23"]) assert.notEqual(hues.get(one), hues.get(other), `${one} ${other}`);
+  const more = spans.hues([...mentions, used("5", [91, 95])], 6);
+  for (const [of, hue] of hues) assert.equal(more.get(of), hue, "earlier units keep theirs");
+  assert.ok(
+    [...spans.hues(mentions, 1).values()].every((hue) => hue === 0),
+    "one hue for all where there is one",
+  );
+  const lanes = spans.lanes(spans.pieces(mentions), 2).map(({ unit: of, lane }) => [of, lane]);
+  assert.deepEqual(lanes, [
+    ["1", 0],
+    ["3", 1],
+    ["2", 0],
+    ["1", 0],
+    ["4", 0],
+  ]);
+});
+
+test("a clause reaches from mark or conjunction to the next, a sentence from stop to stop", () => {
+  const text = "On Monday, 1,200 farmers sued the city; it answered (late). Nobody came.";
+  const words = new spans.Words(text);
+  /** @param {[number, number]} ends */
+  const said = ([first, last]) => text.slice(...words.between(first, last));
+  /** @param {string} word */
+  const at = (word) => words.at(text.indexOf(word));
+  assert.equal(said(words.clause(at("farmers"))), "1,200 farmers sued the city");
+  assert.equal(said(words.clause(at("late"))), "late");
+  const long = new spans.Words("Farmers who grow rice sued and won");
+  assert.deepEqual(long.clause(0), [0, 0]);
+  assert.deepEqual(long.clause(2), [1, 4]);
+  assert.deepEqual(long.clause(6), [5, 6]);
+  assert.equal(said(words.clause(at("Nobody"))), "Nobody came");
+  assert.equal(said(words.sentenceAround(at("sued"))), text.slice(0, text.indexOf(" Nobody") - 2));
+  assert.equal(said(words.sentenceAround(at("came"))), "Nobody came");
+});
+
+test("words are found whatever their accents, capitals and code points", () => {
+  const text = "👍 Le CAFÉ, le cafe\u0301, un ﬁlm";
+  assert.deepEqual(
+    findWords(text, "café").map(([start, end]) => text.slice(start, end)),
+    ["CAFÉ", "cafe"],
+  );
+  assert.deepEqual(
+    findWords(text, "fil").map(([start, end]) => text.slice(start, end)),
+    ["ﬁl"],
+  );
+  assert.deepEqual(findWords(text, "  "), []);
+  assert.deepEqual(findWords(text, "tea"), []);
+});
+
+test("likely units share rare words with what is picked", () => {
+  const units = [
+    unit("1", {}, "The city rations water"),
+    unit("2", {}, "Farmers sue the city"),
+    unit("3", {}, "The city council met"),
+  ];
+  /** @param {string} words */
+  const likely = (words) => likelyUnits(words, units, ({ id }) => (id === "3" ? ["growers"] : [])).map(({ id }) => id);
+  assert.equal(likely("a farmer has sued the city")[0], "2");
+  assert.deepEqual(likely("Growers of apples"), ["3"]);
+  assert.deepEqual(likely("nothing of the sort"), []);
+});
+
+test("the first label is one contributor's words, as a sentence begins", () => {
+  assert.equal(firstLabel(["growers", " are\nsuing  the city"]), "Growers are suing the city");
+  assert.equal(firstLabel([]), "");
 });

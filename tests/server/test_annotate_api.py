@@ -686,6 +686,57 @@ def test_two_annotations_and_a_third(office: Office) -> None:
     assert (rows[0]["same"], len(rows[0]["first"]), len(rows[0]["second"])) == (False, 1, 0)
     unlike = erin.client.get("/api/annotate/compare", params={"first": first, "second": peers[0]})
     assert unlike.status_code == 409
+    refused = erin.client.post("/api/annotate/adjudicate", json={"start": first, "other": peers[0], "name": "x"})
+    assert refused.status_code == 409
+
+
+def test_an_adjudication_is_found_again_with_what_is_settled(office: Office) -> None:
+    erin, emil, vera = office.expert(), office.expert("emil"), office.expert("vera")
+    mine, theirs = (e.begin("peer", system="lead", pyramid="expert", start="annotator") for e in (erin, emil))
+    emil.do(theirs, "unmatch", id="1")
+    params = {"first": mine, "second": theirs}
+    before = erin.client.get("/api/annotate/compare", params=params).json()
+    assert before["thirds"] == []
+    assert (before["agreement"]["same"], before["agreement"]["of"]) == (32, 33)
+    assert 0 < before["agreement"]["alpha"] < before["agreement"]["words"] == 1
+    assert [before[side]["score"] for side in ("first", "second")] == [
+        e.state(id)["score"] for e, id in ((erin, mine), (emil, theirs))
+    ]
+    made = erin.client.post("/api/annotate/adjudicate", json={"start": theirs, "other": mine, "name": office.name()})
+    third = made.json()["id"]
+    unit = before["rows"][0]["unit"]
+    assert erin.do(third, "decide", first=unit, second=unit)["decided"] == [[unit, unit]]
+    for expert, may in ((erin, True), (vera, False)):
+        (found,) = expert.client.get("/api/annotate/compare", params=params).json()["thirds"]
+        assert (found["id"], found["adjudicates"], found["may_edit"]) == (third, [theirs, mine], may)
+    assert erin.send(third, "decide", first=unit, second=unit).status_code == 422
+    assert erin.do(third, "undo")["decided"] == []
+
+
+def test_undo_stops_at_the_start_for_every_client(office: Office) -> None:
+    erin = office.expert()
+    id = erin.begin(start="expert")
+    assert (erin.state(id)["undo"], erin.state(id)["starts_with"]) == (None, "imported a pyramid")
+    erin.do(id, "rename_unit", unit="u03", label="x")
+    erin.do(id, "undo")
+    for fields in ({}, {"target": 0}):
+        refused = erin.send(id, "undo", **fields)
+        assert refused.status_code == 422
+        assert "undo stops at what the annotation began with" in error(refused)
+    assert len(erin.state(id)["pyramid"]["units"]) == 33
+
+
+def test_the_summaries_of_a_round(office: Office) -> None:
+    """Every summary of the topic, with what the same annotator made of it under the same name with the same pyramid."""
+    erin, emil = office.expert(), office.expert("emil")
+    name = office.name()
+    here = erin.begin("peer", system="lead", pyramid="expert", name=name)
+    there = erin.begin("peer", system="repeat", pyramid="expert", name=name, start="annotator")
+    emil.begin("peer", system="extract", pyramid="expert")
+    rows = erin.client.get(f"/api/annotate/{here}/round").json()
+    assert [row["system"] for row in rows] == [s.system for s in office.study.peers if s.topic == TOPIC]
+    assert {row["system"]: row["id"] for row in rows if row["id"]} == {"lead": here, "repeat": there}
+    assert [(row["changes"], row["url"]) for row in rows if row["system"] == "repeat"] == [(1, f"/annotate/{there}")]
 
 
 # -- pages ---------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -52,6 +53,38 @@ def test_events_are_read_from_a_version_on(database: Database) -> None:
     assert store.since(first.id, 10) == [event(10), event(11)]
     assert store.since(first.id, 12) == []
     assert store.since(second.id) == [event(0, "ben")]
+
+
+def test_the_time_at_work_is_without_pauses(database: Database) -> None:
+    """From the beginning through all changes; whoever makes none for five minutes has left the desk."""
+    store = Annotations(database, clock=lambda: 1000.0)
+    times = {"anna": (1020.0, 1050.0, 9050.0, 9350.0), "ben": (1000.0,), "cy": ()}
+    ids = {}
+    for name, moments in times.items():
+        made = [replace(event(number, name), at=at) for number, at in enumerate(moments)]
+        ids[name] = store.add("t", "pyramid", name=name, owner=name, events=made).id
+    assert store.activity() == {ids["anna"]: (4, 9350.0, 20 + 30 + 300), ids["ben"]: (1, 1000.0, 0)}
+
+
+def test_a_third_remembers_the_two_that_it_settles(database: Database) -> None:
+    store = Annotations(database)
+    one, two = (store.add("t", "pyramid", name=name, owner=name).id for name in ("anna", "ben"))
+    third = store.add("t", "pyramid", name="both", owner="cy", adjudicates=[two, one])
+    assert store.get(third.id) == third
+    assert (third.adjudicates, store.get(one).adjudicates) == ((two, one), ())
+
+
+def test_a_database_from_before_thirds_opens(place: str) -> None:
+    database = Database.create(place, title="Old")
+    made = Annotations(database).add("t", "pyramid", name="anna", owner="anna", events=[event(0)])
+    with database.write() as connection:
+        connection.execute(text("ALTER TABLE annotations DROP COLUMN adjudicates"))
+        history = migrations._history
+        connection.execute(delete(history).where(history.c.name == "adjudications"))
+    database.close()
+    again = Database.open(place)
+    assert Annotations(again).all() == [made]
+    again.close()
 
 
 def test_whoever_is_behind_is_refused(database: Database) -> None:
@@ -144,7 +177,7 @@ def test_what_was_done_and_what_was_stored(database: Database) -> None:
     busy, idle = (store.add("t", "pyramid", name=name, owner=name) for name in ("anna", "ben"))
     store.append(busy.id, event(0))
     store.append(busy.id, event(1))
-    assert store.activity() == {busy.id: (2, 1.5)}
+    assert store.activity() == {busy.id: (2, 1.5, 0)}
     store.mark_stored(busy.id, 2)
     assert (store.get(busy.id).stored, store.get(idle.id).stored) == (2, None)
 

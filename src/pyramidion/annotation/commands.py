@@ -177,6 +177,19 @@ class RemoveMark:
     id: str
 
 
+# -- adjudicating --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Decide:
+    """A disagreement of the two annotations that this one adjudicates is settled: the one about these units of the
+    first and the second ("" where it has none). What was decided is in the other commands; this says that it was."""
+
+    says: ClassVar[str] = "settled a disagreement"
+    first: str = ""
+    second: str = ""
+
+
 # -- going back and forth ------------------------------------------------------------------------------------
 
 
@@ -210,7 +223,7 @@ PyramidCommand = (
     | ReorderUnit
 )
 PeerCommand = ImportMatches | MatchUnit | Unmatch | MarkUnmatched | RemoveMark
-Edit = PyramidCommand | PeerCommand
+Edit = PyramidCommand | PeerCommand | Decide
 Command = Edit | Undo | Redo
 COMMANDS: tuple[type[Command], ...] = get_args(Command)
 
@@ -290,6 +303,8 @@ class Subject:
 
     def check(self, command: Edit) -> None:
         """Refuse a command that does not fit the texts and the pyramid. Not repeated on replay."""
+        if isinstance(command, Decide):
+            return
         if isinstance(command, PyramidCommand) is not isinstance(self.start, Pyramid):
             raise RefusedError(f"this annotation is of a {'pyramid' if self.pyramid is None else 'peer summary'}")
         for text in _texts(command):

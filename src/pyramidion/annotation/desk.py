@@ -2,10 +2,6 @@
 
 Several processes may change one annotation. Each validates a command against the events it has read and appends the
 event under the next number; if that number is taken, it reads the new events, and the command is rebased or refused.
-
-Two annotations of the same text are compared with the disagreements first, which is what an adjudicator looks at. Units
-of two pyramids are paired by the words that contribute to them (`pyramidion.analysis.pyramid_pairs`); matches of two
-peer annotations are compared unit by unit, since both use one pyramid.
 """
 
 from __future__ import annotations
@@ -21,8 +17,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pyramidion.analysis.pyramid_pairs import UnitPair, Words, compare_pyramids, dice
-from pyramidion.annotation.commands import Command, ImportMatches, Mark, Match, PeerAnnotation, RefusedError, Subject
+from pyramidion.analysis.pyramid_pairs import UnitPair, compare_pyramids
+from pyramidion.annotation.commands import Command, ImportMatches, PeerAnnotation, RefusedError, Subject
+from pyramidion.annotation.comparison import MatchPair, compare_peers
 from pyramidion.annotation.events import Activity, Annotations, BehindError, StoredAnnotation
 from pyramidion.annotation.imports import import_of_judgments, import_of_pyramid
 from pyramidion.annotation.log import Annotation, Event, replay
@@ -59,38 +56,6 @@ def are_on(units: Collection[str], judgments: Judgments) -> NDArray[np.bool_]:
     return judgments.unit.is_in(units) | judgments.aspect.is_in({UNMATCHED})
 
 
-@dataclass(frozen=True, slots=True)
-class MatchPair:
-    """What two annotators say about a unit, or, if ``unit`` is empty, about content in no unit."""
-
-    unit: str
-    first: tuple[Match | Mark, ...]
-    second: tuple[Match | Mark, ...]
-    shared: float
-
-    @property
-    def same(self) -> bool:
-        """The same number of mentions in the same words."""
-        return len(self.first) == len(self.second) and self.shared == 1
-
-
-def compare_peers(first: PeerAnnotation, second: PeerAnnotation, pyramid: Pyramid) -> list[MatchPair]:
-    """Every unit that either annotator matched, and the unmatched content: different counts first, then different
-    words."""
-    rows = []
-    for unit in pyramid.units:
-        one, other = (tuple(m for m in peer.matches if m.unit == unit.id) for peer in (first, second))
-        if one or other:
-            rows.append(MatchPair(unit.id, one, other, dice(_characters(one), _characters(other))))
-    if first.marks or second.marks:
-        rows.append(MatchPair("", first.marks, second.marks, dice(_characters(first.marks), _characters(second.marks))))
-    return sorted(rows, key=lambda row: (row.same, -abs(len(row.first) - len(row.second)), row.shared))
-
-
-def _characters(mentions: Iterable[Match | Mark]) -> Words:
-    return frozenset(place for mention in mentions for span in mention.spans for place in range(*span))
-
-
 class AnnotationDesk:
     """Everything that can be done with the annotations of a study, for pages and scripts alike.
 
@@ -118,7 +83,14 @@ class AnnotationDesk:
     # -- beginning -------------------------------------------------------------------------------------------
 
     def begin_pyramid(
-        self, topic: str, *, name: str, owner: str, shared: bool = False, start: Pyramid | str | None = None
+        self,
+        topic: str,
+        *,
+        name: str,
+        owner: str,
+        shared: bool = False,
+        start: Pyramid | str | None = None,
+        adjudicates: Sequence[int] = (),
     ) -> StoredAnnotation:
         """A new pyramid of a topic, empty or from one that exists, such as the study's of this name."""
         _check_name(name)
@@ -129,7 +101,8 @@ class AnnotationDesk:
             raise UsageError(f"topic {topic!r} has no references to build a pyramid from")
         subject = Subject.of_pyramid(topic, self._references(topic, sources), name)
         events = _first(subject, import_of_pyramid(start) if start and start.units else None, owner)
-        return self.store.add(topic, "pyramid", name=name, owner=owner, shared=shared, sources=sources, events=events)
+        about: dict[str, Any] = {"sources": sources, "adjudicates": adjudicates, "events": events}
+        return self.store.add(topic, "pyramid", name=name, owner=owner, shared=shared, **about)
 
     def begin_peer(
         self,
@@ -141,6 +114,7 @@ class AnnotationDesk:
         pyramid: str | int,
         shared: bool = False,
         start: Iterable[Judgment] | PeerAnnotation | str | None = None,
+        adjudicates: Sequence[int] = (),
     ) -> StoredAnnotation:
         """Begin an annotation of a peer with a pyramid of the study (by name) or one being annotated (by id). It
         starts empty, from an annotation, or from judgments such as those of a judge of the study."""
@@ -166,6 +140,7 @@ class AnnotationDesk:
             shared=shared,
             pyramid=by_name,
             pyramid_id=by_id,
+            adjudicates=adjudicates,
             events=events,
         )
 
@@ -291,20 +266,33 @@ class AnnotationDesk:
                 return compare_peers(one, other, self.pyramid_of(first))
         raise UsageError(f"annotations {first} and {second} are not of the same text with the same pyramid")
 
-    def adjudicate(self, start: int, *, name: str, owner: str, shared: bool = False) -> StoredAnnotation:
-        """A third annotation that starts from one of two."""
+    def adjudicate(
+        self, start: int, other: int | None = None, *, name: str, owner: str, shared: bool = False
+    ) -> StoredAnnotation:
+        """A third annotation that starts from one of two, and remembers both."""
+        if other is not None:
+            self.compare(start, other)  # refuses two that are not of the same text
         stored, state = self.store.get(start), self.open(start).state
+        about: dict[str, Any] = {"name": name, "owner": owner, "shared": shared}
+        about["adjudicates"] = () if other is None else (start, other)
         if isinstance(state, Pyramid):
-            return self.begin_pyramid(stored.topic, name=name, owner=owner, shared=shared, start=state)
-        return self.begin_peer(
-            stored.topic,
-            stored.system,
-            name=name,
-            owner=owner,
-            shared=shared,
-            pyramid=stored.pyramid or _required(stored.pyramid_id),
-            start=state,
-        )
+            return self.begin_pyramid(stored.topic, start=state, **about)
+        pyramid = stored.pyramid or _required(stored.pyramid_id)
+        return self.begin_peer(stored.topic, stored.system, pyramid=pyramid, start=state, **about)
+
+    def adjudications(self, first: int, second: int) -> list[StoredAnnotation]:
+        """The annotations that were begun to settle these two, the latest last."""
+        topic = self.store.get(first).topic
+        return [each for each in self.store.all(topic=topic) if set(each.adjudicates) == {first, second}]
+
+    def round_of(self, id: int) -> list[tuple[str, StoredAnnotation | None]]:
+        """The summaries of the topic in order, each with the annotation that goes with this one: of the same owner,
+        under the same name, with the same pyramid; None where it is not begun."""
+        mine = self.store.get(id)
+        alike = ("owner", "name", "pyramid", "pyramid_id")
+        others = self.store.all(topic=mine.topic, kind="peer")
+        begun = {o.system: o for o in others if all(getattr(o, part) == getattr(mine, part) for part in alike)}
+        return [(peer.system, begun.get(peer.system)) for peer in self.study.peers if peer.topic == mine.topic]
 
     # -- what is annotated -----------------------------------------------------------------------------------
 

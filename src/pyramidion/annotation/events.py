@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple, get_args
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, case, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from pyramidion.annotation.commands import COMMANDS, Command, RefusedError
@@ -40,13 +40,21 @@ class StoredAnnotation:
     sources: tuple[str, ...] = ()
     stored: int | None = None
     """The version that was put into the study last."""
+    adjudicates: tuple[int, ...] = ()
+    """The two annotations that this one settles; it began as a copy of the first."""
+
+
+PAUSE = 300
+"""Seconds without a change after which somebody is taken to have left the desk: this time is not counted as work."""
 
 
 class Activity(NamedTuple):
-    """How many events an annotation has, and when the last one was."""
+    """How many events an annotation has, when the last one was, and how long it was worked on: from its beginning
+    through all its changes, without pauses."""
 
     changes: int = 0
     last: float | None = None
+    seconds: float = 0
 
 
 class BehindError(PyramidionError):
@@ -72,6 +80,7 @@ class Annotations:
         pyramid: str = "",
         pyramid_id: int | None = None,
         sources: Sequence[str] = (),
+        adjudicates: Sequence[int] = (),
         events: Sequence[Event] = (),
     ) -> StoredAnnotation:
         """Begin an annotation with its first events; UsageError if the name is taken for this text."""
@@ -80,7 +89,8 @@ class Annotations:
         how = {"owner": owner, "shared": shared, "pyramid": pyramid, "pyramid_id": pyramid_id}
         try:
             with self._database.write() as connection:
-                row = insert(schema.annotation_heads).values(**what, **how, sources=list(sources), created=self.clock())
+                lists = {"sources": list(sources), "adjudicates": list(adjudicates)}
+                row = insert(schema.annotation_heads).values(**what, **how, **lists, created=self.clock())
                 id = connection.execute(row.returning(schema.annotation_heads.c.id)).scalar_one()
                 for event in events:
                     connection.execute(insert(schema.annotation_events).values(_row(id, event)))
@@ -89,7 +99,8 @@ class Annotations:
                 raise
             text = f"peer {system}" if system else "the pyramid"
             raise UsageError(f"topic {topic}: {text} already has an annotation called {name!r}") from None
-        return StoredAnnotation(id=id, **what, **how, sources=tuple(sources))  # type: ignore[arg-type]
+        lists = {"sources": tuple(sources), "adjudicates": tuple(adjudicates)}
+        return StoredAnnotation(id=id, **what, **how, **lists)  # type: ignore[arg-type]
 
     def get(self, id: int) -> StoredAnnotation:
         possible = 1 <= id <= LARGEST_ID  # databases fail at other numbers
@@ -111,10 +122,16 @@ class Annotations:
 
     def activity(self) -> dict[int, Activity]:
         """The activity in every annotation that has events."""
-        e = schema.annotation_events.c
-        query = select(e.annotation_id, func.count(), func.max(e.at)).group_by(e.annotation_id)
+        e, h = schema.annotation_events.c, schema.annotation_heads.c
+        before = func.coalesce(func.lag(e.at).over(partition_by=e.annotation_id, order_by=e.number), h.created)
+        gaps = select(e.annotation_id, e.at, (e.at - before).label("gap")).join_from(
+            schema.annotation_events, schema.annotation_heads, e.annotation_id == h.id
+        )
+        g = gaps.subquery().c
+        worked = func.sum(case((g.gap.between(0, PAUSE), g.gap), else_=0.0))
+        query = select(g.annotation_id, func.count(), func.max(g.at), worked).group_by(g.annotation_id)
         with self._database.read() as connection:
-            return {id: Activity(changes, last) for id, changes, last in connection.execute(query).all()}
+            return {id: Activity(*activity) for id, *activity in connection.execute(query).all()}
 
     def version(self, id: int) -> int:
         """How many events an annotation has."""
@@ -159,7 +176,7 @@ def _row(id: int, event: Event) -> dict[str, Any]:
 
 def _annotation(row: Row[Any]) -> StoredAnnotation:
     parts = {part.name: getattr(row, part.name) for part in fields(StoredAnnotation)}
-    return StoredAnnotation(**{**parts, "sources": tuple(row.sources)})
+    return StoredAnnotation(**{**parts, "sources": tuple(row.sources), "adjudicates": tuple(row.adjudicates or ())})
 
 
 # -- JSON ----------------------------------------------------------------------------------------------------

@@ -6,13 +6,11 @@ touched if it is part of another: deleting a unit touches its contributors too. 
 - **Rebase or refuse.** A command carries the version (the number of events) its author had seen. If no event since
   then touches the same things, it is accepted on top of them; otherwise it is refused, and those events are shown.
 - **Undo and redo** are events that switch an earlier event off and on; the state is that of the events that are on,
-  in
-  their order. Undo takes back the author's own last event that is on. It is refused while somebody else's later
-  event that is on touches the same things, because that event may build on it. Redo brings back what the author
-  undid last,
-  as long as they changed nothing since. It is refused where the events that touch the same things are no longer
-  those
-  that were on when it was undone.
+  in their order. Undo takes back the author's own last event that is on, but never what the annotation began with: a
+  whole pyramid would be gone with one key. It is refused while somebody else's later event that is on touches the
+  same things, because that event may build on it. Redo brings back what the author undid last, as long as they changed
+  nothing since. It is refused where the events that touch the same things are no longer those that were on when it
+  was undone.
 
 Events that touch different things can be swapped, so whatever these rules accept can be replayed without error, and
 undo followed by redo changes nothing.
@@ -92,7 +90,9 @@ class Annotation:
             raise ConflictError("this has been changed meanwhile", since)
         if not isinstance(event.command, do.Undo | do.Redo):
             self.subject.check(event.command)
-            if self.extend_with(event).state == self.state:
+            wanted = event.command
+            known = isinstance(wanted, do.Decide) and wanted in self.decided
+            if known or (not isinstance(wanted, do.Decide) and self.extend_with(event).state == self.state):
                 raise RefusedError("this changes nothing")
         return event
 
@@ -109,9 +109,22 @@ class Annotation:
         highest = max(self.highest, _highest(command))
         return Annotation(self.subject, events, self.on | {event.number}, apply(self.state, command), stops, highest)
 
+    @property
+    def start_event(self) -> Event | None:
+        """What the annotation began with, if not with nothing: undo stops here."""
+        first = self.events[0] if self.events else None
+        return first if first and isinstance(first.command, do.ImportPyramid | do.ImportMatches) else None
+
+    @property
+    def decided(self) -> list[do.Decide]:
+        """The disagreements that an adjudicator has settled here."""
+        commands = (self.events[number].command for number in sorted(self.on))
+        return [command for command in commands if isinstance(command, do.Decide)]
+
     def undoable(self, author: str) -> Event | None:
         """What undo would take back for this author."""
-        mine = (event for event in reversed(self.events) if event.author == author and event.number in self.on)
+        changes = self.events[1:] if self.start_event else self.events
+        mine = (event for event in reversed(changes) if event.author == author and event.number in self.on)
         return next(mine, None)
 
     def redoable(self, author: str) -> Event | None:
@@ -123,7 +136,8 @@ class Annotation:
         if isinstance(command, do.Undo):
             target = self.undoable(author)
             if target is None:
-                raise RefusedError(f"{author} has nothing to undo")
+                began = "; undo stops at what the annotation began with" if self.start_event else ""
+                raise RefusedError(f"{author} has nothing to undo{began}")
             self._check_undo(target)
             return Event(self.version, author, do.Undo(target.number), base, target.touches, at)
         if isinstance(command, do.Redo):
@@ -251,6 +265,8 @@ def _touches(command: do.Edit, state: State) -> tuple[Thing, ...]:
             return (("unit", unit, "from"), ("unit", new))
         case do.ReorderUnit(unit, before):
             return tuple(("unit", id, "place") for id in (unit, before) if id)
+        case do.Decide(first, second):
+            return (("row", first, second),)
     return _touches_of_peer(command, state)
 
 

@@ -166,6 +166,13 @@ def into_blocks(connection: Connection) -> None:
     connection.execute(text("DELETE FROM records WHERE type = 'judgment'"))
 
 
+def adjudications(connection: Connection) -> None:
+    """Which two annotations a third settles. Tables made since then have the column already."""
+    table = schema.annotation_heads
+    if "adjudicates" not in {column["name"] for column in inspect(connection).get_columns(table.name)}:
+        connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN adjudicates JSON"))
+
+
 STEPS: tuple[Callable[[Connection], None], ...] = (
     first_tables,
     annotation_tables,
@@ -175,6 +182,7 @@ STEPS: tuple[Callable[[Connection], None], ...] = (
     rounds_and_looks,
     judgment_blocks,
     campaign_changes,
+    adjudications,
 )
 
 

@@ -303,11 +303,13 @@ annotation_heads = Table(
     Column("pyramid_id", ForeignKey("annotations.id")),
     Column("created", Float, nullable=False),
     Column("stored", Integer),
+    Column("adjudicates", JSON),
     UniqueConstraint("topic", "kind", "system", "name", name="one_annotation_per_name"),
 )
 """``kind`` is pyramid or peer. ``sources`` are the references a pyramid is built from. A peer is annotated with
 a pyramid of the study, by its name, or with one that is being annotated, by its id. Whoever is not the owner changes it
-only where it is ``shared``. ``stored`` is the version that was put into the study last."""
+only where it is ``shared``. ``stored`` is the version that was put into the study last. ``adjudicates`` are the two
+annotations that a third settles, the one it began as first."""
 
 annotation_events = Table(
     "annotation_events",

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from pyramidion.annotation.api import views
 from pyramidion.annotation.commands import Command
+from pyramidion.annotation.comparison import alikeness
 from pyramidion.annotation.desk import AnnotationDesk
 from pyramidion.annotation.events import LARGEST_ID, StoredAnnotation, read_command
 from pyramidion.annotation.exports import ExportFormat, export, store_annotation
@@ -53,6 +54,7 @@ class ImportRequest(BaseModel):
 
 class AdjudicateRequest(BaseModel):
     start: int = Field(ge=1, le=LARGEST_ID)
+    other: int | None = Field(default=None, ge=1, le=LARGEST_ID)
     name: Name
     shared: bool = False
 
@@ -118,18 +120,22 @@ def begin(body: BeginRequest, desk: Desk, account: Expert) -> Response:
 
 
 @router.get("/compare")
-def compare(first: OtherId, second: OtherId, desk: Desk, _: Viewer) -> Response:
+def compare(first: OtherId, second: OtherId, desk: Desk, account: Viewer) -> Response:
+    """Both annotations, how far they agree, and the adjudications of them that have been begun."""
     one, other, rows = desk.store.get(first), desk.store.get(second), desk.compare(first, second)
+    pyramid = desk.pyramid_of(first)
     return reply(
         {
             "kind": one.kind,
             "topic": one.topic,
             "system": one.system,
             "texts": views.texts(desk.open(first).subject.texts),
-            "first": views.head(one),
-            "second": views.head(other),
-            "pyramid": [views.unit_object(unit) for unit in desk.pyramid_of(first).units],
+            "first": views.side(one, desk.open(first)),
+            "second": views.side(other, desk.open(second)),
+            "pyramid": [views.unit_object(unit) for unit in pyramid.units],
             "rows": views.rows(rows),
+            "agreement": alikeness(rows, pyramid)._asdict(),
+            "thirds": [views.third(each, account) for each in desk.adjudications(first, second)],
         }
     )
 
@@ -137,7 +143,7 @@ def compare(first: OtherId, second: OtherId, desk: Desk, _: Viewer) -> Response:
 @router.post("/adjudicate", status_code=201)
 def adjudicate(body: AdjudicateRequest, desk: Desk, account: Expert) -> Response:
     """A third annotation, which starts from one of two."""
-    made = desk.adjudicate(body.start, name=body.name, owner=account.name, shared=body.shared)
+    made = desk.adjudicate(body.start, body.other, name=body.name, owner=account.name, shared=body.shared)
     return reply(views.head(made), 201)
 
 
@@ -184,6 +190,13 @@ def changes(
 @router.get("/{id}/events")
 def history(stored: Stored, desk: Desk, _: Viewer) -> Response:
     return reply(views.events(desk.open(stored.id).events))
+
+
+@router.get("/{id}/round")
+def summaries(stored: Stored, desk: Desk, _: Viewer) -> Response:
+    """All summaries of the topic, and what the same annotator has made of each under the same name."""
+    activity = desk.store.activity()
+    return reply([views.round_row(each, mine, activity) for each, mine in desk.round_of(stored.id)])
 
 
 @router.get("/{id}/references")

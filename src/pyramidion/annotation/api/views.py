@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 from pyramidion.analysis.pyramid_pairs import UnitPair
 from pyramidion.annotation.commands import Mark, Match, PeerAnnotation, describe
-from pyramidion.annotation.desk import MatchPair, Proposal, may_change, peer_score
-from pyramidion.annotation.events import StoredAnnotation, command_object
+from pyramidion.annotation.comparison import MatchPair
+from pyramidion.annotation.desk import Proposal, may_change, peer_score
+from pyramidion.annotation.events import Activity, StoredAnnotation, command_object
 from pyramidion.annotation.log import Annotation, Event
 from pyramidion.annotation.suggestions import LikelyMatch, UnitSuggestions
 from pyramidion.scoring.pyramid import PeerScore, mean_units_per_reference
@@ -52,6 +53,29 @@ def head(stored: StoredAnnotation) -> dict[str, Any]:
 
 def with_url(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "url": f"/annotate/{row['id']}"}
+
+
+def side(stored: StoredAnnotation, annotation: Annotation) -> dict[str, Any]:
+    """One of two annotations that are compared, with the scores that a peer has by it."""
+    state, pyramid = annotation.state, annotation.subject.pyramid
+    scored = score(peer_score(state, pyramid)) if isinstance(state, PeerAnnotation) and pyramid else None
+    return {**head(stored), "score": scored}
+
+
+def third(stored: StoredAnnotation, account: Account) -> dict[str, Any]:
+    return {**head(stored), "may_edit": may_edit(stored, account)}
+
+
+def round_row(system: str, mine: StoredAnnotation | None, activity: Mapping[int, Activity]) -> dict[str, Any]:
+    """A summary of the topic, its annotation if one is begun, and how long it was worked on."""
+    if mine is None:
+        return {"system": system, "id": None, "url": None, **Activity()._asdict()}
+    return {
+        "system": system,
+        "id": mine.id,
+        "url": f"/annotate/{mine.id}",
+        **activity.get(mine.id, Activity())._asdict(),
+    }
 
 
 def event(accepted: Event) -> dict[str, Any]:
@@ -93,6 +117,8 @@ def state(
         },
         "peer": None if peer is None else _peer(peer, pyramid),
         "score": None if peer is None else score(peer_score(peer, pyramid)),
+        "starts_with": None if annotation.start_event is None else describe(annotation.start_event.command),
+        "decided": [[each.first, each.second] for each in annotation.decided],
         "undo": None if undoable is None else describe(undoable.command),
         "redo": None if redoable is None else describe(redoable.command),
     }

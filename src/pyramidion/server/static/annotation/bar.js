@@ -2,7 +2,6 @@
 // The bar at the top: undo and redo, whether all is saved, how the texts are laid out, the menu; and what keys do.
 
 import { ApiError, post } from "../shared/api.js";
-import { device } from "../shared/device.js";
 import { openDialog, openProblem } from "../shared/dialog.js";
 import { byId, el, setText } from "../shared/dom.js";
 import { say, sentence } from "../shared/messages.js";
@@ -10,23 +9,21 @@ import { shortcuts } from "../shared/shortcuts.js";
 
 /** @import { Work } from "./work.js" */
 
-const LAYOUT = "pyramidion:annotate:layout";
-
 export class Bar {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
-  /** @param {Work} work @param {{ help: () => void }} hooks */
-  constructor(work, { help }) {
+  /** @param {Work} work @param {{ help: () => void, undo: () => void, redo: () => void }} hooks */
+  constructor(work, { help, undo, redo }) {
     this.work = work;
     this.undo = byId("undo");
     this.redo = byId("redo");
-    this.undo.addEventListener("click", () => work.undo());
-    this.redo.addEventListener("click", () => work.redo());
+    this.undo.addEventListener("click", undo);
+    this.redo.addEventListener("click", redo);
     byId("help").addEventListener("click", help);
     this.menu = /** @type {HTMLDetailsElement} */ (byId("menu"));
     work.on("saving", (detail) => this.#saving(detail));
-    showLayout();
+    for (const menu of document.querySelectorAll("details.a-menu")) closing(/** @type {HTMLDetailsElement} */ (menu));
     this.#startMenu();
     document.documentElement.classList.toggle("a-readonly", !work.mayEdit);
     byId("reading").hidden = work.mayEdit;
@@ -50,15 +47,6 @@ export class Bar {
 
   /** Importing a file and putting the annotation into the study. */
   #startMenu() {
-    const { menu } = this;
-    document.addEventListener("click", (event) => {
-      if (!menu.contains(/** @type {Node} */ (event.target))) menu.open = false;
-    });
-    menu.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape" || !menu.open) return;
-      menu.open = false;
-      menu.querySelector("summary")?.focus();
-    });
     const store = document.getElementById("store");
     const input = /** @type {HTMLInputElement | null} */ (document.getElementById("import-file"));
     store?.addEventListener("click", () => this.#send("store", {}, "This is in the study now."));
@@ -85,18 +73,16 @@ export class Bar {
   }
 }
 
-/** Texts side by side or stacked, as last time; a summary is alone and has no choice. */
-function showLayout() {
-  const button = document.getElementById("layout");
-  if (!button) return;
-  /** @param {boolean} stacked */
-  const set = (stacked) => {
-    byId("texts").classList.toggle("a-stacked", stacked);
-    button.setAttribute("aria-pressed", String(stacked));
-    device.write(LAYOUT, stacked ? "stacked" : "side");
-  };
-  set(device.read(LAYOUT) === "stacked");
-  button.addEventListener("click", () => set(button.getAttribute("aria-pressed") !== "true"));
+/** A menu closes when something else is clicked, or with Escape. @param {HTMLDetailsElement} menu */
+function closing(menu) {
+  document.addEventListener("click", (event) => {
+    if (!menu.contains(/** @type {Node} */ (event.target))) menu.open = false;
+  });
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    menu.open = false;
+    menu.querySelector("summary")?.focus();
+  });
 }
 
 /** @param {HTMLElement} button @param {string | null} what @param {string} verb */
@@ -137,6 +123,7 @@ const MOVING = [
       ["Ctrl ← →", "a sentence back or forward"],
       ["Shift + these", "pick the words on the way"],
       ["Space", "keep what is picked and add further pieces; or pick this one word"],
+      ["Shift Space", "pick the clause around the cursor"],
       ["Alt Shift ← →", "move the end by one character, for what words do not reach"],
       ["Esc", "drop what is picked"],
     ],
@@ -145,6 +132,7 @@ const MOVING = [
     title: "Pick words (mouse)",
     keys: [
       ["drag", "pick words"],
+      ["double click", "pick the clause; a third click: the sentence"],
       ["Ctrl + drag", "add a piece, also in another text (⌘ and Alt do the same)"],
       ["Shift + click", "up to this word"],
       ["drag the pick", "onto a unit, or onto the field for new ones"],
@@ -154,6 +142,7 @@ const MOVING = [
     title: "In the list of units",
     keys: [
       ["↑ ↓", "to another unit"],
+      ["→ ←", "show or hide its words"],
       ["Enter", "put what is picked into this unit; with nothing picked, go to its words"],
     ],
   },
@@ -179,7 +168,7 @@ export function keyName(event) {
 }
 
 export class Keys {
-  /** @param {Action[]} actions @param {{ undo: () => void, redo: () => void }} history */
+  /** @param {() => Action[]} actions @param {{ undo: () => void, redo: () => void }} history */
   constructor(actions, history) {
     this.actions = actions;
     document.addEventListener("keydown", (event) => this.#press(event, history));
@@ -200,7 +189,7 @@ export class Keys {
       return;
     }
     const wanted = keyName(event);
-    const action = this.actions.find(({ key, also }) => key === wanted || also === wanted);
+    const action = this.actions().find(({ key, also }) => key === wanted || also === wanted);
     if (!action || typing || event.defaultPrevented || event.isComposing) return;
     if (wanted.length === 1 && !shortcuts.takes(event)) return;
     if (action.where && !target.closest(action.where)) return;
@@ -211,7 +200,8 @@ export class Keys {
   help() {
     /** @type {Map<string, KeyGroup>} */
     const groups = new Map();
-    for (const { group, shown, key, title } of this.actions) {
+    for (const { group, shown, key, title } of this.actions()) {
+      if (shown === "") continue; // one of a row that is listed once
       const keys = groups.get(group)?.keys ?? [];
       groups.set(group, { title: group, keys: [...keys, [shown ?? key.toUpperCase(), title]] });
     }

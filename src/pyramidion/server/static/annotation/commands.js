@@ -20,9 +20,10 @@ import { difference, pointCount, sameSpans, union } from "./spans.js";
  * @property {NamedText[]} texts
  * @property {{ name: string, references: string[], units: Unit[] }} pyramid
  * @property {Peer | null} peer null in the annotation of a pyramid
+ * @property {[first: string, second: string][]} [decided] the disagreements that an adjudicator has settled
  *
  * @typedef {Content & { annotation: any, version: number, pyramid_version: number | null, may_edit: boolean,
- *   score: any,
+ *   score: any, starts_with: string | null, decided: [first: string, second: string][],
  *   undo: string | null, redo: string | null }} State an annotation as the server sends it
  */
 
@@ -39,6 +40,7 @@ const LONGEST_NAME = 100;
  */
 export function apply(state, command) {
   const { type } = command;
+  if (type === "decide") return decide(state, command);
   if (!Object.hasOwn(state.peer ? ANNOTATIONS : EDITS, type)) {
     if (!Object.hasOwn(EDITS, type) && !Object.hasOwn(ANNOTATIONS, type)) return state;
     throw new Refused(`This annotation is of a ${state.peer ? "summary" : "pyramid"}.`);
@@ -52,6 +54,19 @@ export function apply(state, command) {
   }
   return { ...state, pyramid: { ...pyramid, units } };
 }
+
+/**
+ * @template {Content} Kind
+ * @param {Kind} state @param {Command} command @returns {Kind}
+ */
+function decide(state, { first = "", second = "" }) {
+  if (isDecided(state, first, second)) throw new Refused("This changes nothing.");
+  return { ...state, decided: [...(state.decided ?? []), [first, second]] };
+}
+
+/** @param {Content} state @param {string} first @param {string} second */
+export const isDecided = ({ decided = [] }, first, second) =>
+  decided.some((each) => each[0] === first && each[1] === second);
 
 /** @param {Omit<Unit, "weight"> & { weight?: number }} unit @returns {Unit} */
 const weighed = (unit) => ({ ...unit, weight: unit.contributors.length });
@@ -293,105 +308,4 @@ export function renamed({ type, ...fields }, from, to) {
 export function unitsOf(command) {
   if (command.type === "undo" || command.type === "redo" || command.type.startsWith("import")) return null;
   return [command.unit, command.to, command.new, command.before, ...(command.units ?? [])].filter(Boolean);
-}
-
-// -- adjudication: the commands that make a third annotation say what one of two says about a unit -----------
-
-/**
- * @typedef {{ first: Unit | null, second: Unit | null }} UnitRow what two annotations say about a unit
- * @typedef {{ unit: string, first: Mark[], second: Mark[] }} MatchRow
- * @typedef {{ start: "first" | "second", known: Set<string | undefined> }}
- *   Origin the side that the third began with, and its units
- */
-
-/**
- * The unit of the third that a row is about: the one it has from the side it began with, or, where that is gone or
- * never was, a later one with the words of either side.
- * @param {UnitRow} row
- * @param {Unit[]} units
- * @param {Origin} origin
- */
-export function thirdUnit(row, units, { start, known }) {
-  const kept = units.find((unit) => unit.id === row[start]?.id);
-  if (kept) return kept;
-  const sides = [row.first, row.second].filter((side) => side !== null);
-  return units.find((unit) => !known.has(unit.id) && sides.some((side) => sameContributors(unit, side))) ?? null;
-}
-
-/** @param {Unit} unit @param {Contributor} wanted */
-const hasContributor = (unit, { reference, spans }) =>
-  unit.contributors.some((each) => each.reference === reference && sameSpans(each.spans, spans));
-
-/** @param {Unit} one @param {Unit} other */
-const sameContributors = (one, other) =>
-  one.contributors.length === other.contributors.length &&
-  one.contributors.every((each) => hasContributor(other, each));
-
-/**
- * Which side's unit the third has: "first", "second", "both", or "other" where it is changed.
- * @param {UnitRow} row
- * @param {Unit[]} units
- * @param {Origin} origin
- */
-export function sideOfUnit(row, units, origin) {
-  const mine = thirdUnit(row, units, origin);
-  /** @param {Unit | null} unit */
-  const agrees = (unit) => (unit && mine ? sameContributors(unit, mine) && unit.label === mine.label : !unit && !mine);
-  return sideOf(agrees(row.first), agrees(row.second));
-}
-
-/** @param {MatchRow} row @param {Peer} peer */
-export function sideOfMatches(row, peer) {
-  const mine = mentions(row.unit, peer);
-  /** @param {Mark[]} theirs */
-  const agrees = (theirs) => mine.length === theirs.length && theirs.every((each) => isAmong(mine, each));
-  return sideOf(agrees(row.first), agrees(row.second));
-}
-
-/** @param {boolean} first @param {boolean} second */
-const sideOf = (first, second) => (first && second ? "both" : first ? "first" : second ? "second" : "other");
-
-/**
- * The commands after which the third has a unit as `wanted` has it (null: not at all).
- * @param {Unit | null} wanted
- * @param {Unit | null} mine
- * @returns {Command[]}
- */
-export function takeUnit(wanted, mine) {
-  if (!wanted) return mine ? [{ type: "delete_unit", unit: mine.id }] : [];
-  const { label, comment, contributors } = wanted;
-  if (!mine) return [{ type: "add_unit", label, comment, contributors }];
-  const unit = mine.id;
-  const gone = mine.contributors.filter((each) => !hasContributor(wanted, each));
-  const fresh = contributors.filter((each) => !hasContributor(mine, each));
-  return [
-    ...gone.map(({ reference }) => ({ type: "remove_contributor", unit, reference })),
-    ...fresh.map((each) => ({ type: "add_contributor", unit, ...each })),
-    ...(label !== mine.label ? [{ type: "rename_unit", unit, label }] : []),
-  ];
-}
-
-/** @param {string} unit "" for content in no unit @param {Peer} peer @returns {Mark[]} */
-const mentions = (unit, { matches, marks }) => (unit === "" ? marks : matches.filter((match) => match.unit === unit));
-
-/** @param {Mark[]} items @param {Mark} wanted */
-const isAmong = (items, { spans }) => items.some((each) => sameSpans(each.spans, spans));
-
-/**
- * The commands after which the third has these matches of a unit, or marks where there is no unit.
- * @param {string} unit
- * @param {Mark[]} wanted
- * @param {Peer} peer
- * @returns {Command[]}
- */
-export function takeMatches(unit, wanted, peer) {
-  const mine = mentions(unit, peer);
-  const gone = mine.filter((each) => !isAmong(wanted, each));
-  const fresh = wanted.filter((each) => !isAmong(mine, each) && each.spans.length);
-  const [removal, addition] = unit === "" ? ["remove_mark", "mark_unmatched"] : ["unmatch", "match_unit"];
-  const about = unit === "" ? {} : { unit };
-  return [
-    ...gone.map(({ id }) => ({ type: removal, id })),
-    ...fresh.map(({ spans }) => ({ type: addition, ...about, spans })),
-  ];
 }

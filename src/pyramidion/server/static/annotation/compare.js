@@ -1,47 +1,60 @@
 // @ts-check
-// Two annotations of one text side by side, disagreements first; a third takes the choice of either, row by row.
+// Two annotations of one text side by side, disagreements first; a third takes the choice of either, row by row, and
+// knows which rows are settled.
 
 import { get, path, post } from "../shared/api.js";
 import { button, byId, el, name, onSubmit, put, setText, submitButton } from "../shared/dom.js";
 import { plural } from "../shared/format.js";
-import { errorBox, say } from "../shared/messages.js";
-import { sideOfMatches, sideOfUnit, takeMatches, takeUnit, thirdUnit } from "./commands.js";
-import { Places } from "./spans.js";
+import { errorBox, hush, say } from "../shared/messages.js";
+import { shortcuts } from "../shared/shortcuts.js";
+import { sideOfMatches, sideOfUnit, takeMatches, takeUnit, thirdUnit } from "./adjudicating.js";
+import { isDecided } from "./commands.js";
+import { agreementLine, drawProgress, Outcomes, SIDES, SideTexts } from "./sides.js";
 import { Work } from "./work.js";
 
 /** @import { Child } from "../shared/dom.js" */
-/** @import { Contributor, Mark, NamedText, Origin, Unit } from "./commands.js" */
-/** @import { Span } from "./spans.js" */
+/** @import { Origin } from "./adjudicating.js" */
+/** @import { Command, Contributor, Mark, NamedText, Unit } from "./commands.js" */
 /**
  * @typedef {"first" | "second"} Side
  * @typedef {{ unit: string, first: any, second: any, same: boolean, differing: string[] }}
  *   Row what both say: units, or mentions
- * @typedef {{ id: number, name: string, owner: string, url: string }} About one of the two annotations
+ * @typedef {{ id: number, name: string, owner: string, url: string, score?: any, adjudicates: number[],
+ *   may_edit?: boolean }} About an annotation
  *
  * @typedef {{ kind: "pyramid" | "peer", topic: string, system: string, first: About, second: About,
- *   texts: NamedText[], pyramid: Unit[], rows: Row[] }} Compared what /api/annotate/compare says
+ *   texts: NamedText[], pyramid: Unit[], rows: Row[], thirds: About[],
+ *   agreement: { same: number, of: number, words: number | null, alpha: number | null } }}
+ *   Compared what /api/annotate/compare says
  */
-
-/** @type {Side[]} */
-const SIDES = ["first", "second"];
+/** @typedef {{ row: Row, node: HTMLTableRowElement, third: HTMLElement }} Line */
 
 /** @param {HTMLElement} main */
 export async function openComparison(main) {
   const asked = new URLSearchParams(location.search);
   const [first, second] = [Number(asked.get("first")), Number(asked.get("second"))];
-  const page = new Comparison(await get(path`/api/annotate/compare?first=${first}&second=${second}`), main);
-  const third = Number(asked.get("third"));
-  if (third) await page.open(third, asked.get("start") === "second" ? "second" : "first");
+  /** @type {Compared} */
+  const compared = await get(path`/api/annotate/compare?first=${first}&second=${second}`);
+  const page = new Comparison(compared, main);
+  const { thirds } = compared;
+  const wanted = Number(asked.get("third"));
+  const known = thirds.find(({ id }) => id === wanted) ?? (wanted ? null : thirds.findLast((each) => each.may_edit));
+  const last = known ?? (wanted ? null : thirds.at(-1));
+  if (last) await page.open(last.id, last.adjudicates[0] === second ? "second" : "first");
+  else if (wanted) await page.open(wanted, asked.get("start") === "second" ? "second" : "first");
   else page.show();
 }
 
 class Comparison {
   #only = true;
-
   /** @type {Work | null} */
   #work = null;
   /** The side that the third began with, and the names of all its units. @type {Origin} */
   #origin = { start: "first", known: new Set() };
+  /** The row that the keys are about: the one with the focus, or where the pointer was last. @type {Line | null} */
+  #current = null;
+  /** How many commands each choice was, the last one last: they are undone together. @type {number[]} */
+  #steps = [];
 
   /** @param {Compared} compared @param {HTMLElement} main */
   constructor(compared, main) {
@@ -49,11 +62,19 @@ class Comparison {
     this.isPeer = compared.kind === "peer";
     this.me = String(main.dataset.me);
     this.mayEdit = main.dataset.mayEdit === "yes";
-    this.texts = new Map(compared.texts.map(({ name: of, text }) => [of, { text, places: new Places(text) }]));
+    this.texts = new SideTexts(compared, byId("texts"));
+    this.outcomes = new Outcomes(compared);
     this.labels = new Map(compared.pyramid.map((unit) => [unit.id, unit]));
     put(byId("title"), name(compared.topic), compared.system && [" / ", name(compared.system)]);
+    put(byId("facts"), el("p", agreementLine(compared)), this.outcomes.node);
     this.lines = compared.rows.map((row) => this.#line(row));
-    const differ = compared.rows.filter((row) => !row.same).length;
+    this.#draw();
+    document.addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  #draw() {
+    const { rows } = this.compared;
+    const differ = rows.filter((row) => !row.same).length;
     const box = el("input", { type: "checkbox", checked: true });
     box.addEventListener("change", () => {
       this.#only = box.checked;
@@ -63,8 +84,8 @@ class Comparison {
       byId("rows"),
       el(
         "div.m-toolbar",
-        el("strong", differ ? `${plural(differ, "disagreement")}` : "No disagreements"),
-        el("span.m-help", `${plural(compared.rows.length - differ, "row")} alike`),
+        el("strong", differ ? plural(differ, "disagreement") : "No disagreements"),
+        el("span.m-help", `${plural(rows.length - differ, "row")} alike`),
         el("label.m-check", box, "Only disagreements"),
       ),
       el(
@@ -91,7 +112,7 @@ class Comparison {
 
   // -- rows ----------------------------------------------------------------------------------------------------
 
-  /** @param {Row} row */
+  /** @param {Row} row @returns {Line} */
   #line(row) {
     const third = el("td.a-third");
     const about = this.isPeer && el("th", { scope: "row" }, this.#unitCell(row.unit));
@@ -99,7 +120,19 @@ class Comparison {
       el("td", this.isPeer ? this.#mentions(row[side]) : this.#unit(row[side], row.differing)),
     );
     const node = el("tr", { class: row.same ? "a-same" : "a-differs" }, about, cells, third);
-    return { row, node, third };
+    const line = { row, node, third };
+    node.addEventListener("pointermove", (event) => (event.movementX || event.movementY) && this.#look(line));
+    node.addEventListener("focusin", () => this.#look(line));
+    return line;
+  }
+
+  /** @param {Line} line */
+  #look(line) {
+    if (this.#current === line) return;
+    this.#current?.node.removeAttribute("aria-current");
+    this.#current = line;
+    line.node.setAttribute("aria-current", "true");
+    this.texts.show(line.row);
   }
 
   /** @param {string} id */
@@ -117,7 +150,7 @@ class Comparison {
       el(
         differing.includes(reference) ? "li.a-differing" : "li",
         el("bdi.a-from", reference),
-        el("bdi.a-words", this.#quote(reference, spans)),
+        el("bdi.a-words", this.texts.quote(reference, spans)),
       );
     return [
       el("p.a-row-label", el("span.a-weight", String(unit.weight)), " ", el("bdi", unit.label || "no label")),
@@ -128,17 +161,10 @@ class Comparison {
   /** @param {Mark[]} mentions */
   #mentions(mentions) {
     if (!mentions.length) return el("em.muted", "not matched");
-    const [of] = this.texts.keys();
+    const [{ name: of }] = this.compared.texts;
     /** @param {Mark} mention */
-    const words = ({ spans }) => el("li", el("bdi.a-words", this.#quote(of, spans) || "(no place given)"));
+    const words = ({ spans }) => el("li", el("bdi.a-words", this.texts.quote(of, spans) || "(no place given)"));
     return el("ul.a-contributors", mentions.map(words));
-  }
-
-  /** @param {string} of @param {Span[]} spans */
-  #quote(of, spans) {
-    const held = this.texts.get(of);
-    const pieces = held?.places.toUnits(spans).map(([start, end]) => held.text.slice(start, end));
-    return pieces?.join(" … ") ?? "";
   }
 
   // -- the third -----------------------------------------------------------------------------------------------
@@ -155,45 +181,82 @@ class Comparison {
     work.on("saving", ({ text }) => setText(saving, text));
     const { annotation } = work.state;
     const link = el("a.m-strong", { href: annotation.url }, name(annotation.name));
-    const undo = button("Undo", () => work.undo(), "small");
-    put(byId("third"), el("div.actions", el("span", "The third: ", link), undo, saving));
+    const undo = work.mayEdit && button("Undo", () => this.#undo(work), "small");
+    const whose = annotation.owner === this.me ? "" : [" of ", name(annotation.owner)];
+    const keys = work.mayEdit && el("span.m-help", el("kbd", "1"), " ", el("kbd", "2"), " take a side and go on");
+    const others = this.compared.thirds.filter((each) => each.id !== id);
+    put(
+      byId("third"),
+      el("div.actions", el("span", "The third: ", link, whose), undo, keys, saving),
+      el("div.a-settled", { id: "settled", role: "status" }),
+      others.length > 0 &&
+        el(
+          "p.m-help",
+          "Also begun: ",
+          others.map((each, i) => [i > 0 && ", ", el("a", { href: each.url }, name(each.name))]),
+        ),
+    );
     this.show();
     await work.start();
   }
 
   show() {
     if (!this.#work) this.#beginBox();
-    for (const { row, node, third } of this.lines) {
-      node.hidden = this.#only && row.same;
-      if (this.#work) this.#choices(row, third, node, this.#work);
+    const open = this.lines.filter(({ row }) => !row.same);
+    for (const line of this.lines) {
+      line.node.hidden = this.#only && line.row.same;
+      if (this.#work) this.#choices(line, this.#work);
     }
+    if (!this.#work) return;
+    drawProgress(open.filter(({ third }) => third.dataset.settled === "true").length, open.length);
+    this.outcomes.third(this.#work.state);
   }
 
-  /** @param {Row} row @param {HTMLElement} place @param {HTMLElement} node @param {Work} work */
-  #choices(row, place, node, work) {
+  /** A row by the units that it is about. @param {Row} row @returns {[first: string, second: string]} */
+  #ids = (row) => (this.isPeer ? [row.unit, row.unit] : [row.first?.id ?? "", row.second?.id ?? ""]);
+
+  /** @param {Line} line @param {Work} work */
+  #choices({ row, third: place, node }, work) {
     const { pyramid, peer } = work.state;
     const side = peer ? sideOfMatches(row, peer) : sideOfUnit(row, pyramid.units, this.#origin);
-    if (place.dataset.side === side) return;
-    place.dataset.side = side;
+    const decided = isDecided(work.state, ...this.#ids(row));
+    // A third from an older release does not know; there, whatever differs from what it began with was chosen.
+    const unknown = !work.state.annotation.adjudicates.length;
+    const settled = row.same || decided || (unknown && side !== this.#origin.start);
+    const shown = `${side} ${settled} ${work.mayEdit}`;
+    if (place.dataset.shown === shown) return;
+    Object.assign(place.dataset, { shown, settled: String(settled) });
     const active = /** @type {HTMLElement | null} */ (document.activeElement);
     const focused = active && place.contains(active) ? active.dataset.take : null;
-    /** @param {Side} which */
-    const take = (which) => {
-      const label = [which === "first" && "◀ ", name(this.compared[which].name), which === "second" && " ▶"];
-      const choice = button(label, () => this.#take(row, which, work), "small");
-      choice.setAttribute("aria-pressed", String(side === which));
-      choice.dataset.take = which;
-      return choice;
-    };
+    const unit = peer ? row.unit : thirdUnit(row, pyramid.units, this.#origin)?.id;
+    const edit = { href: `${work.state.annotation.url}${unit ? `#unit=${encodeURIComponent(unit)}` : ""}` };
     put(
       place,
-      side === "both" ? el("span.m-help", "as both") : el("div.a-take", SIDES.map(take)),
+      !row.same && el("span", { class: settled ? "badge good" : "badge warn" }, settled ? "Settled" : "Open"),
+      row.same && side === "both"
+        ? el("span.m-help", "as both")
+        : work.mayEdit &&
+            el(
+              "div.a-take",
+              SIDES.map((which) => this.#choice(row, which, side, settled, work)),
+            ),
       side === "other" && el("span.m-help", "something else"),
+      side === "other" && !settled && work.mayEdit && button("Keep it", () => this.#settle(row, [], work), "small"),
+      !row.same && work.mayEdit && el("a.small", edit, "Edit in the third"),
     );
     /** @type {HTMLElement | null} */
     const again = place.querySelector(`[data-take="${focused}"]`);
     again?.focus();
-    node.classList.toggle("a-taken", side !== "other");
+    node.classList.toggle("a-taken", settled);
+  }
+
+  /** @param {Row} row @param {Side} which @param {string} side @param {boolean} settled @param {Work} work */
+  #choice(row, which, side, settled, work) {
+    const label = [which === "first" && "◀ ", name(this.compared[which].name), which === "second" && " ▶"];
+    const choice = button(label, () => this.#take(row, which, work), "small");
+    choice.setAttribute("aria-pressed", String(settled && side === which));
+    choice.dataset.take = which;
+    return choice;
   }
 
   /** @param {Row} row @param {Side} side @param {Work} work */
@@ -202,7 +265,46 @@ class Comparison {
     const commands = peer
       ? takeMatches(row.unit, row[side], peer)
       : takeUnit(row[side], thirdUnit(row, pyramid.units, this.#origin));
-    for (const command of commands) work.do(command);
+    this.#settle(row, commands, work);
+  }
+
+  /** @param {Row} row @param {Command[]} commands that make it so @param {Work} work */
+  #settle(row, commands, work) {
+    const [first, second] = this.#ids(row);
+    if (!isDecided(work.state, first, second)) commands.push({ type: "decide", first, second });
+    hush();
+    this.#steps.push(commands.filter((command) => work.do(command)).length);
+  }
+
+  /** @param {Work} work */
+  #undo(work) {
+    hush();
+    if (!work.undoable) return say("There is nothing to undo.");
+    for (let step = this.#steps.pop() ?? 1; step > 0; step -= 1) work.undo();
+  }
+
+  /** 1 and 2 take a side of the row that is looked at, and go on to the next one that is open. @param {KeyboardEvent} event */
+  #key(event) {
+    const side = { 1: SIDES[0], 2: SIDES[1] }[event.key];
+    const work = this.#work;
+    if (!side || !work?.mayEdit || !shortcuts.takes(event)) return;
+    event.preventDefault();
+    const at = this.#current ?? this.#nextOpen(null);
+    if (!at || at.row.same) return;
+    this.#take(at.row, side, work);
+    const next = this.#nextOpen(at);
+    /** @type {HTMLElement | null | undefined} */
+    const target = (next ?? at).third.querySelector("button");
+    target?.focus();
+    (next ?? at).node.scrollIntoView({ block: "nearest" });
+    if (!next) say("All disagreements are settled.");
+  }
+
+  /** @param {Line | null} line @returns {Line | undefined} */
+  #nextOpen(line) {
+    const from = line ? this.lines.indexOf(line) + 1 : 0;
+    const order = [...this.lines.slice(from), ...this.lines.slice(0, from)];
+    return order.find(({ row, third }) => !row.same && third.dataset.settled !== "true");
   }
 
   #beginBox() {
@@ -225,12 +327,10 @@ class Comparison {
       put(problem);
       try {
         const side = start.value === "second" ? "second" : "first";
-        const body = { start: this.compared[side].id, name: title.value.trim(), shared: shared.checked };
+        const other = side === "first" ? "second" : "first";
+        const { [side]: from, [other]: against } = this.compared;
+        const body = { start: from.id, other: against.id, name: title.value.trim(), shared: shared.checked };
         const made = await post("/api/annotate/adjudicate", body);
-        const asked = new URLSearchParams(location.search);
-        asked.set("third", made.id);
-        asked.set("start", side);
-        history.replaceState(null, "", `?${asked}`);
         await this.open(made.id, side);
       } catch (error) {
         put(problem, errorBox(error));

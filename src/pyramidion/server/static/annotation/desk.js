@@ -4,7 +4,7 @@
 import { get, path, post } from "../shared/api.js";
 import { openForm } from "../shared/dialog.js";
 import { button, byId, el, name, put, uniqueId } from "../shared/dom.js";
-import { count, plural, when } from "../shared/format.js";
+import { count, duration, NONE, plural, when } from "../shared/format.js";
 import { errorBox } from "../shared/messages.js";
 import { column, DataTable } from "../shared/table.js";
 
@@ -108,6 +108,10 @@ function columns(me, update) {
       cell: (row) =>
         el("span.a-whose", name(row.owner === me.name ? "you" : row.owner), row.shared && el("span.m-help", "shared")),
     }),
+    column("Time at work", (row) => row.seconds, {
+      kind: "number",
+      cell: (row) => (row.seconds ? duration(60 * Math.max(Math.round(row.seconds / 60), 1)) : NONE),
+    }),
     column("Changes", (row) => row.changes, { kind: "number", cell: (row) => count(row.changes) }),
     column("Last change", (row) => row.last, { kind: "when", first: "descending", cell: (row) => when(row.last) }),
     column("Export", () => "", { kind: "tools", sortable: false, cell: tools }),
@@ -158,10 +162,8 @@ function beginPyramid(topic, desk) {
     ["", "nothing"],
     ...topic.pyramids.map((each) => [each, `the pyramid “${each}”`]),
   ]);
-  begin(topic, desk, { title: `A pyramid of ${topic.id}`, fields: [start], file: fileField(".pyr") }, () => ({
-    kind: "pyramid",
-    start: start.value(),
-  }));
+  const form = { title: `A pyramid of ${topic.id}`, fields: [start], file: fileField(".pyr") };
+  begin(topic, desk, form, () => ({ kind: "pyramid", system: "", start: start.value() }));
 }
 
 /** @param {Topic} topic @param {Desk} desk @param {Row[]} pyramids that are being annotated */
@@ -193,10 +195,15 @@ function beginPeer(topic, desk, pyramids) {
  * @param {Topic} topic
  * @param {Desk} desk
  * @param {{ title: string, fields: Field[], file: Field }} form
- * @param {() => object} about what is annotated, and what it begins with
+ * @param {() => { kind: string, system: string, [more: string]: any }} about what is annotated, what it begins with
  */
 function begin(topic, desk, { title, fields, file }, about) {
-  const named = nameField(desk.me, desk.annotations, topic);
+  const named = nameField(desk.me, () => {
+    const { kind, system } = about();
+    const same = desk.annotations.filter((a) => a.topic === topic.id && a.kind === kind && a.system === system);
+    return new Set(same.map((each) => each.name));
+  });
+  for (const { node } of fields) node?.addEventListener("change", () => named.offer());
   const shared = sharedField(isBlind(desk));
   const run = async () => {
     const body = { ...about(), topic: topic.id, name: named.value(), shared: shared.value() };
@@ -210,21 +217,27 @@ function begin(topic, desk, { title, fields, file }, about) {
 }
 
 /**
- * The name offered is one's own, with a number where one has used it for this topic already.
+ * The name offered is one's own, for every summary the same: it becomes the judge that scores are by. Only a further
+ * annotation of the same text gets a number.
  * @param {Me} me
- * @param {Row[]} annotations
- * @param {Topic} topic
- * @returns {Field}
+ * @param {() => Set<string>} taken the names of the annotations of the text that is chosen now
+ * @returns {Field & { offer: () => void }}
  */
-function nameField(me, annotations, topic) {
+function nameField(me, taken) {
   const id = uniqueId("begin");
-  const taken = new Set(annotations.filter((each) => each.topic === topic.id).map((each) => each.name));
-  let value = me.name;
-  for (let next = 2; taken.has(value); next += 1) value = `${me.name} ${next}`;
-  const input = el("input", { id, type: "text", maxlength: "100", value, required: true });
-  const help = el("p.m-help", "Scores and exports show this name.");
+  const input = el("input", { id, type: "text", maxlength: "100", required: true });
+  let offered = "";
+  const offer = () => {
+    if (input.value !== offered) return; // somebody has written a name
+    const names = taken();
+    offered = me.name;
+    for (let next = 2; names.has(offered); next += 1) offered = `${me.name} ${next}`;
+    input.value = offered;
+  };
+  offer();
+  const help = el("p.m-help", "Scores and exports show this name as the judge. Keep one name for all your summaries.");
   const node = el("div.field", el("label", { for: id }, "Name of the annotation"), input, help);
-  return { node, value: () => input.value.trim(), focus: () => input.select() };
+  return { node, offer, value: () => input.value.trim(), focus: () => input.select() };
 }
 
 /** @param {boolean} hidden @returns {Field} */

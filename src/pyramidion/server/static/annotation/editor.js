@@ -2,15 +2,21 @@
 // What both editors share: texts on one side, the pyramid on the other, one current unit, one pick, one annotation.
 // An editor of a kind says what is mentioned where, how a card looks, and what can be done.
 
-import { byId, el, put, setText } from "../shared/dom.js";
-import { announce, notice, say } from "../shared/messages.js";
-import { Bar, Keys } from "./bar.js";
+import { byId, el, setText } from "../shared/dom.js";
+import { announce, hush, notice, say } from "../shared/messages.js";
+import { Bar, group, Keys } from "./bar.js";
 import { unitsOf } from "./commands.js";
 import { drag, dragFrom } from "./drag.js";
-import { Pick, quotation, Selecting } from "./picking.js";
-import { holds } from "./spans.js";
-import { paint, Texts } from "./text.js";
-import { Finder, Tiers } from "./tiers.js";
+import { Finder } from "./finder.js";
+import { Here } from "./here.js";
+import { Pick, quotation } from "./pick.js";
+import { Selecting } from "./picking.js";
+import { Find, Tabs } from "./reading.js";
+import { holds, hues } from "./spans.js";
+import { HUES, paint, Texts } from "./text.js";
+import { Tiers } from "./tiers.js";
+import { View } from "./view.js";
+import { Ways } from "./ways.js";
 import { Work } from "./work.js";
 
 /** @import { Action } from "./bar.js" */
@@ -18,7 +24,7 @@ import { Work } from "./work.js";
 /** @import { Target } from "./drag.js" */
 /** @import { Span } from "./spans.js" */
 /** @import { Text } from "./text.js" */
-/** @import { Card, Filter } from "./tiers.js" */
+/** @import { Card, Filter, Quote } from "./tiers.js" */
 /**
  * @typedef {{ id?: string, unit: string | null, text: string, spans: Span[] }}
  *   Mention where words of a text are used
@@ -38,26 +44,28 @@ export class Editor {
   #addressing;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #flashing;
-  /** Which words of which unit were gone to last. @type {{ unit: string | null, at: number }} */
-  #went = { unit: null, at: 0 };
 
   /** @param {HTMLElement} main @param {State} state */
   constructor(main, state) {
     this.me = String(main.dataset.me);
     this.work = new Work(state, this.me);
     this.texts = new Texts(state.texts, this.role, byId("texts"));
+    this.ways = new Ways(this);
+    this.tabs = new Tabs(this.texts, this.role);
     this.pick = new Pick(() => this.#picked());
     this.selecting = new Selecting(this.texts, this.pick, {
       onHover: (text, place) => this.#hovered(text, place),
       onCursor: (text, place) => this.here.at(this.unitsAt(text, place)),
       onDrag: (event) =>
         this.mayEdit && drag(event, { shown: quotation(this.pick), target: (node) => this.dropOf(node) }),
+      onGo: (text) => this.tabs.show(text),
       say: announce,
     });
     this.tiers = new Tiers(byId("tiers"), {
       top: state.pyramid.references.length,
       draw: (unit, card) => this.drawCard(unit, card),
       key: (unit) => this.cardKey(unit),
+      words: (unit) => this.quotesOf(unit),
       onFocus: (id) => (this.finder.asking ? this.light([id]) : this.choose(id)),
       onClick: (id) => (this.finder.asking ? this.finder.answer(id) : this.choose(id)),
       onHover: (id) => this.light(id === null ? [] : [id]),
@@ -68,13 +76,25 @@ export class Editor {
       filters: this.filters,
       words: (unit) => this.wordsOf(unit),
       onEnter: (id) => this.entered(id),
-      leave: () => (this.finder.asking ? this.finder.answer(null) : this.backToText()),
+      leave: () => (this.finder.asking ? this.finder.answer(null) : this.ways.backToText()),
+    });
+    this.find = new Find(this.texts, {
+      show: (text) => this.tabs.show(text),
+      leave: (text, place) => (text && place !== undefined ? this.selecting.goTo(text, place) : this.ways.backToText()),
     });
     this.here = new Here(this);
-    this.keys = new Keys(this.actions(), { undo: () => this.undo(), redo: () => this.redo() });
-    this.bar = new Bar(this.work, { help: () => this.keys.help() });
+    this.view = new View(main, {
+      onLayout: (layout) => {
+        this.tabs.layout = layout;
+      },
+    });
+    this.keys = new Keys(() => this.actions(), { undo: () => this.undo(), redo: () => this.redo() });
+    const history = { undo: () => this.undo(), redo: () => this.redo() };
+    this.bar = new Bar(this.work, { ...history, help: () => this.keys.help() });
     byId("tiers").addEventListener("keydown", (event) => this.#listKey(event));
     byId("idle").addEventListener("click", () => this.#toggleIdle());
+    byId("tree").addEventListener("click", () => this.showWords(!this.view.tree));
+    this.showWords(this.view.tree);
     this.#listen();
   }
 
@@ -98,6 +118,11 @@ export class Editor {
   /** What is searched of a unit besides its label. @param {Unit} _unit */
   wordsOf(_unit) {
     return "";
+  }
+
+  /** The words of a unit, as the tree below its card has them. @param {Unit} _unit @returns {Quote[]} */
+  quotesOf(_unit) {
+    return [];
   }
 
   /** Changes when a card has to be drawn again. @param {Unit} unit */
@@ -154,9 +179,65 @@ export class Editor {
   /** @param {string | null} id */
   unit = (id) => this.units.find((unit) => unit.id === id);
 
+  /** What every editor has for getting around. */
+  finding() {
+    const texts = this.texts.all.length > 1;
+    const numbers = Array.from({ length: 10 }, (_, i) => ({
+      id: `number-${i}`,
+      key: String((i + 1) % 10),
+      shown: i ? "" : texts ? "1 … 9, 0" : "1 2 3",
+      title: `with words picked: into the likely unit shown${texts ? "; otherwise: to this reference" : ""}`,
+      run: () => this.number(i),
+    }));
+    return [
+      ...group("Find", [
+        { id: "search", key: "/", title: "search units; Enter takes the first", run: () => this.finder.focus() },
+        { id: "find", key: "f", title: "find words in the texts; Enter goes on", run: () => this.find.focus() },
+        { id: "go", key: "g", title: "between the text and its units", run: () => this.ways.cross() },
+        {
+          id: "clause",
+          key: "i",
+          title: "pick the next clause that no unit uses",
+          run: () => this.selecting.pickNextClause() || say("Every clause is used."),
+        },
+        { id: "unused", key: "u", title: "the next words that no unit uses", run: () => this.ways.nextIdle() },
+        ...numbers,
+        { id: "help", key: "?", title: "this help", run: () => this.keys.help() },
+      ]),
+      ...group("View", [
+        {
+          id: "tree",
+          key: "t",
+          title: "the words of all units, or of none",
+          run: () => this.showWords(!this.view.tree),
+        },
+        { id: "larger", key: "+", also: "=", title: "larger texts", run: () => this.view.resize(1) },
+        { id: "smaller", key: "-", title: "smaller texts", run: () => this.view.resize(-1) },
+        { id: "dense", key: "o", title: "compact or comfortable", run: () => this.view.toggleDense() },
+      ]),
+    ];
+  }
+
+  /** A digit: the likely unit of this number for what is picked, or the text of this number. @param {number} at */
+  number(at) {
+    if (this.pick.empty || !this.mayEdit) return this.texts.all.length > 1 && this.tabs.go(at);
+    const unit = this.here.likely[at];
+    if (unit) this.take(unit.id);
+    else say("No unit is likely for these words: search with /, or start a new one.");
+  }
+
+  /** Show the words of all units below them, or of none. @param {boolean} all */
+  showWords(all) {
+    this.view.tree = all;
+    byId("tree").setAttribute("aria-pressed", String(all));
+    this.tiers.openAll(all);
+    this.tiers.reveal(this.current);
+  }
+
   begin() {
     this.show();
     this.#followHash();
+    if (this.view.suggesting && this.mayEdit) this.run("suggest");
     addEventListener("hashchange", () => this.#followHash());
     return this.work.start();
   }
@@ -183,15 +264,17 @@ export class Editor {
   show() {
     this.mentions = this.listMentions(this.state);
     const idle = byId("idle").getAttribute("aria-pressed") === "true";
+    const colours = hues(this.mentions, HUES);
     for (const text of this.texts.all) {
-      const spans = this.mentions.filter((mention) => mention.text === text.name).flatMap((mention) => mention.spans);
-      text.shade(spans, idle);
+      const own = this.mentions.filter((mention) => mention.text === text.name);
+      text.shade(own, idle, colours);
     }
     if (this.current !== null && !this.unit(this.current)) this.current = null;
     this.tiers.update(this.units);
+    this.tiers.colour(colours);
     this.finder.apply();
     this.tiers.current(this.current);
-    this.#paintUnits("current", this.current === null ? [] : [this.current]);
+    this.#paintCurrent();
     this.showDetail();
     this.here.update();
     this.bar.update();
@@ -206,12 +289,18 @@ export class Editor {
     }
   }
 
+  #paintCurrent() {
+    this.#paintUnits("current", this.current === null ? [] : [this.current]);
+    const mine = this.mentions.filter(({ unit, spans }) => unit === this.current && spans.length);
+    this.tabs.mark(new Set(this.current === null ? [] : mine.map(({ text }) => text)));
+  }
+
   /** Make a unit the current one. @param {string | null} id */
   choose(id, { reveal = false } = {}) {
     if (this.current === id) return;
     this.current = id;
     this.tiers.current(id);
-    this.#paintUnits("current", id === null ? [] : [id]);
+    this.#paintCurrent();
     this.showDetail();
     this.here.update();
     if (reveal) this.tiers.reveal(id);
@@ -251,11 +340,11 @@ export class Editor {
   #hovered(text, place) {
     const ids = place === null ? [] : this.unitsAt(text, place);
     this.light(ids);
-    this.here.at(place === null ? this.#underCursor() : ids);
+    this.here.at(place === null ? this.underCursor() : ids);
   }
 
   /** The units that use the word under the cursor. */
-  #underCursor() {
+  underCursor() {
     const { cursor } = this.selecting;
     return cursor ? this.unitsAt(cursor.text, cursor.text.words.spans[cursor.word][0]) : [];
   }
@@ -276,49 +365,6 @@ export class Editor {
     if (this.#hash !== location.hash || document.activeElement === document.body) this.tiers.focus(id);
   }
 
-  backToText() {
-    const text = this.selecting.cursor?.text ?? this.texts.all[0];
-    text?.body.focus({ preventScroll: true });
-  }
-
-  /** From the text to the unit there, from unit to unit where there are several; from the list back to the text. */
-  cross() {
-    if (byId("tiers").contains(document.activeElement)) return this.backToText();
-    const ids = this.#underCursor();
-    const next = ids[(ids.indexOf(this.current ?? "") + 1) % ids.length] ?? this.current ?? this.tiers.ids[0];
-    if (next === undefined) return;
-    this.tiers.focus(next);
-    this.choose(next, { reveal: true });
-  }
-
-  /** The words of a unit in the texts, one after the other. @param {string | null} id */
-  goToWords(id) {
-    const mine = this.mentions.filter((mention) => mention.unit === id && mention.spans.length);
-    if (id === null || !mine.length) return say("This unit has no words here.");
-    this.#went = { unit: id, at: this.#went.unit === id ? (this.#went.at + 1) % mine.length : 0 };
-    const { text, spans } = mine[this.#went.at];
-    this.goTo(text, spans);
-  }
-
-  /** @param {string} name @param {Span[]} spans in code points */
-  goTo(name, spans) {
-    const text = this.texts.get(name);
-    if (text && spans.length) this.selecting.goTo(text, text.places.toUnits(spans)[0][0]);
-  }
-
-  nextIdle() {
-    const from = this.selecting.cursor ?? { text: this.texts.all[0], word: -1 };
-    const here = this.texts.all.indexOf(from.text);
-    for (let step = 0; step <= this.texts.all.length; step += 1) {
-      const text = this.texts.all[(here + step) % this.texts.all.length];
-      const start = step ? -1 : (from.text.words.spans[from.word]?.[0] ?? -1);
-      const previous = step ? null : from.text.words.spans[from.word];
-      const free = text.free.find((span) => span[0] > start && !follows(text, span, previous, start));
-      if (free) return this.selecting.goTo(text, free[0]);
-    }
-    say("Every word is used.");
-  }
-
   #toggleIdle() {
     const button = byId("idle");
     button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
@@ -334,7 +380,7 @@ export class Editor {
     if (this.pick.empty || !this.mayEdit) return this.tiers.focus(id);
     this.finder.clear();
     this.take(id);
-    this.backToText();
+    this.ways.backToText();
   }
 
   /** @param {KeyboardEvent} event */
@@ -348,21 +394,25 @@ export class Editor {
     if (event.key !== "Enter" || !id || event.altKey) return;
     event.preventDefault();
     if (this.finder.asking) return this.finder.answer(id);
-    if (this.pick.empty || !this.mayEdit) return this.goToWords(id);
+    if (this.pick.empty || !this.mayEdit) return this.ways.goToWords(id);
     this.take(id);
   }
 
   // -- changes -------------------------------------------------------------------------------------------------
 
   undo() {
-    if (!this.work.undoable) return say("There is nothing to undo.");
-    announce(`Undo: ${this.work.undoable}`);
-    this.work.undo();
+    const { undoable, state } = this.work;
+    hush(); // what was said about the change no longer holds
+    if (undoable) {
+      say(`Undone: ${undoable}`);
+      return this.work.undo();
+    }
+    say(state.starts_with ? "Undo stops here: this is what the annotation began with." : "There is nothing to undo.");
   }
 
   redo() {
     if (!this.work.redoable) return say("There is nothing to redo.");
-    announce(`Redo: ${this.work.redoable}`);
+    say(`Redone: ${this.work.redoable}`);
     this.work.redo();
   }
 
@@ -398,67 +448,5 @@ export class Editor {
   }
 }
 
-/**
- * Whether a free word merely goes on from the one before: a jump goes to the next stretch.
- * @param {Text} text
- * @param {Span} span
- * @param {Span | null} previous
- * @param {number} start
- */
-function follows(text, span, previous, start) {
-  if (!previous) return false;
-  const at = text.words.at(span[0]);
-  const free = new Set(text.free.map(([from]) => from));
-  for (let word = at; word >= 0 && text.words.spans[word][0] >= start; word -= 1) {
-    if (!free.has(text.words.spans[word][0])) return false;
-  }
-  return true;
-}
-
 /** @param {Command} command */
 const describe = ({ type, label }) => (label ? `${type.replaceAll("_", " ")}: “${label}”` : type.replaceAll("_", " "));
-
-/**
- * The strip below the texts: what is picked and what can be done with it; which units use the words under the cursor.
- */
-class Here {
-  #shown = "";
-
-  /** @param {Editor} editor */
-  constructor(editor) {
-    this.editor = editor;
-    this.quote = byId("picked");
-    this.units = byId("units-here");
-    this.buttons = [...byId("pick-actions").querySelectorAll("button")];
-    for (const button of this.buttons) {
-      button.addEventListener("mousedown", (event) => event.preventDefault()); // the text keeps the focus
-      button.addEventListener("click", () => editor.run(String(button.dataset.action)));
-    }
-  }
-
-  update() {
-    const { pick, current, mayEdit } = this.editor;
-    setText(this.quote, pick.empty ? "" : quotation(pick));
-    this.quote.parentElement?.classList.toggle("a-nothing", pick.empty);
-    for (const button of this.buttons) {
-      const needsUnit = button.hasAttribute("data-needs-unit");
-      const off = !mayEdit || pick.empty || (needsUnit && current === null);
-      button.setAttribute("aria-disabled", String(off));
-    }
-  }
-
-  /** These units use the words under the pointer or the cursor. @param {string[]} ids */
-  at(ids) {
-    const { editor } = this;
-    const units = ids.flatMap((id) => editor.unit(id) ?? []);
-    const key = JSON.stringify(units.map(({ id, label, weight }) => [id, label, weight]));
-    if (key === this.#shown) return;
-    this.#shown = key;
-    const chips = units.map(({ id, label, weight }) => {
-      const choose = () => editor.choose(id, { reveal: true });
-      const shown = [el("span.a-weight", String(weight)), el("bdi", label || "no label")];
-      return el("button.a-chip", { type: "button", tabindex: "-1", onclick: choose }, shown);
-    });
-    put(this.units, chips);
-  }
-}

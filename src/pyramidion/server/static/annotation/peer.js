@@ -7,7 +7,8 @@ import { capital, fixed } from "../shared/format.js";
 import { announce, say } from "../shared/messages.js";
 import { group } from "./bar.js";
 import { Editor } from "./editor.js";
-import { contributors } from "./picking.js";
+import { contributors } from "./pick.js";
+import { Round } from "./round.js";
 import { Proposals } from "./suggestions.js";
 
 /** @import { Action } from "./bar.js" */
@@ -15,7 +16,7 @@ import { Proposals } from "./suggestions.js";
 /** @import { Target } from "./drag.js" */
 /** @import { Mention } from "./editor.js" */
 /** @import { Span } from "./spans.js" */
-/** @import { Card, Filter } from "./tiers.js" */
+/** @import { Card, Filter, Quote } from "./tiers.js" */
 
 export class PeerEditor extends Editor {
   /** @param {HTMLElement} main @param {State} state */
@@ -23,6 +24,8 @@ export class PeerEditor extends Editor {
     super(main, state);
     this.panel = new MatchPanel(this);
     this.scores = new PeerScores(byId("scores"));
+    this.round = new Round(this.work);
+    this.round.load().catch(() => {}); // the summary at hand can be annotated all the same
     document.getElementById("no-unit")?.addEventListener("click", () => this.run("none"));
   }
 
@@ -54,6 +57,26 @@ export class PeerEditor extends Editor {
     return [...matches.map((each) => ({ ...each, text })), ...marks.map((each) => ({ ...each, unit: null, text }))];
   }
 
+  /** What the references say of a unit. @param {Unit} unit */
+  wordsOf(unit) {
+    return unit.contributors.map(({ reference, spans }) => this.panel?.words(reference, spans) ?? "").join(" ");
+  }
+
+  /** @param {Unit} unit @returns {Quote[]} */
+  quotesOf(unit) {
+    const [text] = this.texts.all;
+    const here = this.matchesOf(unit.id).map(({ spans }) => ({
+      from: "✓",
+      text: this.texts.quote(text.name, spans),
+      go: () => this.ways.goTo(text.name, spans),
+    }));
+    const there = unit.contributors.map(({ reference, spans }) => ({
+      from: reference,
+      text: this.panel?.words(reference, spans) ?? "",
+    }));
+    return [...here, ...there];
+  }
+
   showDetail() {
     this.panel?.update();
   }
@@ -67,7 +90,8 @@ export class PeerEditor extends Editor {
 
   /** @param {Unit} unit */
   cardKey(unit) {
-    return JSON.stringify([unit.label, unit.weight, unit.comment, this.matchesOf(unit.id).length]);
+    const mine = this.matchesOf(unit.id).map(({ spans }) => spans);
+    return JSON.stringify([unit.label, unit.weight, unit.comment, unit.contributors, mine]);
   }
 
   /** @param {Unit} unit @param {Card} card */
@@ -149,15 +173,14 @@ export class PeerEditor extends Editor {
           title: "remove its last match (in the list)",
           run: edits(ofUnit(() => this.removeLast())),
         },
-        { id: "words", key: "w", title: "its words in the summary", run: ofUnit((id) => this.goToWords(id)) },
+        { id: "words", key: "w", title: "its words in the summary", run: ofUnit((id) => this.ways.goToWords(id)) },
       ]),
-      ...group("Find", [
-        { id: "suggest", key: "s", title: "proposals", run: () => this.panel.proposals.toggle() },
-        { id: "search", key: "/", title: "search; Enter takes the first", run: () => this.finder.focus() },
-        { id: "go", key: "g", title: "between the text and its units", run: () => this.cross() },
-        { id: "unused", key: "u", title: "the next words about which nothing is said", run: () => this.nextIdle() },
-        { id: "help", key: "?", title: "this help", run: () => this.keys.help() },
+      ...group("Proposals", this.panel?.proposals.actions ?? []),
+      ...group("Summaries of the topic", [
+        { id: "next", key: "j", title: "the next one; begins it where needed", run: () => this.round.go(1) },
+        { id: "previous", key: "k", title: "the one before", run: () => this.round.go(-1) },
       ]),
+      ...this.finding(),
     ];
   }
 }
@@ -202,7 +225,7 @@ class MatchPanel {
   /** @param {Unit} unit @param {Match[]} matches */
   #unit(unit, matches) {
     const from = unit.contributors.map(({ reference, spans }) =>
-      el("li", el("bdi.a-from", reference), el("bdi.a-words", this.#words(reference, spans))),
+      el("li", el("bdi.a-from", reference), el("bdi.a-words", this.words(reference, spans))),
     );
     return [
       el(
@@ -222,7 +245,7 @@ class MatchPanel {
   }
 
   /** @param {string} reference @param {Span[]} spans */
-  #words(reference, spans) {
+  words(reference, spans) {
     const points = this.#references.get(reference) ?? [];
     return spans.map(([start, end]) => points.slice(start, end).join("")).join(" … ");
   }
@@ -234,6 +257,7 @@ class MatchPanel {
     this.#references = new Map(texts.map(({ name, text }) => [name, Array.from(text)]));
     this.#key = "";
     this.update();
+    this.editor.tiers.redrawWords();
   }
 
   /** @param {string} title @param {Pick<Mention, "id" | "unit" | "spans">[]} mentions */
@@ -241,7 +265,11 @@ class MatchPanel {
     const { editor } = this;
     const [text] = editor.texts.all;
     const items = mentions.map((mention) => {
-      const go = { type: "button", title: "Go to these words", onclick: () => editor.goTo(text.name, mention.spans) };
+      const go = {
+        type: "button",
+        title: "Go to these words",
+        onclick: () => editor.ways.goTo(text.name, mention.spans),
+      };
       const quote = editor.texts.quote(text.name, mention.spans) || "(no place given)";
       const remove = { "aria-label": "Remove", title: "Remove", onclick: () => editor.removeMention(mention) };
       const cross = editor.mayEdit && el("button.a-cross", { type: "button", ...remove }, "×");

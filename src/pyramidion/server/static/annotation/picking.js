@@ -1,10 +1,10 @@
 // @ts-check
 // Picking words in texts: by mouse, by touch, and by a cursor that goes from word to word.
 
-import { difference, holds, union } from "./spans.js";
+import { holds } from "./spans.js";
 import { paint } from "./text.js";
 
-/** @import { Contributor } from "./commands.js" */
+/** @import { Pick } from "./pick.js" */
 /** @import { Span } from "./spans.js" */
 /** @import { Text, Texts } from "./text.js" */
 /** @typedef {{ text: Text, word: number }} Cursor */
@@ -17,10 +17,11 @@ import { paint } from "./text.js";
  * @property {(text: Text, place: number | null) => void} onHover
  * @property {(text: Text, place: number) => void} onCursor
  * @property {(event: PointerEvent) => void} onDrag picked words are being dragged
+ * @property {(text: Text) => void} onGo the cursor goes to a text
  * @property {(text: string) => void} say for those who do not see the cursor
  */
 
-/** @param {PointerEvent} event */
+/** @param {MouseEvent} event */
 const adds = (event) => event.ctrlKey || event.metaKey || event.altKey;
 
 export class Selecting {
@@ -58,6 +59,7 @@ export class Selecting {
       this.#pressed = null;
     });
     body.addEventListener("pointerleave", () => this.#over(text, null));
+    body.addEventListener("click", (event) => event.detail > 1 && this.#wider(text, event));
     body.addEventListener("keydown", (event) => this.#key(text, event));
     body.addEventListener("focus", () => this.#enter(text));
     body.addEventListener("blur", () => paint.clear("cursor"));
@@ -128,6 +130,55 @@ export class Selecting {
     this.pick.begin(text, text.words.spans[pressed.on]);
   }
 
+  /** A second click picks the clause, a third the sentence. @param {Text} text @param {MouseEvent} event */
+  #wider(text, event) {
+    const place = text.offsetAt(event.clientX, event.clientY);
+    const word = place === null ? -1 : text.words.at(place);
+    if (word >= 0) this.#pickAround(text, word, { whole: event.detail > 2, beside: adds(event) });
+  }
+
+  /**
+   * Pick the clause around a word, or the whole sentence.
+   * @param {Text} text @param {number} word @param {{ whole?: boolean, beside?: boolean }} [options]
+   */
+  #pickAround(text, word, { whole = false, beside = false } = {}) {
+    const [first, last] = whole ? text.words.sentenceAround(word) : text.words.clause(word);
+    if (!beside) this.pick.clear();
+    this.#set(text, last);
+    this.#anchor = first;
+    this.pick.begin(text, text.words.between(first, last), { beside });
+    this.hooks.say(text.slice(text.words.between(first, last)));
+  }
+
+  /**
+   * Pick the next clause of which more than half is used by nothing, after what is picked or the cursor; false where no
+   * text has one.
+   */
+  pickNextClause() {
+    const from = this.#cursor ?? { text: this.texts.all[0], word: -1 };
+    const here = this.texts.all.indexOf(from.text);
+    for (let step = 0; step <= this.texts.all.length; step += 1) {
+      const text = this.texts.all[(here + step) % this.texts.all.length];
+      const free = new Set(text.free.map(([start]) => start));
+      for (let word = step ? 0 : this.#after(from); word < text.words.count; word = text.words.clause(word)[1] + 1) {
+        const [first, last] = text.words.clause(word);
+        const unused = text.words.spans.slice(first, last + 1).filter(([start]) => free.has(start));
+        if (2 * unused.length <= last + 1 - first) continue;
+        this.goTo(text, text.words.spans[first][0]);
+        this.#pickAround(text, first);
+        text.reveal(text.words.spans[last]);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** The word with which to look on: the cursor's own where it has not been anywhere. @param {Cursor} cursor */
+  #after({ text, word }) {
+    if (word < 0 || (word === 0 && this.pick.empty)) return 0;
+    return text.words.clause(word)[1] + 1;
+  }
+
   /** @param {Text} text @param {PointerEvent | null} event */
   #over(text, event) {
     cancelAnimationFrame(this.#hover);
@@ -170,6 +221,7 @@ export class Selecting {
     const { word } = this.#cursor;
     if (event.altKey && event.shiftKey && /^Arrow(Left|Right)$/.test(event.key)) this.#trim(text, word, event.key);
     else if (event.altKey || event.metaKey) return;
+    else if (event.key === " " && event.shiftKey) this.#pickAround(text, word, { beside: this.pick.held });
     else if (event.key === " " && !event.ctrlKey) this.#keep(text, word);
     else if (event.key === "Escape" && !this.pick.empty) this.pick.clear();
     else if (!this.#go(text, word, event)) return;
@@ -280,6 +332,7 @@ export class Selecting {
   goTo(text, place) {
     const word = text.words.at(place);
     if (word < 0) return;
+    this.hooks.onGo(text);
     this.#anchor = null;
     this.#set(text, word);
     text.body.focus({ preventScroll: true });
@@ -287,107 +340,3 @@ export class Selecting {
     text.reveal(text.words.spans[word]);
   }
 }
-
-// -- what is picked ------------------------------------------------------------------------------------------
-
-/** The words that are picked now: pieces of one or several texts, in UTF-16, and the piece that is still growing. */
-export class Pick {
-  /** @type {Map<Text, Span[]>} */
-  #pieces = new Map();
-  /** @type {{ text: Text, span: Span } | null} */
-  #growing = null;
-  #held = false;
-
-  /** @param {() => void} onChange */
-  constructor(onChange) {
-    this.onChange = onChange;
-  }
-
-  get empty() {
-    return !this.#growing && !this.#pieces.size;
-  }
-
-  get growing() {
-    return this.#growing;
-  }
-
-  /** @param {Text} text */
-  spans(text) {
-    const pieces = this.#pieces.get(text) ?? [];
-    return this.#growing?.text === text ? union([...pieces, this.#growing.span]) : pieces;
-  }
-
-  /** In the order in which the texts were picked from. */
-  get all() {
-    const texts = new Set([...this.#pieces.keys(), ...(this.#growing ? [this.#growing.text] : [])]);
-    return [...texts].map((text) => ({ text, spans: this.spans(text) }));
-  }
-
-  /** @param {Text} text @param {number} place */
-  holds = (text, place) => holds(this.spans(text), place);
-
-  /**
-   * Begin a piece: instead of what is picked, or beside it where asked to, or where pieces are held.
-   * @param {Text} text
-   * @param {Span} span
-   */
-  begin(text, span, { beside = false } = {}) {
-    if (beside || this.#held) this.#settle();
-    else this.#pieces.clear();
-    this.#held ||= beside;
-    this.#growing = { text, span };
-    this.onChange();
-  }
-
-  /** @param {Span} span */
-  grow(span) {
-    if (!this.#growing) return;
-    this.#growing = { ...this.#growing, span };
-    this.onChange();
-  }
-
-  /** Keep what is picked while further pieces are added. */
-  hold() {
-    this.#settle();
-    this.#held = true;
-    this.onChange();
-  }
-
-  /** Put a word in, or take it out if it is in. @param {Text} text @param {Span} span */
-  toggle(text, span) {
-    this.#settle();
-    const pieces = this.#pieces.get(text) ?? [];
-    this.#set(text, holds(pieces, span[0]) ? difference(pieces, [span]) : union([...pieces, span]));
-    this.#held = true;
-    this.onChange();
-  }
-
-  clear() {
-    if (this.empty && !this.#held) return;
-    this.#pieces.clear();
-    this.#growing = null;
-    this.#held = false;
-    this.onChange();
-  }
-
-  #settle() {
-    if (!this.#growing) return;
-    const { text, span } = this.#growing;
-    this.#growing = null;
-    this.#set(text, union([...(this.#pieces.get(text) ?? []), span]));
-  }
-
-  /** @param {Text} text @param {Span[]} spans */
-  #set(text, spans) {
-    if (spans.length) this.#pieces.set(text, spans);
-    else this.#pieces.delete(text);
-  }
-}
-
-/** The pick as contributors: spans in code points. @param {Pick} pick @returns {Contributor[]} */
-export function contributors(pick) {
-  return pick.all.map(({ text, spans }) => ({ reference: text.name, spans: text.places.toPoints(spans) }));
-}
-
-/** @param {Pick} pick */
-export const quotation = (pick) => pick.all.map(({ text, spans }) => text.quote(spans)).join(" … ");

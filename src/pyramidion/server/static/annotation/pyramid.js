@@ -2,19 +2,19 @@
 // The editor of a pyramid: what can be done to units and their contributors.
 
 import { byId, el, put } from "../shared/dom.js";
-import { beginning } from "../shared/format.js";
+import { beginning, capital } from "../shared/format.js";
 import { announce, say } from "../shared/messages.js";
 import { drag } from "./drag.js";
 import { group } from "./bar.js";
 import { Editor } from "./editor.js";
-import { contributors, quotation } from "./picking.js";
+import { contributors } from "./pick.js";
 import { drawShape } from "./tiers.js";
 import { UnitPanel } from "./unit.js";
 
 /** @import { State, Unit } from "./commands.js" */
 /** @import { Action } from "./bar.js" */
 /** @import { Target } from "./drag.js" */
-/** @import { Card, Filter } from "./tiers.js" */
+/** @import { Card, Filter, Quote } from "./tiers.js" */
 
 const LONGEST_LABEL = 160;
 
@@ -50,6 +50,15 @@ export class PyramidEditor extends Editor {
   /** @param {Unit} unit */
   wordsOf(unit) {
     return unit.contributors.map(({ reference, spans }) => this.texts.quote(reference, spans)).join(" ");
+  }
+
+  /** @param {Unit} unit @returns {Quote[]} */
+  quotesOf(unit) {
+    return unit.contributors.map(({ reference, spans }) => ({
+      from: reference,
+      text: this.texts.quote(reference, spans),
+      go: () => this.ways.goTo(reference, spans),
+    }));
   }
 
   showDetail() {
@@ -130,7 +139,8 @@ export class PyramidEditor extends Editor {
   }
 
   newUnit() {
-    const label = beginning(quotation(this.pick).replace(/\s+/g, " "), LONGEST_LABEL);
+    const [first] = this.pick.all;
+    const label = first ? firstLabel(first.text.pieces(first.spans)) : "";
     const id = this.work.do({ type: "add_unit", label, contributors: contributors(this.pick) });
     if (typeof id !== "string") return;
     this.pick.clear();
@@ -178,7 +188,8 @@ export class PyramidEditor extends Editor {
     if (!first || references.length === unit.contributors.length) {
       return say("Tick some of its contributors, not all: they become a new unit.");
     }
-    const label = beginning(this.texts.quote(first.reference, first.spans), LONGEST_LABEL);
+    const text = this.texts.get(first.reference);
+    const label = text ? firstLabel(text.pieces(text.places.toUnits(first.spans))) : "";
     const id = this.work.do({ type: "split_unit", unit: unit.id, references, label });
     if (typeof id !== "string") return;
     this.choose(id, { reveal: true });
@@ -239,11 +250,11 @@ export class PyramidEditor extends Editor {
       ]),
       ...group("With the current unit", [
         { id: "rename", key: "r", also: "F2", title: "rename", run: ofUnit(() => this.rename()) },
+        { id: "words", key: "w", title: "its words", run: () => this.ways.goToWords(this.current) },
         { id: "comment", key: "c", title: "comment", run: ofUnit(() => byId("comment").focus()) },
         { id: "merge", key: "m", title: "merge with another", run: ofUnit(() => this.merge()) },
         { id: "split", key: "p", title: "split off the ticked contributors", run: ofUnit(() => this.split()) },
         { id: "move", key: "v", title: "move the ticked contributors", run: ofUnit(() => this.move()) },
-        { id: "suggest", key: "s", title: "suggestions", run: () => this.panel.suggestions.toggle() },
         { id: "up", key: "Alt+ArrowUp", shown: "Alt ↑", title: "up in its tier", run: ofUnit(() => this.reorder(-1)) },
         {
           id: "down",
@@ -261,13 +272,14 @@ export class PyramidEditor extends Editor {
           run: ofUnit(() => this.remove()),
         },
       ]),
-      ...group("Find", [
-        { id: "search", key: "/", title: "search; Enter takes the first", run: () => this.finder.focus() },
-        { id: "go", key: "g", title: "between the text and its units", run: () => this.cross() },
-        { id: "words", key: "w", title: "the current unit's words", run: () => this.goToWords(this.current) },
-        { id: "unused", key: "u", title: "the next words that no unit uses", run: () => this.nextIdle() },
-        { id: "help", key: "?", title: "this help", run: () => this.keys.help() },
-      ]),
+      ...group("Suggestions for the current unit", this.panel?.suggestions.actions ?? []),
+      ...this.finding(),
     ];
   }
 }
+
+/**
+ * The label offered for a unit: the words of one contributor, as a sentence begins.
+ * @param {string[]} pieces
+ */
+export const firstLabel = (pieces) => capital(beginning(pieces.join(" ").replace(/\s+/g, " ").trim(), LONGEST_LABEL));

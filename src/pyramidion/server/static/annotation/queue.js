@@ -5,7 +5,7 @@ import { device } from "../shared/device.js";
 import { renamed } from "./commands.js";
 
 /** @import { Command, Content } from "./commands.js" */
-/** @typedef {Pick<Content, "pyramid" | "peer">} Preview */
+/** @typedef {Pick<Content, "pyramid" | "peer" | "decided">} Preview */
 /** @typedef {{ command: Command, preview: Preview | null, tried: boolean, sending: boolean }} Item */
 
 const PREFIX = "pyramidion:annotate:";
@@ -115,9 +115,9 @@ export class Past {
    * A command of one's own was taken by the server; this was the state until then.
    * @param {string} type @param {Content} state
    */
-  taken(type, { pyramid, peer }) {
+  taken(type, { pyramid, peer, decided }) {
     const side = type === "undo" ? this.#after : this.#before;
-    side.push({ pyramid, peer });
+    side.push({ pyramid, peer, decided });
     if (side.length > MOST) side.shift();
     if (type === "undo") this.#before.pop();
     else if (type === "redo") this.#after.pop();

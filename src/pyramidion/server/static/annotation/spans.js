@@ -102,6 +102,70 @@ export function outside(spans, others) {
   });
 }
 
+// -- units told apart ----------------------------------------------------------------------------------------
+
+/** @typedef {{ unit: string | null, text: string, spans: Span[] }} Used where a unit, or none, uses words of a text */
+/** @typedef {{ start: number, end: number, unit: string }} Piece */
+
+/** Words of two units that have no more than this between them look like one stretch. */
+const NEAR = 3;
+
+/** The pieces of units in a text, in order. @param {Used[]} mentions @returns {Piece[]} */
+export function pieces(mentions) {
+  const all = mentions.flatMap(({ unit, spans }) =>
+    unit === null ? [] : spans.map(([start, end]) => ({ start, end, unit })),
+  );
+  return all.sort((one, other) => one.start - other.start || other.end - one.end);
+}
+
+/**
+ * A hue, from 0 on, for each unit: units whose words meet or overlap in any text have different ones, as far as there
+ * are hues. Earlier units keep theirs when others are added.
+ * @param {Used[]} mentions
+ * @param {number} count
+ * @returns {Map<string, number>}
+ */
+export function hues(mentions, count) {
+  /** @type {Map<string, Set<string>>} */
+  const near = new Map(mentions.flatMap(({ unit }) => (unit === null ? [] : [[unit, new Set()]])));
+  for (const text of new Set(mentions.map((mention) => mention.text))) {
+    /** @type {Piece[]} */
+    let open = [];
+    for (const piece of pieces(mentions.filter((mention) => mention.text === text))) {
+      open = open.filter((other) => other.end + NEAR >= piece.start);
+      for (const { unit } of open) {
+        if (unit === piece.unit) continue;
+        near.get(unit)?.add(piece.unit);
+        near.get(piece.unit)?.add(unit);
+      }
+      open.push(piece);
+    }
+  }
+  /** @type {Map<string, number>} */
+  const given = new Map();
+  for (const [unit, others] of near) {
+    const taken = new Set([...others].map((other) => given.get(other)));
+    const free = Array.from({ length: count }, (_, i) => (given.size + i) % count).find((hue) => !taken.has(hue));
+    given.set(unit, free ?? given.size % count);
+  }
+  return given;
+}
+
+/**
+ * Pieces in lanes, so that those that overlap are drawn below each other; what is too deep shares the last lane.
+ * @param {Piece[]} ordered
+ * @param {number} count
+ */
+export function lanes(ordered, count) {
+  const ends = Array.from({ length: count }, () => 0);
+  return ordered.map((piece) => {
+    const free = ends.findIndex((end) => end <= piece.start);
+    const lane = free < 0 ? count - 1 : free;
+    ends[lane] = Math.max(ends[lane], piece.end);
+    return { ...piece, lane };
+  });
+}
+
 // -- words ---------------------------------------------------------------------------------------------------
 
 const WORDS = new Intl.Segmenter("en", { granularity: "word" });
@@ -109,6 +173,10 @@ const GRAPHEMES = new Intl.Segmenter("en", { granularity: "grapheme" });
 const SENTENCES = new Intl.Segmenter("en", { granularity: "sentence" });
 /** What is worth a stop without being a word: emoji, currency, percent; not commas, quotes and full stops. */
 const SYMBOL = /[^\s\p{P}\p{C}]|[%‰°&@#§]/u;
+/** What ends a clause, where it stands between two words; a comma in a number does not. */
+const CLAUSE_END = /[.,;:!?()…–—،؛。、，；：！？]|\n\s*\n/u;
+/** Words with which an English clause often begins; in other languages punctuation alone tells. */
+const CLAUSE_START = /^(and|but|because|which|who|that|while|after|before|when|where|although|whose)$/i;
 const RTL = /^[^\p{L}]*[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
 /** The words of a text, as places to stop at. Offsets are UTF-16. A boundary never falls inside a grapheme. */
@@ -171,12 +239,39 @@ export class Words {
     return this.#graphemes[Math.min(Math.max(at + by, 0), this.#graphemes.length - 1)];
   }
 
+  /** The words at which sentences begin. */
+  #starts() {
+    this.#sentences ??= [...SENTENCES.segment(this.text)].map(({ index }) => this.after(index));
+    return this.#sentences.filter((start) => start >= 0);
+  }
+
   /** The first word of the next sentence, or of this one or the one before. @param {number} word @param {number} by */
   sentence(word, by) {
-    this.#sentences ??= [...SENTENCES.segment(this.text)].map(({ index }) => this.after(index));
-    const starts = this.#sentences.filter((start) => start >= 0);
+    const starts = this.#starts();
     if (by > 0) return starts.find((start) => start > word) ?? this.count - 1;
     return starts.findLast((start) => start < word) ?? 0;
+  }
+
+  /**
+   * The words of the clause around a word, as far as punctuation and conjunctions tell.
+   * @param {number} word @returns {[first: number, last: number]}
+   */
+  clause(word) {
+    /** @param {number} one the earlier of two neighbours */
+    const apart = (one) =>
+      CLAUSE_END.test(this.text.slice(this.spans[one][1], this.spans[one + 1][0])) ||
+      CLAUSE_START.test(this.text.slice(...this.spans[one + 1]));
+    let [first, last] = [word, word];
+    while (first > 0 && !apart(first - 1)) first -= 1;
+    while (last < this.count - 1 && !apart(last)) last += 1;
+    return [first, last];
+  }
+
+  /** The first and the last word of a word's sentence. @param {number} word @returns {[first: number, last: number]} */
+  sentenceAround(word) {
+    const starts = this.#starts();
+    const next = starts.find((start) => start > word) ?? this.count;
+    return [starts.findLast((start) => start <= word) ?? 0, next - 1];
   }
 
   /** The first word that does not begin before a place; -1 where there is none. @param {number} place */

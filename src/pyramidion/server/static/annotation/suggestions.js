@@ -3,12 +3,14 @@
 // summary, units that it may express. Nothing is ever applied by itself, and nothing suggested looks like a decision.
 
 import { get, path } from "../shared/api.js";
-import { el, put } from "../shared/dom.js";
+import { byId, el, put } from "../shared/dom.js";
 import { fixed } from "../shared/format.js";
+import { say } from "../shared/messages.js";
 import { isProvisional } from "./commands.js";
 import { paint } from "./text.js";
 
 /** @import { Child } from "../shared/dom.js" */
+/** @import { Action } from "./bar.js" */
 /** @import { Editor } from "./editor.js" */
 /** @import { PeerEditor } from "./peer.js" */
 /** @import { Unit } from "./commands.js" */
@@ -46,6 +48,8 @@ class Suggesting {
   toggle() {
     this.on = !this.on;
     this.button.setAttribute("aria-expanded", String(this.on));
+    this.editor.view.suggesting = this.on;
+    byId("main").classList.toggle("a-suggesting", this.on); // room for them
     if (this.on) this.load();
     else this.clear();
   }
@@ -70,6 +74,39 @@ class Suggesting {
       this.list,
       full.map(([title, items]) => [el("h3", title), el("ul", ...items.map((item) => this.#item(item)))]),
     );
+    this.#point();
+  }
+
+  /** Into view, and the words of the first one too, which E accepts and D dismisses. */
+  #point() {
+    const first = this.list.querySelector("li");
+    if (!first || first.classList.contains("a-next")) return;
+    first.classList.add("a-next");
+    const [accept, dismiss] = [first.querySelector(".a-tool"), first.querySelector(".a-cross")];
+    accept?.append(" ", el("kbd", "E"));
+    accept?.setAttribute("aria-keyshortcuts", "E");
+    dismiss?.setAttribute("aria-keyshortcuts", "D");
+    dismiss?.setAttribute("title", "Dismiss (D)");
+    first.dispatchEvent(new Event("pointerenter"));
+    this.list.querySelector("h3")?.scrollIntoView({ block: "nearest" });
+    first.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Accept or dismiss the first one. @param {".a-tool" | ".a-cross"} which */
+  settleFirst(which) {
+    /** @type {HTMLElement | null} */
+    const button = this.list.querySelector(`li ${which}`);
+    if (button) button.click();
+    else say(this.on ? `There is no ${this.noun}.` : `Press S for ${this.noun}s first.`);
+  }
+
+  /** The keys for all that, in the help. @returns {Omit<Action, "group">[]} */
+  get actions() {
+    return [
+      { id: "suggest", key: "s", title: `${this.noun}s`, run: () => this.toggle() },
+      { id: "accept", key: "e", title: `accept the first ${this.noun}`, run: () => this.settleFirst(".a-tool") },
+      { id: "dismiss", key: "d", title: `dismiss the first ${this.noun}`, run: () => this.settleFirst(".a-cross") },
+    ];
   }
 
   /** @param {Item} item */
@@ -81,11 +118,13 @@ class Suggesting {
     /** @param {() => unknown} act */
     const settle = (act) => () => {
       const at = [...this.list.querySelectorAll("li")].indexOf(node);
+      const focused = this.node.contains(document.activeElement);
       leave();
       if (act() === false) return;
       if (node.isConnected) node.remove();
       const left = this.list.querySelectorAll("li");
-      (left[Math.min(at, left.length - 1)]?.querySelector("button") ?? this.button).focus();
+      if (focused) (left[Math.min(at, left.length - 1)]?.querySelector("button") ?? this.button).focus();
+      this.#point();
     };
     const cross = { type: "button", "aria-label": `Dismiss the ${this.noun}`, onclick: settle(dismiss) };
     const node = el(
@@ -152,7 +191,7 @@ export class UnitSuggestions extends Suggesting {
 
   /** @param {Unit} unit @param {SuggestedWords[]} words @param {SuggestedUnit[]} units */
   #show({ id: unit }, words, units) {
-    const { work, texts } = this.editor;
+    const { work } = this.editor;
     const dismiss = () => {};
     const belonging = words.map(({ reference, spans, text, similarity }) => ({
       shown: [el("bdi.a-from", reference), el("bdi.a-suggested", text)],
@@ -160,7 +199,7 @@ export class UnitSuggestions extends Suggesting {
       verb: "Add",
       accept: () => work.do({ type: "add_contributor", unit, reference, spans }),
       dismiss,
-      hint: () => texts.get(reference)?.paint("hint", spans),
+      hint: () => this.editor.ways.hint(reference, spans),
     }));
     const same = units.map(({ unit: other, label, similarity }) => ({
       shown: [el("bdi.a-from", "unit"), el("bdi.a-suggested", label || "no label")],
@@ -197,8 +236,8 @@ export class Proposals extends Suggesting {
   }
 
   async load() {
-    this.node.scrollIntoView({ block: "nearest" });
     this.say("Looking …");
+    this.node.scrollIntoView({ block: "nearest" });
     try {
       this.#offered = await get(path`/api/annotate/${this.editor.work.id}/suggestions`);
       this.refresh();
@@ -243,7 +282,7 @@ export class Proposals extends Suggesting {
         this.refresh();
       },
       hint: () => {
-        text.paint("hint", spans);
+        editor.ways.hint(text.name, spans);
         editor.light([id]);
       },
     };

@@ -3,10 +3,10 @@
 
 import { el, put, setText, svg } from "../shared/dom.js";
 import { plural } from "../shared/format.js";
-import { depths, outside, Places, Words } from "./spans.js";
+import { depths, lanes, outside, pieces, Places, Words } from "./spans.js";
 
 /** @import { NamedText } from "./commands.js" */
-/** @import { Span } from "./spans.js" */
+/** @import { Piece, Span, Used } from "./spans.js" */
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 
@@ -50,21 +50,28 @@ export class Text {
   /** @param {Span} span */
   slice = ([start, end]) => this.node.data.slice(start, end);
 
+  /** @param {Span[]} spans */
+  pieces = (spans) => spans.map(this.slice);
+
   /** The words of spans, pieces joined: "Growers … are suing the city". @param {Span[]} spans */
-  quote = (spans) => spans.map(this.slice).join(" … ");
+  quote = (spans) => this.pieces(spans).join(" … ");
 
   /**
-   * Shade what is used by how many use it.
-   * @param {Span[]} pointSpans in code points
+   * Shade what is used by how many use it, and underline what belongs together.
+   * @param {Used[]} mentions of this text, in code points
    * @param {boolean} idle whether to point out the words that nothing uses
+   * @param {Map<string, number>} hues of the units
    */
-  shade(pointSpans, idle) {
-    const key = JSON.stringify([pointSpans, idle]);
+  shade(mentions, idle, hues) {
+    const own = mentions.map(({ unit, spans }) => ({ unit, spans, hue: hues.get(unit ?? "") ?? 0 }));
+    const key = JSON.stringify([own, idle]);
     if (key === this.#shaded) return;
     this.#shaded = key;
-    const used = depths(this.places.toUnits(pointSpans));
+    const here = mentions.map((mention) => ({ ...mention, spans: this.places.toUnits(mention.spans) }));
+    const used = depths(here.flatMap(({ spans }) => spans));
     this.free = outside(this.words.spans, used);
-    this.#shade.set(used, idle ? this.free : []);
+    const lines = lanes(pieces(here), LANES).map((piece) => ({ ...piece, hue: hues.get(piece.unit) ?? 0 }));
+    this.#shade.set(used, idle ? this.free : [], lines);
     const share = this.words.count ? 1 - this.free.length / this.words.count : 1;
     setText(this.used, `${Math.floor(100 * share)}% used`);
   }
@@ -163,17 +170,25 @@ export class Texts {
 // -- shading -------------------------------------------------------------------------------------------------
 
 const DEEPEST = 4;
-const KINDS = [...Array.from({ length: DEEPEST }, (_, i) => `used-${i + 1}`), "idle"];
+/** How many hues there are for units, and how many underlines fit below a line. */
+export const HUES = 6;
+const LANES = 2;
+/** @typedef {Piece & { lane: number, hue: number }} Line the underline of a piece */
+const DEPTHS = Array.from({ length: DEEPEST }, (_, i) => `used-${i + 1}`);
+const KINDS = [...DEPTHS, "idle", ...Array.from({ length: HUES }, (_, i) => `hue-${i}`)];
 /** @param {number} number */
 const round = (number) => Math.round(number * 10) / 10;
 
 /**
- * The shading behind a text: how many units use each stretch, and which words none uses. It changes rarely and has
- * hundreds of pieces, which would make every painted range slow to change; so it is drawn, one path for each depth.
+ * The shading behind a text: how many units use each stretch, and which words none uses; and a line below the words of
+ * every unit, with a gap to the next. It changes rarely and has hundreds of pieces, which would make every painted range
+ * slow to change; so it is drawn, one path for each depth and hue.
  */
 class Shade {
   /** @type {Map<string, Span[]>} */
   #spans = new Map();
+  /** @type {Line[]} */
+  #lines = [];
   #paths = new Map(KINDS.map((kind) => [kind, svg("path", { class: `a-${kind}` })]));
 
   /** @param {Text} text whose boxes are drawn; they are drawn again when lines may break elsewhere */
@@ -183,8 +198,13 @@ class Shade {
     new ResizeObserver(() => this.#draw()).observe(text.body);
   }
 
-  /** @param {[start: number, end: number, times: number][]} used @param {Span[]} idle words to point out */
-  set(used, idle) {
+  /**
+   * @param {[start: number, end: number, times: number][]} used
+   * @param {Span[]} idle words to point out
+   * @param {Line[]} lines
+   */
+  set(used, idle, lines) {
+    this.#lines = lines;
     for (let depth = 1; depth <= DEEPEST; depth += 1) {
       const stretches = used.filter(([, , times]) => Math.min(times, DEEPEST) === depth);
       this.#spans.set(
@@ -198,13 +218,21 @@ class Shade {
 
   #draw() {
     const { left, top } = this.text.body.getBoundingClientRect();
-    /** @param {DOMRect} box */
-    const shape = (box) =>
-      `M${round(box.left - left)} ${round(box.top - top)}h${round(box.width)}v${round(box.height)}h${-round(box.width)}z`;
-    const shapes = [...this.#spans].map(([kind, spans]) => {
+    /** @param {number} x @param {number} y @param {number} width @param {number} height */
+    const shape = (x, y, width, height) =>
+      `M${round(x - left)} ${round(y - top)}h${round(width)}v${round(height)}h${-round(width)}z`;
+    const shapes = new Map(KINDS.map((kind) => [kind, ""]));
+    /** @param {string} kind @param {string} d */
+    const add = (kind, d) => shapes.set(kind, shapes.get(kind) + d);
+    for (const [kind, spans] of this.#spans) {
       const boxes = spans.flatMap((span) => this.text.boxes(span)).filter((box) => box.width > 0);
-      return [kind, boxes.map(shape).join("")];
-    });
+      for (const box of boxes) add(kind, shape(box.left, box.top, box.width, box.height));
+    }
+    for (const { start, end, lane, hue } of this.#lines) {
+      // not below the space at the end of a line
+      const boxes = this.text.boxes([start, end]).filter((box) => box.width > 0.4 * box.height);
+      for (const box of boxes) add(`hue-${hue}`, shape(box.left + 1, box.bottom + 2.5 * lane, box.width - 2, 2));
+    }
     // first all that is measured, then all that is changed
     for (const [kind, d] of shapes) this.#paths.get(kind)?.setAttribute("d", d);
   }
@@ -215,7 +243,7 @@ class Shade {
 export const canPaint = Boolean(globalThis.Highlight && CSS.highlights);
 
 /** Lower layers first; what each looks like is in annotation.css under ::highlight(name). */
-const LAYERS = ["marked", "current", "hint", "lit", "flash", "picked", "cursor"];
+const LAYERS = ["marked", "current", "hint", "first", "second", "both", "lit", "found", "flash", "picked", "cursor"];
 
 /**
  * Colours on texts without touching the texts: named highlights over ranges (CSS Custom Highlight API). A text is laid

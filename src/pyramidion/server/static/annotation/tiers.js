@@ -1,18 +1,20 @@
 // @ts-check
-// The pyramid drawn as tiers, the heaviest on top; the pyramid in small; and finding units in it.
+// The pyramid drawn as tiers, the heaviest on top, on demand with the words of every unit; and the pyramid in small.
 
-import { byId, calm, el, put, setText, svg } from "../shared/dom.js";
+import { calm, el, put, setText, svg } from "../shared/dom.js";
 import { plural } from "../shared/format.js";
 
 /** @import { Unit } from "./commands.js" */
 /**
  * @typedef {{ id: string, key: string, unit: Unit, node: HTMLElement, button: HTMLButtonElement, weight: HTMLElement,
  *   label: HTMLElement, marks: HTMLElement, note: HTMLElement }} Card what is shown for a unit
+ * @typedef {{ from: string, text: string, go?: () => void }} Quote words of a unit, whose they are, and the way there
  *
  * @typedef {object} TiersOptions
  * @property {number} top the greatest weight
  * @property {(unit: Unit, card: Card) => void} draw fills label, marks and note; called only when the key has changed
  * @property {(unit: Unit) => string} key
+ * @property {(unit: Unit) => Quote[]} words shown below a card where they are asked for
  * @property {(id: string) => void} onFocus
  * @property {(id: string) => void} onClick
  * @property {(id: string | null) => void} onHover
@@ -29,6 +31,10 @@ export class Tiers {
   #tiers = [];
   /** @type {(unit: Unit) => boolean} */
   #shown = () => true;
+  /** Whether all cards show their words, and which do otherwise. */
+  #open = false;
+  /** @type {Set<string>} */
+  #otherwise = new Set();
   /** The one card that Tab gets to. @type {string | null} */
   #roving = null;
 
@@ -70,6 +76,7 @@ export class Tiers {
       wanted[Math.max(this.options.top - unit.weight, 0)].push(card.node);
     }
     this.#tiers.forEach((made, i) => {
+      if (wanted[i].length) made.node.hidden = false; // what is hidden cannot keep the focus
       arrange(made.list, wanted[i]);
       made.count(wanted[i].length);
     });
@@ -95,6 +102,41 @@ export class Tiers {
     setText(card.weight, String(unit.weight));
     this.options.draw(unit, card);
     card.node.hidden = !this.#shown(unit);
+    this.#drawWords(card);
+  }
+
+  // -- the words of units, as a tree ---------------------------------------------------------------------------
+
+  /** Show the words of all units, or of none. @param {boolean} open */
+  openAll(open) {
+    this.#open = open;
+    this.#otherwise.clear();
+    this.redrawWords();
+  }
+
+  /** What the words are, or where they are, has changed. */
+  redrawWords() {
+    for (const card of this.#cards.values()) this.#drawWords(card);
+  }
+
+  /** Show or hide the words of one unit. @param {string} id @param {boolean} open */
+  open(id, open) {
+    const card = this.#cards.get(id);
+    this.#otherwise[open === this.#open ? "delete" : "add"](id);
+    if (card) this.#drawWords(card);
+  }
+
+  /** @param {Card} card */
+  #drawWords({ id, unit, node }) {
+    node.querySelector(":scope > .a-tree")?.remove();
+    if (this.#open === this.#otherwise.has(id)) return;
+    const items = this.options.words(unit).map(({ from, text, go }) => {
+      const about = { type: "button", tabindex: "-1", title: "Go to these words", onclick: go };
+      const words = el("bdi", text || "(no place given)");
+      return el("li", el("bdi.a-from", from), go ? el("button.a-quote", about, words) : el("span.a-quote", words));
+    });
+    const none = el("li.muted", "no words");
+    node.append(el("ul.a-tree", { "aria-label": "Contributors" }, items.length ? items : none));
   }
 
   // -- which are shown -----------------------------------------------------------------------------------------
@@ -108,9 +150,7 @@ export class Tiers {
       if (card.node.hidden === shown) card.node.hidden = !shown;
       if (shown) passed += 1;
     }
-    for (const { node, list } of this.#tiers) {
-      node.classList.toggle("a-tier-none", !list.querySelector(":scope > :not([hidden])"));
-    }
+    for (const { node, list } of this.#tiers) node.hidden = !list.querySelector(":scope > :not([hidden])");
     return passed;
   }
 
@@ -126,6 +166,15 @@ export class Tiers {
   mark(name, ids) {
     for (const node of [...this.place.getElementsByClassName(name)]) node.classList.remove(name);
     for (const id of ids) this.#cards.get(id)?.node.classList.add(name);
+  }
+
+  /** The hue that a unit's words have in the texts. @param {Map<string, number>} hues */
+  colour(hues) {
+    for (const [id, { node }] of this.#cards) {
+      const hue = hues.get(id);
+      if (hue === undefined) delete node.dataset.hue;
+      else node.dataset.hue = String(hue);
+    }
   }
 
   /** @param {string | null} id */
@@ -146,6 +195,7 @@ export class Tiers {
     this.#cards.set(to, Object.assign(card, { id: to }));
     card.node.dataset.unit = to;
     if (this.#roving === from) this.#roving = to;
+    if (this.#otherwise.delete(from)) this.#otherwise.add(to);
   }
 
   /** @param {string | null} id */
@@ -179,6 +229,10 @@ export class Tiers {
   #key(event) {
     const id = buttonAt(event.target);
     if (id === null || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
+      event.preventDefault();
+      return this.open(id, event.key === "ArrowRight");
+    }
     const { ids } = this;
     const at = ids.indexOf(id);
     /** @type {Record<string, number>} */
@@ -230,7 +284,7 @@ export class Tiers {
       }
     });
     input.addEventListener("blur", () => close(true, false)); // whoever goes elsewhere stays there
-    card.node.append(input);
+    card.button.after(input);
     card.button.hidden = true;
     card.node.scrollIntoView({ block: "nearest" });
     input.select();
@@ -251,13 +305,9 @@ function tier(weight) {
   const title = weight ? `Weight ${weight}` : "Without words";
   const head = el("h3.a-tier-head", el("span", title), size);
   const node = el("section.a-tier", { "data-weight": weight, "aria-label": title }, head, list);
-  node.hidden = weight === 0;
+  node.hidden = true; // an empty tier is an empty list to whoever hears the page, and room lost to whoever sees it
   /** @param {number} units */
-  const count = (units) => {
-    setText(size, units ? plural(units, "unit") : "none");
-    if (weight === 0) node.hidden = units === 0;
-  };
-  count(0);
+  const count = (units) => setText(size, plural(units, "unit"));
   return { node, list, count };
 }
 
@@ -319,110 +369,4 @@ export function drawShape(place, units, top) {
   const said = counts.map((count, i) => `${count} of weight ${top - i}`).join(", ");
   const box = { viewBox: `0 0 100 ${top * ROW - 2}`, class: "a-shape", role: "img", "aria-label": `Units: ${said}` };
   put(place, svg("svg", box, bars));
-}
-
-// -- finding units: search, filters, and choosing one for something that needs another unit (merging, moving) --
-
-/** @param {string} text */
-const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
-
-/**
- * Whether a text has all the words that are searched for, whatever their accents and capitals.
- * @param {string} text
- * @param {string} search
- */
-export function matchesSearch(text, search) {
-  const searched = plain(text);
-  return plain(search)
-    .split(/\s+/)
-    .every((term) => searched.includes(term));
-}
-
-/**
- * @typedef {object} FinderOptions
- * @property {Tiers} tiers
- * @property {Filter[]} filters
- * @property {(unit: Unit) => string} words what is searched beside label, comment and name
- * @property {(id: string) => void} onEnter Enter in the search field, with the first unit shown
- * @property {() => void} leave
- */
-
-export class Finder {
-  /** @type {((id: string | null) => void) | null} */
-  #asked = null;
-
-  /** @param {FinderOptions} options */
-  constructor({ tiers, filters, words, onEnter, leave }) {
-    this.tiers = tiers;
-    this.filters = filters;
-    this.words = words;
-    this.search = /** @type {HTMLInputElement} */ (byId("search"));
-    this.select = /** @type {HTMLSelectElement} */ (byId("filter"));
-    put(this.select, ...filters.map(({ value, title }) => el("option", { value }, title)));
-    this.search.addEventListener("input", () => this.apply());
-    this.select.addEventListener("change", () => this.apply());
-    this.search.addEventListener("keydown", (event) => {
-      const [first] = this.tiers.ids;
-      if (event.key === "Enter" && first !== undefined) onEnter(first);
-      else if (event.key === "ArrowDown") this.tiers.focus(first);
-      else if (event.key === "Escape") {
-        this.clear();
-        leave();
-      } else return;
-      event.preventDefault();
-    });
-    byId("ask-cancel").addEventListener("click", () => this.answer(null));
-  }
-
-  focus() {
-    this.search.focus();
-    this.search.select();
-  }
-
-  clear() {
-    if (!this.search.value) return;
-    this.search.value = "";
-    this.apply();
-  }
-
-  apply() {
-    const search = this.search.value.trim();
-    const { test } = this.filters.find(({ value }) => value === this.select.value) ?? this.filters[0];
-    /** @param {Unit} unit */
-    const text = (unit) => `${unit.label} ${unit.comment} ${unit.id} ${this.words(unit)}`;
-    const count = this.tiers.filter((unit) => test(unit) && (!search || matchesSearch(text(unit), search)));
-    const all = !search && this.select.value === this.filters[0].value;
-    setText(byId("found"), all ? "" : `${count} shown`);
-  }
-
-  // -- asking for a unit ---------------------------------------------------------------------------------------
-
-  get asking() {
-    return this.#asked !== null;
-  }
-
-  /**
-   * Let the annotator choose a unit, by mouse or keyboard: its name, or null where they think better of it.
-   * @param {string} question
-   * @returns {Promise<string | null>}
-   */
-  ask(question) {
-    this.answer(null);
-    setText(byId("ask-text"), question);
-    byId("ask").hidden = false;
-    this.focus();
-    return new Promise((resolve) => {
-      this.#asked = resolve;
-    });
-  }
-
-  /** @param {string | null} id */
-  answer(id) {
-    const resolve = this.#asked;
-    if (!resolve) return;
-    this.#asked = null;
-    byId("ask").hidden = true;
-    this.clear();
-    resolve(id);
-  }
 }

@@ -124,7 +124,7 @@ export class UnitPanel {
     const reference = rest.join(" ");
     const { editor, unit } = this;
     const spans = unit?.contributors.find((each) => each.reference === reference)?.spans ?? [];
-    if (what === "go") editor.goTo(reference, spans);
+    if (what === "go") editor.ways.goTo(reference, spans);
     else if (what === "drop") editor.work.do({ type: "remove_contributor", unit: unit?.id, reference });
     else editor.run(what);
   }

@@ -5,7 +5,7 @@
 // version that a command is made against is the one its author saw; what comes in between is found when the reply
 // comes, and whatever it touches of the rest of the queue is not sent but shown. No update is lost on either side.
 //
-// Events: "change" {events: of others, since the last change}, "named" {from, to}, "saving" {state, text},
+// Events: "change" {events: of others, since the last change}, "own" {}, "named" {from, to}, "saving" {state, text},
 // "refused" {command, reason}, "conflict" {command, events, reason}, "gone" {error}.
 
 import { ApiError, get, post } from "../shared/api.js";
@@ -72,6 +72,12 @@ export class Work extends EventTarget {
     this.addEventListener(type, (event) => run(/** @type {CustomEvent} */ (event).detail));
   }
 
+  /** When nothing is on its way to the server any more. @returns {Promise<void>} */
+  settled() {
+    if (!this.#queue.length) return Promise.resolve();
+    return new Promise((done) => this.on("saving", ({ state }) => state === "saved" && done()));
+  }
+
   async start() {
     await this.#resume();
     if (!this.#queue.length) this.#saving("saved");
@@ -135,6 +141,7 @@ export class Work extends EventTarget {
   /** @param {Command} command @param {Preview | null} [preview] */
   #enqueue(command, preview = null) {
     this.#queue.add(command, this.#server.version, preview);
+    this.#tell("own", {});
     this.#show();
     this.#drain();
     return made(command) ?? true;

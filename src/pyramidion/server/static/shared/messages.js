@@ -28,6 +28,12 @@ export function say(text) {
   hideToast = setTimeout(() => put(toast), TOAST_TIME);
 }
 
+/** Take back what was said: it no longer holds. */
+export function hush() {
+  clearTimeout(hideToast);
+  put(byId("toast"));
+}
+
 /** @param {Problem | string} problem */
 export const sentence = (problem) => {
   if (problem === null || typeof problem !== "object") return String(problem);
