@@ -35,9 +35,12 @@ The rules are those of the papers' task descriptions (Shapira et al. 2019, secti
 """
 
 
-def instructions(kind: TaskKind) -> dict[str, Any]:
-    """What a kind of task asks people to do, without the questions."""
-    return {key: value for key, value in CONTENT[kind].items() if key != "questions"}
+def instructions(kind: TaskKind, *, evidence: bool = False) -> dict[str, Any]:
+    """What a kind of task asks people to do, without the questions; with ``evidence``, also to mark words."""
+    content = {key: value for key, value in CONTENT[kind].items() if key not in {"questions", "evidence"}}
+    if evidence and (step := CONTENT[kind].get("evidence")):
+        content["steps"] = [*content["steps"], step]
+    return content
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "pay": (0, 10_000),
     "fee": (0, 10),
     "lease_minutes": (0.0001, 525_600),
+    "minutes_per_task": (0, 1440),
     "gold_rate": (0, 1),
     "share": (0, 1),
     "looks": (1, 100),
@@ -40,6 +41,9 @@ LIMITS: dict[str, tuple[float, float]] = {
 }
 """The smallest and the largest value of a setting; any other number may be 0 to a million."""
 MAX_TEXT = 500
+MAX_LONG_TEXT = 5000
+LONG_TEXTS = {"consent"}
+"""Settings that may have several lines, and more of them."""
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 
@@ -168,14 +172,23 @@ def check_settings(settings: Settings) -> None:
         is_whole, is_number = type(value) is int, type(value) in (int, float)
         if kind is bool and type(value) is not bool:
             problems.error(part.name, "must be yes or no")
-        elif kind is str and not (isinstance(value, str) and len(value) <= MAX_TEXT and value.isprintable()):
-            problems.error(part.name, f"must be text of at most {MAX_TEXT} printable characters")
+        elif kind is str and (wrong := _wrong_text(part.name, value)):
+            problems.error(part.name, wrong)
         elif kind is int and not (is_whole and low <= value <= high):
             problems.error(part.name, f"must be a whole number from {low:,g} to {high:,.16g}")
         elif kind is float and not (is_number and low <= value <= high):
             problems.error(part.name, f"must be a number from {low:g} to {high:,g}")
     if problems.errors:
         raise InputError(problems.errors)
+
+
+def _wrong_text(name: str, value: object) -> str:
+    """What is wrong with the text of a setting; empty where nothing is."""
+    most, lines = MAX_TEXT, [value]
+    if name in LONG_TEXTS and isinstance(value, str):
+        most, lines = MAX_LONG_TEXT, list(re.split(r"[\r\n\t]", value))
+    sound = isinstance(value, str) and len(value) <= most and all(str(line).isprintable() for line in lines)
+    return "" if sound else f"must be text of at most {most:,} printable characters"
 
 
 def part_of(study: Study, topics: Sequence[str], systems: Sequence[str]) -> Study:
@@ -282,8 +295,9 @@ class _Drafts:
 # -- items of known answer -----------------------------------------------------------------------------------
 #
 # Nobody should be able to tell where they are. Ratings by experts are known for summaries that look like any other. In
-# judging, where a unit is added, every task gets one, so that none is longer than the others, in a place drawn at
-# random, and it has the length and the punctuation of the units around it. What it says still tells an attentive reader the answer; that is what it is for.
+# judging, where a unit is added, every task gets one, so that none is longer than the others. It has a place drawn at
+# random, and the length and the punctuation of the units around it. What it says still tells an attentive reader the
+# answer; that is what it is for.
 
 
 def _gold(study: Study, tasks: Sequence[Task], settings: Settings, rng: np.random.Generator) -> dict[str, Gold]:
