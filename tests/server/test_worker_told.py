@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.server.conftest import Site
 from tests.server.servers import Person, answer_to, make_study, served_here, start_many
+from tests.server.test_worker_api import ON_PROLIFIC, enter
 
 from pyramidion.campaigns import queries
 from pyramidion.campaigns.desk import CampaignDesk
@@ -85,12 +86,15 @@ def test_who_stops_is_told_what_they_have_earned(site: Site) -> None:
 
 def test_a_code_for_stopping_is_a_setting_or_another_code(site: Site) -> None:
     for settings, code in (({}, ""), ({"early_code": "EARLY"}, "EARLY")):
-        ann = site.person(site.campaign(completion_code="C0DE", **settings))
-        ann.join()
-        do_one(ann)
-        shown = ann.client.get(f"/api/work/{ann.campaign}/way-out").json()
-        assert "finished" in shown, shown
-        assert (shown["finished"], shown["code"], shown["needed"]) == (False, code, None)
+        campaign = site.campaign(**ON_PROLIFIC, **settings)
+        tab = enter(site, campaign, "ann")
+        task = tab.get(f"/api/work/{campaign}").json()
+        body = {"key": "a key of mine", "answer": answer_to(task["page"])}
+        assert tab.post(f"/api/work/{campaign}/{task['assignment']}/submit", json=body).json()["counted"]
+        shown = tab.get(f"/api/work/{campaign}/way-out").json()
+        assert (shown["done"], shown["finished"], shown["code"], shown["needed"]) == (1, False, code, None)
+        assert code in shown["completion_url"]
+        assert "DONE" not in str(shown)
     stranger = site.person(site.campaign())
     assert stranger.client.get(f"/api/work/{stranger.campaign}/way-out").status_code == 401
 
