@@ -77,7 +77,10 @@ export function judgeView({ page, answer, changed }) {
     const quotes = text.quote(evidence.get(id) ?? []);
     words.classList.toggle("is-missing", !quotes.length);
     const clear = button("Clear", () => clearWords(index), "small quiet");
-    put(words, quotes.length ? [el("span", { dir: "auto" }, quotes.join(" … ")), clear] : "Mark the words that say it.");
+    put(
+      words,
+      quotes.length ? [el("span", { dir: "auto" }, quotes.join(" … ")), clear] : "Mark the words that say it.",
+    );
   }
 
   /** @param {number} index @param {number} value */

@@ -94,12 +94,7 @@ function buttonScale({ id, title, low, high, help }, before, changed) {
     el("legend", { dir: "auto" }, title),
     help && el("p.muted.small", { id: `${name}-help`, dir: "auto" }, help),
     points,
-    el(
-      "div.ends.small.muted",
-      { "aria-hidden": "true" },
-      el("span", "very poor"),
-      el("span", "very good"),
-    ),
+    el("div.ends.small.muted", { "aria-hidden": "true" }, el("span", "very poor"), el("span", "very good")),
   );
   node.addEventListener("change", changed);
   const chosen = () => inputs.find((input) => input.checked);

@@ -74,7 +74,10 @@ export function reviewSection({ view, comment, changed, submit }) {
     if (open.length) return [el("p", `${open.length} of ${view.total} still open:`), links(open)];
     const done = el("p.complete", el("span", { "aria-hidden": "true" }, "✓ "), view.tally());
     if (!odd.length) return done;
-    return [el("p.odd", `${view.tally()} Please look at these once more; you can submit them as they are:`), links(odd)];
+    return [
+      el("p.odd", `${view.tally()} Please look at these once more; you can submit them as they are:`),
+      links(odd),
+    ];
   }
 
   return {

@@ -55,7 +55,13 @@ export function showTask(shell, state) {
   const { page, assignment, content } = state;
   const title = content?.title || "Your task";
   const draft = new Draft({ campaign: shell.campaign, assignment, task: page.task, saved: state.draft });
-  const view = VIEWS[page.kind]({ campaign: shell.campaign, page, answer: draft.answer ?? {}, changed, advised: refresh });
+  const view = VIEWS[page.kind]({
+    campaign: shell.campaign,
+    page,
+    answer: draft.answer ?? {},
+    changed,
+    advised: refresh,
+  });
   const lease = leaseNote(state.expires);
   const review = reviewSection({ view, comment: draft.answer?.comment ?? "", changed, submit });
   const bar = view.direct ? directBar(view.direct, review.send) : taskBar(view, () => goToReview());
@@ -311,7 +317,12 @@ function taskBar(view, review) {
   const counter = el("span.counter");
   const meter = el("progress", { max: view.total, value: 0, "aria-label": `Statements or scales ${view.verb}` });
   const saved = saveState();
-  const inner = el("div.task-bar-inner", el("div.count", counter, meter), saved.node, button("Review", review, "small"));
+  const inner = el(
+    "div.task-bar-inner",
+    el("div.count", counter, meter),
+    saved.node,
+    button("Review", review, "small"),
+  );
   return {
     node: el("footer.task-bar", inner),
     /** @param {number} done */
