@@ -35,11 +35,17 @@ The rules are those of the papers' task descriptions (Shapira et al. 2019, secti
 """
 
 
-def instructions(kind: TaskKind, *, evidence: bool = False) -> dict[str, Any]:
-    """What a kind of task asks people to do, without the questions; with ``evidence``, also to mark words."""
-    content = {key: value for key, value in CONTENT[kind].items() if key not in {"questions", "evidence"}}
-    if evidence and (step := CONTENT[kind].get("evidence")):
-        content["steps"] = [*content["steps"], step]
+MARK_WORDS = (
+    "When a statement is present, mark the words of the summary that say it: drag over them, or tap the first and then "
+    "the last of them."
+)
+
+
+def instructions(campaign: Campaign) -> dict[str, Any]:
+    """What a campaign asks people to do, without the questions."""
+    content = {key: value for key, value in CONTENT[campaign.kind].items() if key != "questions"}
+    if campaign.kind == "judge" and campaign.settings.evidence:
+        content["steps"] = [*content["steps"], MARK_WORDS]
     return content
 
 

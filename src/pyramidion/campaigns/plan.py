@@ -41,9 +41,6 @@ LIMITS: dict[str, tuple[float, float]] = {
 }
 """The smallest and the largest value of a setting; any other number may be 0 to a million."""
 MAX_TEXT = 500
-MAX_LONG_TEXT = 5000
-LONG_TEXTS = {"consent"}
-"""Settings that may have several lines, and more of them."""
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 
@@ -172,7 +169,7 @@ def check_settings(settings: Settings) -> None:
         is_whole, is_number = type(value) is int, type(value) in (int, float)
         if kind is bool and type(value) is not bool:
             problems.error(part.name, "must be yes or no")
-        elif kind is str and (wrong := _wrong_text(part.name, value)):
+        elif kind is str and (wrong := _wrong_text(value, part.metadata.get("longest"))):
             problems.error(part.name, wrong)
         elif kind is int and not (is_whole and low <= value <= high):
             problems.error(part.name, f"must be a whole number from {low:,g} to {high:,.16g}")
@@ -182,11 +179,10 @@ def check_settings(settings: Settings) -> None:
         raise InputError(problems.errors)
 
 
-def _wrong_text(name: str, value: object) -> str:
-    """What is wrong with the text of a setting; empty where nothing is."""
-    most, lines = MAX_TEXT, [value]
-    if name in LONG_TEXTS and isinstance(value, str):
-        most, lines = MAX_LONG_TEXT, list(re.split(r"[\r\n\t]", value))
+def _wrong_text(value: object, longest: int | None) -> str:
+    """What is wrong with the text of a setting; empty where nothing is. A long one may have several lines."""
+    most = longest or MAX_TEXT
+    lines = re.split(r"[\r\n\t]", value) if longest and isinstance(value, str) else [value]
     sound = isinstance(value, str) and len(value) <= most and all(str(line).isprintable() for line in lines)
     return "" if sound else f"must be text of at most {most:,} printable characters"
 

@@ -54,6 +54,11 @@ class Assignment:
     seconds: float | None = None
 
 
+def _told(label: str) -> dict[str, Any]:
+    """How a form shows what workers are told before they start, which may change while they work."""
+    return {"label": label, "group": "Workers", "may_change": True}
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How a campaign is run. Each field is a setting of ``campaign plan``; the defaults are the papers'."""
@@ -67,12 +72,23 @@ class Settings:
     currency: str = field(default="$", metadata={"help": "Printed before amounts of money."})
     minutes_per_task: float = field(
         default=0.0,
-        metadata={"help": "Workers are told that a task takes about so many minutes; 0 tells them nothing."},
+        metadata={
+            "help": "Workers are told that a task takes about so many minutes; 0 tells them nothing.",
+            **_told("Minutes for a task"),
+        },
     )
     consent: str = field(
-        default="", metadata={"help": "What workers must agree to before they start, up to 5,000 characters."}
+        default="",
+        metadata={
+            "help": "What workers must agree to before they start, up to 5,000 characters.",
+            "longest": 5000,
+            **_told("Consent"),
+        },
     )
-    contact: str = field(default="", metadata={"help": "Whom workers can ask, such as a name and an address."})
+    contact: str = field(
+        default="",
+        metadata={"help": "Whom workers can ask, such as a name and an address.", **_told("Whom workers can ask")},
+    )
     lease_minutes: float = field(default=60.0, metadata={"help": "How long a task is reserved for a worker."})
     min_seconds: float = field(default=25.0, metadata={"help": "Work done faster than this is flagged."})
     min_agreement: float = field(default=0.5, metadata={"help": "Workers who agree less with others are flagged."})
@@ -85,7 +101,11 @@ class Settings:
     )
     evidence: bool = field(
         default=False,
-        metadata={"help": "judge: ask workers to mark the words of the summary that say what they found present."},
+        metadata={
+            "help": "judge: ask workers to mark the words of the summary that say what they found present.",
+            "label": "Mark the words",
+            "group": "Quality",
+        },
     )
     check: bool = field(default=True, metadata={"help": "Ask four comprehension questions first (two tries)."})
     show_progress: bool = field(default=True, metadata={"help": "Show workers how much they have done."})
@@ -106,7 +126,10 @@ class Settings:
         default=False,
         metadata={
             "help": "Whoever has submitted `code_after` answers gets the completion code when they stop, also while "
-            "tasks are left."
+            "tasks are left.",
+            "label": "Completion code for those who stop",
+            "group": "Platform and money",
+            "may_change": True,
         },
     )
     platform: str = field(default="local", metadata={"help": "local, prolific, connect or simulated."})

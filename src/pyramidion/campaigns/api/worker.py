@@ -94,7 +94,7 @@ def _next_work(visit: Visit, campaign: str, *, arriving: bool) -> dict[str, Any]
         "draft": lease.draft,
         "progress": _shown(_own(visit, about)) if about.settings.show_progress else None,
         "contact": about.settings.contact,
-        "content": instructions(about.kind, evidence=about.settings.evidence),
+        "content": instructions(about),
     }
 
 
@@ -109,7 +109,7 @@ def _shown(own: OwnProgress) -> dict[str, Any]:
 def _beginning(visit: Visit, campaign: Campaign, own: OwnProgress, now: CheckState | None) -> dict[str, Any]:
     """What somebody is told before they begin: pay, time, how much there is, whom to ask, and what to do."""
     settings = campaign.settings
-    content = instructions(campaign.kind, evidence=settings.evidence)
+    content = instructions(campaign)
     if now is not None and now.check is not None:
         content["questions"] = now.check.shown()
     way_out = _way_out(visit, campaign)
@@ -124,11 +124,11 @@ def _beginning(visit: Visit, campaign: Campaign, own: OwnProgress, now: CheckSta
             "currency": settings.currency,
             "minutes": settings.minutes_per_task,
             "most": settings.most_per_worker,
-            "evidence": settings.evidence and campaign.kind == "judge",
             "consent": settings.consent,
             "contact": settings.contact,
             "code_after": settings.code_after if any(way_out.values()) else None,
-            "stops_early": settings.code_when_stopping or bool(settings.early_code),
+            "code_when_stopping": settings.code_when_stopping,
+            "early_code": bool(settings.early_code),
             **_shown(own),
         },
     }

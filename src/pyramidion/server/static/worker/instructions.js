@@ -52,25 +52,33 @@ function exampleItem({ text, answer, why }) {
 
 /**
  * @typedef {{ pay: number, currency: string, minutes: number, most: number, done: number, left: number, many: boolean,
- *   consent: string, contact: string, code_after: number | null, stops_early: boolean }} Terms
+ *   consent: string, contact: string, code_after: number | null, code_when_stopping: boolean, early_code: boolean }} Terms
  */
 
-/** What is offered and asked, before anything has to be read. @param {Terms} terms */
-function terms({ pay, currency, minutes, left, many, most, contact, code_after: after, stops_early: early }) {
+/** What is offered and asked, before anything has to be read. @param {Terms} about */
+function terms(about) {
+  const { pay, currency, minutes, left, many, most, contact } = about;
   const cents = (/** @type {number} */ amount) => `${currency}${amount.toFixed(2)}`;
   const hourly = minutes > 0 ? `, about ${cents((pay / minutes) * 60)} an hour` : "";
   const number = `${many ? "more than " : ""}${plural(left, "task")} for you at the moment`;
-  const stop = early ? " You also get a code if you stop early." : "";
   /** @type {[string, Child][]} */
   const rows = [
     ["Pay", pay > 0 ? `${cents(pay)} for each task${hourly}` : "none: this is voluntary work"],
     ["Time", minutes > 0 && `about ${plural(minutes, "minute")} for each task`],
     ["Tasks", `${number}${most ? `, ${most} at most for each person` : ""}. You can stop after any of them.`],
-    ["Completion code", after !== null && `after ${plural(after, "task")}, when nothing is left for you.${stop}`],
+    ["Completion code", codeTerms(about)],
     ["Questions", contact && el("bdi", contact)],
   ];
   const shown = rows.filter(([, text]) => text).map(([name, text]) => el("div", el("dt", name), el("dd", text)));
   return el("dl.terms.card", shown);
+}
+
+/** When there is a code, and for whom. @param {Terms} about */
+function codeTerms({ code_after: after, code_when_stopping: stopping, early_code: early }) {
+  if (after === null) return "";
+  const needed = after > 0 ? ` and you have done ${plural(after, "task")}` : "";
+  if (stopping) return after > 0 ? `as soon as you stop after ${plural(after, "task")} or more` : "as soon as you stop";
+  return `when there is nothing left for you${needed}.${early ? " There is another code if you stop before." : ""}`;
 }
 
 /** What has to be agreed to, if anything. @param {string} text */

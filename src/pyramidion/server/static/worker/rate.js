@@ -1,7 +1,7 @@
 // @ts-check
 // How good is a summary: on a few scales, or compared with another one?
 
-import { el, focusOn, uniqueId, written } from "../shared/dom.js";
+import { bringIntoView, el, focusOn, uniqueId, written } from "../shared/dom.js";
 import { announce } from "../shared/messages.js";
 import { readingPanel } from "./panel.js";
 
@@ -106,7 +106,10 @@ function buttonScale({ id, title, low, high, help }, before, changed) {
       const input = chosen();
       return input ? Number(input.value) : null;
     },
-    focus: () => focusOn(chosen() ?? inputs[0]),
+    focus() {
+      focusOn(chosen() ?? inputs[0]);
+      bringIntoView(node);
+    },
     press(digit) {
       const wanted = digit === "0" && low > 0 ? 10 : Number(digit);
       const input = inputs[values.indexOf(wanted)];

@@ -112,7 +112,7 @@ export function showTask(shell, state) {
           "div.actions.tools",
           button("Instructions", help, "small"),
           button("I cannot do this one", giveBack, "small"),
-          button("Stop for now", stop, "small"),
+          button("Stop", stop, "small"),
         ),
       ),
       el("p.meta.muted.small", state.progress && el("span", progressText(state.progress)), lease.node),
@@ -276,8 +276,8 @@ function topicBox({ kind, topic }) {
   if (!topic?.title && !topic?.description) return null;
   const name = [el("span.muted", "Topic: "), el("bdi.topic", { dir: "auto" }, topic.title)];
   if (!topic.description) return el("p.about", name);
-  // Judging needs the summary only, and on a phone every line above it is in the way.
-  const folded = kind === "judge";
+  // Judging needs the summary only, and on a phone every line above the texts is in the way.
+  const folded = kind === "judge" || !matchMedia("(min-width: 52rem)").matches;
   return el(
     "details.about",
     { open: !folded },
