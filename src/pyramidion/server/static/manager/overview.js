@@ -11,7 +11,7 @@ import { progress } from "./charts.js";
 import { Live } from "./live.js";
 import { PlanForm } from "./plan.js";
 import { Scores } from "./scores.js";
-import { kindPill, kindTitle, nextStep, statePill } from "./words.js";
+import { kindPill, kindTitle, nextStep, simulatedPill, statePill } from "./words.js";
 
 /** @import { Campaign, Counts, Study } from "./words.js" */
 /** @import { Child } from "../shared/dom.js" */
@@ -25,7 +25,8 @@ const COUNTS = [
   ["systems", "system", "systems"],
   ["peers", "system summary", "system summaries"],
   ["units", "unit", "units"],
-  ["judgments", "judgment", "judgments"],
+  ["answers", "answer", "answers"],
+  ["judgments", "imported judgment", "imported judgments"],
 ];
 
 function start() {
@@ -48,6 +49,7 @@ function start() {
     if (manager) plan ??= new PlanForm(byId("plan-panel"), study, { onStarted: () => live.now() });
     plan?.update(study);
     byId("blind").hidden = !study.blind;
+    byId("simulated").hidden = !study.campaigns.some((campaign) => campaign.simulated);
     announceStates(study.campaigns);
     await accounts?.update();
   };
@@ -91,7 +93,11 @@ function campaignTable(manager) {
     columns: [
       column("Campaign", (row) => row.name, {
         header: true,
-        cell: (row) => el("a", { href: path`/manage/campaigns/${row.name}`, class: "m-strong" }, name(row.name)),
+        watch: (row) => [row.name, row.simulated],
+        cell: (row) => [
+          el("a", { href: path`/manage/campaigns/${row.name}`, class: "m-strong" }, name(row.name)),
+          row.simulated && [" ", simulatedPill()],
+        ],
       }),
       column("Kind", (row) => kindTitle(row.kind), { cell: (row) => kindPill(row.kind) }),
       column("State", (row) => ["running", "paused", "closed"].indexOf(row.state), {

@@ -7,7 +7,7 @@ import { capital } from "../shared/format.js";
 /**
  * @typedef {{ submitted: number, wanted: number, leased: number, surplus: number, tasks: number,
  *   tasks_full: number }} Progress
- * @typedef {{ name: string, kind: string, state: string, progress: Progress }} Campaign
+ * @typedef {{ name: string, kind: string, state: string, progress: Progress, simulated?: boolean }} Campaign
  * @typedef {{ name: string, type: string, help?: string, choices?: string[], default_by_kind: unknown }} Setting
  * @typedef {Record<string, number>} Counts
  * @typedef {{ counts: Counts, campaigns: Campaign[], settings: Setting[], topics: { id: string, title: string }[],
@@ -52,6 +52,9 @@ export function statePill(state) {
 
 /** @param {string} kind */
 export const kindPill = (kind) => el("span.badge", kindTitle(kind));
+
+/** What a rehearsal made up says so wherever it is shown. */
+export const simulatedPill = () => el("span.badge.warn", "simulated");
 
 // -- settings ------------------------------------------------------------------------------------------------
 
@@ -309,6 +312,7 @@ const DONE = {
   bonus: "bonus",
   reopen: "re-opened",
   restore: "restored",
+  unapprove: "undecided again",
   withdraw: "withdrawn",
   "request-return": "asked to return",
   "block-remove": "blocked, answers removed",
