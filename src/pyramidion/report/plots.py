@@ -73,8 +73,8 @@ def _report_figures(findings: Findings) -> Iterator[tuple[str, Figure]]:
     if findings.correlations:
         first, *scatters = findings.correlations.figures
         yield "correlations", first
-        for scatter in scatters:
-            yield f"scatter-{getattr(scatter, 'x', scatter.title)}", scatter
+        for metric, scatter in zip(findings.correlations.result.metrics, scatters, strict=True):
+            yield f"scatter-{metric}", scatter
     for topic in findings.topics:
         if topic.units:
             yield f"pyramid-{topic.id}", findings.pyramid_figure(topic)
