@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from pyramidion.report.drawing import COLOURS, draw
 from pyramidion.report.tables import file_name, numbered
 
 SUFFIXES = (".svg", ".pdf", ".png")
+Track = Callable[[list[tuple[Path, Figure]]], Iterable[tuple[Path, Figure]]]
 PAPER_SUFFIXES = (".svg", ".pdf")
 
 STYLE = {
@@ -48,8 +49,9 @@ def plot(answer: Answer[Any], path: str | Path) -> list[Path]:
     return written
 
 
-def write_figures(findings: Findings, folder: str | Path) -> list[Path]:
-    """Draw every figure of a report into a folder, as SVG and PDF; files of the same name are replaced."""
+def write_figures(findings: Findings, folder: str | Path, *, track: Track = iter) -> list[Path]:
+    """Draw every figure of a report into a folder, as SVG and PDF; files of the same name are replaced. ``track`` is
+    given the work and hears of every file."""
     need_plots()
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
@@ -58,7 +60,7 @@ def write_figures(findings: Findings, folder: str | Path) -> list[Path]:
         for name, figure in _report_figures(findings)
         for suffix in PAPER_SUFFIXES
     ]
-    for path, figure in paths:
+    for path, figure in track(paths):
         save(figure, path)
     return [path for path, _ in paths]
 
