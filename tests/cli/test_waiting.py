@@ -82,14 +82,16 @@ def test_the_moving_line_fits_into_80_columns(total: int | None) -> None:
 def test_long_commands_say_what_they_do(impatient: None, tmp_path: Path) -> None:
     study = tmp_path / "study.jsonl"
     pyr.save(pyr.example(), study)
+    place = tmp_path / "study.db"
+    assert run("init", place).returncode == 0
     said = {
         "report": run("report", study, "-o", tmp_path / "r.html", "--figures", tmp_path / "figures").stderr,
         "score": run("score", study, "-m", "rouge").stderr,
         "significance": run("analyze", "significance", study, "--plot", tmp_path / "p.svg").stderr,
-        "convert": run("convert", study, tmp_path / "copy.db").stderr,
-        "plan": run("campaign", "plan", tmp_path / "copy.db", "judge").stderr,
-        "export": run("campaign", "export", tmp_path / "copy.db", tmp_path / "out.jsonl").stderr,
-        "import": run("import", tmp_path / "copy.db", study).stderr,
+        "convert": run("convert", study, tmp_path / "copy.json").stderr,
+        "import": run("import", place, study).stderr,
+        "plan": run("campaign", "plan", place, "judge").stderr,
+        "export": run("campaign", "export", place, tmp_path / "out.jsonl").stderr,
     }
     expected = {
         "report": ("Reading", "Scoring and analysing", "Writing the page", "Drawing figures"),

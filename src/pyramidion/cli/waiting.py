@@ -78,13 +78,13 @@ def moving(work: Work, console: Console) -> Iterator[None]:
     spinner = Spinner("dots", style="green")
 
     def line() -> Table:
+        words = Text(", ".join(filter(None, (work.far, work.times))), style="dim", no_wrap=True)
+        room = console.width - len(words) - 4
+        wide = work.total and room > 45
+        step = Text(work.step)
+        step.truncate(max(room - (17 if wide else 0), 8), overflow="ellipsis")
         grid = Table.grid(padding=(0, 1))
-        bar = ProgressBar(work.total, work.done, width=16) if work.total else ""
-        step = Text(work.step, no_wrap=True, overflow="ellipsis")
-        words = Text(", ".join(filter(None, (work.far, work.times))), style="dim")
-        grid.add_column()
-        grid.add_column(no_wrap=True, overflow="ellipsis")
-        grid.add_row(spinner, step, bar, words)
+        grid.add_row(spinner, step, *([ProgressBar(work.total, work.done, width=16)] if wide else []), words)
         return grid
 
     with Live(get_renderable=line, console=console, transient=True, refresh_per_second=8):
