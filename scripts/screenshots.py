@@ -2,8 +2,8 @@
 
 A name may be the beginning of several: `worker` takes all pictures of the worker's pages. Real servers over the bundled
 example, and a real browser: Chromium, or what PYRAMIDION_BROWSER names. Pictures go to docs/images; colours are reduced
-where Pillow is there, so that the files stay small. tests/test_pictures.py checks that every page has a picture and every
-picture a place in the docs.
+where Pillow is there, so that the files stay small. tests/test_pictures.py checks that every page has a picture, and
+every picture a place in the docs.
 """
 
 from __future__ import annotations
@@ -169,7 +169,8 @@ def desk(path: str) -> Callable[[Page, Place], None]:
 def pyramid(page: Page, place: Place) -> None:
     """An expert at a pyramid: a unit is chosen, and words of the first reference are picked by keyboard."""
     come_in(page, place.site, "erin")
-    open_editor(page, place.site, begin(page, kind="pyramid", name=f"erin {page.viewport_size}", start="expert"))
+    name = "erin" if page.evaluate("matchMedia('(prefers-color-scheme: light)').matches") else "erin, at night"
+    open_editor(page, place.site, begin(page, kind="pyramid", name=name, start="expert"))
     page.locator(".a-unit").nth(3).click()
     page.locator(".a-text").first.focus()
     for key in ("Home", *["ArrowRight"] * 83, *["Shift+ArrowRight"] * 5):
@@ -240,9 +241,10 @@ PARTS = ("base.html", "parts.html", "page.html", "staff.html", "annotate-base.ht
 
 @contextmanager
 def example_site(folder: Path) -> Iterator[Site]:
-    """Every kind of campaign over two systems of the example, two of them worked on; an expert who has begun."""
+    """Every kind of campaign over the example without its crowd's answers, two of them worked on; an expert."""
     whole = pyr.example()
-    study = replace(whole, judgments=whole.judgments.take(~whole.judgments.task.is_in(set(whole.judgments.task) - {""})))
+    asked = whole.judgments.task.is_in({*whole.judgments.task} - {""})
+    study = replace(whole, judgments=whole.judgments.take(~asked))
     with serve(study, folder, apart=True) as site:
         account(site, "erin")
         for kind in ("judge", "rate", "compare"):
