@@ -17,6 +17,10 @@ ROOT = Path(__file__).parents[1]
 PAGES = ["*.md", "docs/*.md", "docs/*/*.md", "benchmarks/results/*.md", "models/*.md"]
 MENU = ROOT / "docs" / "site" / "menu.md"
 DECISIONS = "\n```{toctree}\n:glob:\n:hidden:\n0*\n```\n"
+INDEX = """<!doctype html><html lang="en"><meta charset="utf-8"><title>pyramidion</title>
+<meta http-equiv="refresh" content="0; url=docs/start.html">
+<main><h1>pyramidion</h1><p><a href="docs/start.html">Where to start</a></p></main></html>
+"""
 LINK = re.compile(r"\]\(([^)#\s]+)")
 
 
@@ -40,7 +44,7 @@ def main(site: Path) -> int:
         build = [sys.executable, "-m", "sphinx", "-q", "-b", "html", "--fail-on-warning", "--keep-going"]
         done = subprocess.run([*build, "-d", f"{folder}/.doctrees", folder, str(site)], check=False)
     if done.returncode == 0:
-        (site / "index.html").write_text('<!doctype html><meta http-equiv="refresh" content="0; url=README.html">\n')
+        (site / "index.html").write_text(INDEX, encoding="utf-8")
         print(f"Open {site / 'index.html'}")
     return done.returncode
 

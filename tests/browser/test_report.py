@@ -128,11 +128,13 @@ def test_tables_sort_and_filter(page_file: Path, visitors: Visitors) -> None:
     assert names.all_text_contents()[0] == "paraphrase"
     ranking.get_by_role("button", name="system").click()
     assert names.all_text_contents() == sorted(names.all_text_contents())
-    ranking.get_by_role("button", name="modified").click()
+    ranking.get_by_role("button", name="Pyramid score (modified)").click()
     assert names.all_text_contents()[0] == "paraphrase"
-    ranking.get_by_role("button", name="modified").click()
+    ranking.get_by_role("button", name="Pyramid score (modified)").click()
     assert names.all_text_contents()[0] == "offtopic"
-    expect(ranking.get_by_role("columnheader", name="modified", exact=True)).to_have_attribute("aria-sort", "ascending")
+    expect(ranking.get_by_role("columnheader", name="Pyramid score (modified)", exact=True)).to_have_attribute(
+        "aria-sort", "ascending"
+    )
     page.get_by_role("button", name="ROUGE", exact=True).click()
     expect(page.locator("#rank-0")).to_be_hidden()
     assert page.locator("#rank-3 tbody th").all_text_contents()[0] == "extract"
@@ -177,12 +179,13 @@ def test_a_summary_shows_what_it_says_and_misses(page_file: Path, visitors: Visi
     assert detail.locator(".text").first.text_content() == peer.text
     expect(detail.get_by_text("12 units expressed")).to_be_visible()
     expect(detail.get_by_text("important units not found, heaviest first")).to_be_visible()
-    expect(detail.get_by_text("4 statements in no unit of the pyramid")).to_be_visible()
+    expect(detail.get_by_text("4 passages in no unit of the pyramid")).to_be_visible()
     detail.get_by_role("button", name="Farmers have gone to court against the city").click()
     lit = "".join(detail.locator("mark.lit").all_text_contents())
     assert lit == "Growers in the nearby Orlen Valleyfiled a lawsuit against the city"
     page.goto(page_file.as_uri() + fragment("summary", "drought-plan", "nobody"))
     expect(page.locator("#overview")).to_be_visible()
+    expect(page.get_by_text("There is no summary of drought-plan by nobody in this report.")).to_be_visible()
 
 
 def test_a_summary_shows_what_each_annotator_gives(tmp_path: Path, visitors: Visitors) -> None:
@@ -198,7 +201,7 @@ def test_a_summary_shows_what_each_annotator_gives(tmp_path: Path, visitors: Vis
     page.goto(path.as_uri() + fragment("summary", "drought-plan", "extract"))
     value = pyr.score(study, "pyramid").per_summary("modified")["drought-plan", "extract"]
     detail = page.locator("#detail")
-    each = f"modified is the mean of 2 annotators: {value:.3f} by {first}, 0.000 by ben"
+    each = f"Pyramid score (modified) is the mean of 2 annotators: {value:.3f} by {first}, 0.000 by ben"
     expect(detail.get_by_text(each)).to_be_visible()
     expect(detail.get_by_text("12 units expressed")).to_be_visible()
     expect(detail.get_by_text("1 of 2 judges say it is there").first).to_be_visible()

@@ -21,7 +21,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_report_writes_one_page(study: Path, tmp_path: Path) -> None:
     done = run("report", study, "-o", tmp_path / "r.html", "--pay", "0.45")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("paraphrase ranks first by modified: 0.771 on 4 topics.")
+    assert done.stdout.startswith("paraphrase ranks first by Pyramid score (modified): 0.771 on 4 topics.")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
     assert "$129.60 for 240 assignments" in page  # 48 tasks x 5 workers x $0.45 x 1.2

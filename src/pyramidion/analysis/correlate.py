@@ -15,7 +15,7 @@ A metric that comes from the gold's own judgments or numbers is left out, or mar
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -82,6 +82,10 @@ class Correlations:
     levels: tuple[str, ...] = LEVELS
     matrices: tuple[Matrix, ...] = ()
 
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(c.metric for c in self.correlations))
+
     def of(self, metric: str, level: str = "system", kind: str = "pearson") -> Correlated:
         return next(c for c in self.correlations if (c.metric, c.level, c.kind) == (metric, level, kind))
 
@@ -101,11 +105,12 @@ def correlate(
     confidence: float = 0.95,
     permutations: int = 1000,
     seed: int = 0,
+    naming: Callable[[str], str] = str,
 ) -> Answer[Correlations]:
     """Correlate every metric with the gold, and with ``matrix`` all measures with each other as well.
 
     Metrics from the gold's own judgments or numbers are left out unless ``metrics`` names them. ``means="given"`` uses
-    the system means in the tables.
+    the system means in the tables. ``naming`` says what the sentence and the figures call a measure.
     """
     for level in levels:
         check_choice("level", level, LEVELS)
@@ -160,10 +165,10 @@ def correlate(
         *_undefined(found),
         *dependent_pairs(data, [m for m in named if m.name not in compared.dependent]),
     )
-    figures: list[Figure] = [_intervals(result)]
+    figures: list[Figure] = [_intervals(result, naming)]
     figures += [matrix_figure(each) for each in matrices]
-    figures += [_scatter(data, chosen.name, m.name) for m in others]
-    return Answer("correlate", _sentence(result), _tables(result), signature, result, tuple(figures), notes)
+    figures += [_scatter(data, chosen.name, m.name, naming) for m in others]
+    return Answer("correlate", _sentence(result, naming), _tables(result), signature, result, tuple(figures), notes)
 
 
 def _correlated(
@@ -273,14 +278,15 @@ def _tables(result: Correlations) -> tuple[Table, ...]:
 _WHERE = {"system": "on systems", "summary": "on the summaries of a topic", "pooled": "on all summaries together"}
 
 
-def _sentence(result: Correlations) -> str:
+def _sentence(result: Correlations, naming: Callable[[str], str]) -> str:
     """The best metric that is independent of the gold, at the first requested level with a correlation."""
+    gold = naming(result.gold)
     about = f"{count(result.systems, 'system')}, {count(result.topics, 'topic')}"
     defined = [c for c in result.correlations if c.r is not None]
     defined = [c for c in defined if not c.dependent] or defined
     if not defined:
         asked = "" if set(result.levels) == set(LEVELS) else f" at {' or '.join(result.levels)} level"
-        return f"No metric has a defined correlation with {result.gold}{asked} ({about})."
+        return f"No metric has a defined correlation with {gold}{asked} ({about})."
     level = min((c.level for c in defined), key=result.levels.index)
     kind = next(c.kind for c in defined if c.level == level)
     same = sorted((c for c in defined if (c.level, c.kind) == (level, kind)), key=lambda c: -(c.r or 0.0))
@@ -288,8 +294,8 @@ def _sentence(result: Correlations) -> str:
     named = f"{kind.capitalize()} {'tau' if kind == 'kendall' else 'rho' if kind == 'spearman' else 'r'}"
     if best.dependent:
         value = f"{named} = {best.r:.3f} {_WHERE[level]}"
-        return f"{best.metric} {best.dependent} ({result.gold}), so {value} says nothing about it."
-    text = f"{best.metric} agrees best with {result.gold} {_WHERE[level]}: {named} = {best.r:.3f}"
+        return f"{naming(best.metric)} {best.dependent} ({gold}), so {value} says nothing about it."
+    text = f"{naming(best.metric)} agrees best with {gold} {_WHERE[level]}: {named} = {best.r:.3f}"
     if best.over_topics:
         text += f" [{best.over_topics.low:.3f}, {best.over_topics.high:.3f}]"
     text += f" ({about})."
@@ -299,7 +305,7 @@ def _sentence(result: Correlations) -> str:
         gap = next((d for d in rivals if second in (d.first, d.second)), None)
         if gap is not None and gap.permutation is not None:
             verdict = "a significant" if gap.permutation < 0.05 else "no significant"
-            text += f" Next is {second}, {verdict} difference ({p_text(gap.permutation)}, permutation)."
+            text += f" Next is {naming(second)}, {verdict} difference ({p_text(gap.permutation)}, permutation)."
     return text
 
 
@@ -342,11 +348,11 @@ def _undefined(found: Sequence[Correlated]) -> list[Problem]:
     return notes
 
 
-def _intervals(result: Correlations) -> Intervals:
+def _intervals(result: Correlations, naming: Callable[[str], str]) -> Intervals:
     level = result.correlations[0].level if result.correlations else "system"
     rows = tuple(
         Estimate(
-            f"{c.metric}, {c.kind}",
+            f"{naming(c.metric)}, {c.kind}",
             c.r,
             c.over_topics.low if c.over_topics else None,
             c.over_topics.high if c.over_topics else None,
@@ -354,13 +360,14 @@ def _intervals(result: Correlations) -> Intervals:
         for c in result.correlations
         if c.level == level
     )
-    return Intervals(f"Correlation with {result.gold}, {level} level", "correlation", rows)
+    return Intervals(f"Correlation with {naming(result.gold)}, {level} level", "correlation", rows)
 
 
-def _scatter(data: Grid, gold: str, metric: str) -> Scatter:
+def _scatter(data: Grid, gold: str, metric: str, naming: Callable[[str], str]) -> Scatter:
     points = tuple(
         Point(system, float(x), float(y))
         for system, x, y in zip(data.systems, data.means[metric], data.means[gold], strict=True)
         if np.isfinite(x) and np.isfinite(y)
     )
-    return Scatter(f"{metric} and {gold}, one point per system", metric, gold, points)
+    x, y = naming(metric), naming(gold)
+    return Scatter(f"{x} and {y}, one point per system", x, y, points)

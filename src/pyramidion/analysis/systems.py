@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -197,8 +197,10 @@ def ranking(
     resamples: int = 1000,
     confidence: float = 0.95,
     seed: int = 0,
+    naming: Callable[[str], str] = str,
 ) -> Answer[Ranking]:
-    """Rank the systems of a table by one measure. ``groups`` is the test whose letters are shown."""
+    """Rank the systems of a table by one measure. ``groups`` is the test whose letters are shown; ``naming`` says what
+    the sentence and the figures call the measure."""
     chosen = choose_measures(measures_of(table), [measure or table.measures[0]])[0]
     data = grid([chosen], means="given")
     cells, means = data.cells[chosen.name], data.means[chosen.name]
@@ -230,8 +232,9 @@ def ranking(
         seed=seed,
     )
     notes: tuple[Problem, ...] = data.notes if groups is None else (*data.notes, *groups.notes)
-    figures = (_figure(result), _heatmap(result, cells[:, order], data.topics)) if len(data.topics) else ()
-    return Answer("ranking", _sentence(result, groups), (_table(result),), made, result, figures, notes)
+    name = naming(chosen.name)
+    figures = (_figure(result, name), _heatmap(result, name, cells[:, order], data.topics)) if len(data.topics) else ()
+    return Answer("ranking", _sentence(result, name, groups), (_table(result),), made, result, figures, notes)
 
 
 def _given_intervals(table: ScoreTable, measure: str, confidence: float) -> dict[str, Interval]:
@@ -241,12 +244,12 @@ def _given_intervals(table: ScoreTable, measure: str, confidence: float) -> dict
     return {s: Interval(a, b, confidence, 0) for s, (a, b) in ends.items() if a is not None and b is not None}
 
 
-def _sentence(result: Ranking, groups: Answer[Significance] | None) -> str:
+def _sentence(result: Ranking, name: str, groups: Answer[Significance] | None) -> str:
     best = result.systems[0]
     if best.mean is None:
-        return f"No system has a score by {result.measure}."
+        return f"No system has a score by {name}."
     topics = count(max(s.topics for s in result.systems), "topic")
-    text = f"{best.system} ranks first by {result.measure}: {best.mean:.3f} on {topics}."
+    text = f"{best.system} ranks first by {name}: {best.mean:.3f} on {topics}."
     if groups is None:
         return text
     worse = {pair.worse for pair in groups.result.significant if pair.better == best.system}
@@ -277,7 +280,7 @@ def _table(result: Ranking) -> Table:
     )
 
 
-def _figure(result: Ranking) -> Intervals:
+def _figure(result: Ranking, name: str) -> Intervals:
     rows = tuple(
         Estimate(
             s.system,
@@ -288,12 +291,12 @@ def _figure(result: Ranking) -> Intervals:
         )
         for s in result.systems
     )
-    return Intervals(f"Systems by {result.measure}", result.measure, rows)
+    return Intervals(f"Systems by {name}", name, rows)
 
 
-def _heatmap(result: Ranking, cells: np.ndarray, topics: tuple[str, ...]) -> Heatmap:
+def _heatmap(result: Ranking, name: str, cells: np.ndarray, topics: tuple[str, ...]) -> Heatmap:
     values = tuple(tuple(None if np.isnan(v) else float(v) for v in column) for column in cells.T)
     known = [v for row in values for v in row if v is not None]
     names = tuple(s.system for s in result.systems)
     top = max([1.0 if max(known, default=0.0) <= 1 else 0.0, *known]) if known else 1.0
-    return Heatmap(f"{result.measure} of every summary", result.measure, names, topics, values, min([0.0, *known]), top)
+    return Heatmap(f"{name} of every summary", name, names, topics, values, min([0.0, *known]), top)

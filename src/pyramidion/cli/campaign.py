@@ -97,22 +97,24 @@ def plan_(
         raise UsageError(f"a campaign called {name or kind!r} already exists; choose another name with --name")
     given = {"model": with_model, "share": share, "until": until, "budget": budget}
     settings = Settings.for_kind(kind, **_joined(_settings(set_ or []), given))  # type: ignore[arg-type]
-    study = desk.material()
+    with output.busy(f"Reading {place}"):
+        study = desk.material()
     if settings.model:
         from pyramidion.cli.guiding import with_model_judgments
 
         check_plan(kind, name or kind, settings)  # type: ignore[arg-type]
         some = part_of(study, topic or (), system or ())
         study = with_model_judgments(desk, study, some, settings, pyramid, output)
-    made = plan(
-        study,
-        kind,  # type: ignore[arg-type]
-        name or kind,
-        settings,
-        pyramid=pyramid,
-        topics=topic or (),
-        systems=system or (),
-    )
+    with output.busy("Planning tasks"):
+        made = plan(
+            study,
+            kind,  # type: ignore[arg-type]
+            name or kind,
+            settings,
+            pyramid=pyramid,
+            topics=topic or (),
+            systems=system or (),
+        )
     platform_of(made.campaign, desk.database.secret)  # refuses settings that would keep workers out later
     output.show(
         f"Campaign {plain(made.campaign.name)} ({kind}): {len(made.tasks)} tasks for {settings.workers} workers each, "
@@ -337,7 +339,8 @@ def export(
     from pyramidion.formats import guess_format, save
 
     output = Output(quiet=quiet)
-    study = open_desk(place).study(keep_excluded=True)
-    lost = save(study, target, format=to or guess_format(target))
+    with output.busy(f"Exporting {place}"):
+        study = open_desk(place).study(keep_excluded=True)
+        lost = save(study, target, format=to or guess_format(target))
     output.warn([*study.simulation_notes(), *lost])
     output.show(f"Wrote {plain(str(target))}.")

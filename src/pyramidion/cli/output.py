@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from rich.console import Console
 from rich.text import Text
 
+from pyramidion.cli.waiting import LONG, Work, duration, lines, moving
+
 if TYPE_CHECKING:
     from pyramidion.errors import Problem
 
 MOST_PROBLEMS = 30
 _spinning: list[Console] = []
-"""The consoles of spinners that turn at present."""
+"""The consoles of lines that move at present."""
 T = TypeVar("T")
 
 
@@ -79,7 +81,7 @@ class Output:
 
     @property
     def err(self) -> Console:
-        """Where remarks go. While a spinner turns, that is its own console, which prints them above it."""
+        """Where remarks go. While a line moves, that is its own console, which prints them above."""
         return _spinning[-1] if _spinning else self._new_err()
 
     def _new_err(self) -> Console:
@@ -117,39 +119,34 @@ class Output:
             self.problems([p for p in problems if p.severity == "error"] if self.quiet else problems)
 
     @contextmanager
-    def busy(self, what: str) -> Iterator[None]:
-        """Show a spinner while something of unknown length runs, if stderr is a terminal."""
-        if self.quiet or not sys.stderr.isatty():
-            yield
+    def busy(self, what: str, total: int | None = None) -> Iterator[Work]:
+        """Say on stderr what is being done, how far it is if a total is known, and afterwards how long it took."""
+        work = Work(shown(what), total)
+        if self.quiet:
+            yield work
             return
         console = self._new_err()
-        with console.status(shown(what)):
+        with moving(work, console) if sys.stderr.isatty() else lines(work, console):
             _spinning.append(console)
             try:
-                yield
+                yield work
             finally:
                 _spinning.remove(console)
+        if work.seconds >= LONG:
+            self.say(f"{work.whole}: done in {duration(work.seconds)}.")
 
-    def track(self, items: Iterable[T], what: str, total: int | None = None) -> Iterable[T]:
-        """Iterate over the items with a progress bar, if stderr is a terminal."""
-        if self.quiet or not sys.stderr.isatty():
-            return items
-        from rich.progress import track
-
-        return track(items, description=plain(what), total=total, console=self.err, transient=True)
+    def track(self, items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:
+        """Iterate over the items and say how far that is."""
+        with self.busy(what, len(items) if total is None and isinstance(items, Sized) else total) as work:
+            for item in items:
+                yield item
+                work.advance()
 
     @contextmanager
     def progress(self, total: int, what: str) -> Iterator[Callable[[int], None]]:
-        """A progress bar to advance by hand, if stderr is a terminal."""
-        if self.quiet or not sys.stderr.isatty():
-            yield lambda _done: None
-            return
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=self.err, transient=True) as bar:
-            task = bar.add_task(plain(what), total=total)
-            yield lambda done: bar.update(task, advance=done)
+        """Say how far something is that advances by hand."""
+        with self.busy(what, total) as work:
+            yield work.advance
 
 
 def counted(count: int, things: str) -> str:

@@ -151,8 +151,8 @@ def _findings(
     from pyramidion.report.collect import findings
 
     metrics = score_tables([(Path(name).stem, read_source(name)) for name in scores or []])
-    with out.busy("Scoring and analysing"):
-        return findings(study, method=method, **choices, metrics=metrics, cost=cost, seed=seed)
+    with out.busy("Scoring and analysing") as work:
+        return findings(study, method=method, **choices, metrics=metrics, cost=cost, seed=seed, progress=work.now)
 
 
 def _is_folder(path: Path) -> bool:
@@ -193,8 +193,7 @@ def _write_parts(findings: Any, figures: Path | None, latex: Path | None, out: O
 
     written: list[Path] = []
     if figures is not None:
-        with out.busy("Drawing figures"):
-            written += rendering.write_figures(findings, figures)
+        written += rendering.write_figures(findings, figures, track=lambda each: out.track(each, "Drawing figures"))
     if latex is not None:
         with new_file(latex) as file:
             file.write("\n".join(rendering.latex(answer) for answer in findings.answers()))

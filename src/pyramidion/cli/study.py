@@ -164,8 +164,9 @@ def import_(
 
         study = with_judge_called(study, judge)
     desk = open_desk(place)
-    added = desk.import_study(study)
-    counts = desk.studies.load().counts()
+    with output.busy(f"Importing into {place}"):
+        added = desk.import_study(study)
+        counts = desk.studies.load().counts()
     output.result({"added": added, "counts": counts})
     output.show(f"Added {added} records. {shown(place)} now holds {held(counts)}.")
 

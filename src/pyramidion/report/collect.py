@@ -18,6 +18,7 @@ from pyramidion.analysis.sources import scored_by_all, scored_by_models
 from pyramidion.analysis.systems import Ranking, compare_systems, main_measure, ranking
 from pyramidion.errors import Problem, UsageError
 from pyramidion.judges.accuracy import JudgeAccuracy, accuracy
+from pyramidion.report.names import measure_title
 from pyramidion.scoring.choice import Weights, choose
 from pyramidion.scoring.explain import KINDS, UnitJudgments, unit_judgments
 from pyramidion.scoring.explanation import Explanation
@@ -282,7 +283,8 @@ def _scored(
     if _is_estimate(table):  # of people and a model: what was asked about a summary does not make its score alone
         with suppress(UsageError):
             groups = compare_systems(table, measure=measure, seed=seed)
-        return Scored(method, measure, table, ranking(table, measure=measure, groups=groups, seed=seed))
+        ranked = ranking(table, measure=measure, groups=groups, seed=seed, naming=measure_title)
+        return Scored(method, measure, table, ranked)
     with suppress(UsageError):  # one system, or one topic: there is nothing to test
         chosen = dict(table.signature.choices)
         groups = compare_systems(
@@ -294,7 +296,7 @@ def _scored(
             compat=chosen.get("compat"),  # type: ignore[arg-type]
             seed=seed,
         )
-    ranked = ranking(table, measure=measure, groups=groups, resamples=resamples, seed=seed)
+    ranked = ranking(table, measure=measure, groups=groups, resamples=resamples, seed=seed, naming=measure_title)
     return Scored(method, measure, table, ranked)
 
 
@@ -354,6 +356,7 @@ def _correlations(
             resamples=min(resamples, 500),
             permutations=0,
             seed=seed,
+            naming=measure_title,
         )
     return None
 
@@ -373,9 +376,15 @@ def _facts(study: Study) -> Iterable[Fact]:
     counts = study.counts()
     for name in ("topics", "systems", "peers", "references", "units", "judgments"):
         if counts[name]:
-            yield Fact("summaries" if name == "peers" else name, f"{counts[name]:,}")
+            noun = {"peers": "summary"}.get(name, name.removesuffix("s"))
+            yield _counted(noun, counts[name])
     if judging := len({*study.judgments.judge}):
-        yield Fact("judges", f"{judging:,}")
+        yield _counted("judge", judging)
+
+
+def _counted(noun: str, number: int) -> Fact:
+    value, name = count(number, noun, "summaries" if noun == "summary" else "").split(" ")
+    return Fact(name, value)
 
 
 def _protocol(study: Study, judged: UnitJudgments, cost: str) -> Iterable[Fact]:

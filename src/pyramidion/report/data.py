@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from pyramidion.analysis.answer import Heatmap
 from pyramidion.formats.files import write_rows
 from pyramidion.report.collect import Findings, TopicContent
+from pyramidion.report.names import measure_title
 from pyramidion.scoring.explanation import Explanation
 from pyramidion.study.judgments import EXPRESSED, PERHAPS
 
@@ -92,7 +93,10 @@ def compact_json(data: object) -> str:
 
 def head(systems: Iterable[str], measures: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """What every view needs."""
-    return {"systems": list(systems), "measures": [{"method": method, "name": name} for method, name in measures]}
+    return {
+        "systems": list(systems),
+        "measures": [{"method": method, "name": name, "title": measure_title(name)} for method, name in measures],
+    }
 
 
 def overview(findings: Findings, sheets: Sequence[TopicSheet]) -> dict[str, Any]:

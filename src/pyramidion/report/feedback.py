@@ -28,6 +28,8 @@ from pyramidion.report.ideas import (
     wording,
     words,
 )
+from pyramidion.report.names import MEANINGS as MEASURE_MEANINGS
+from pyramidion.report.names import measure_title
 from pyramidion.report.rendering import render
 from pyramidion.report.tables import file_name
 from pyramidion.scoring.explanation import Explanation
@@ -38,9 +40,7 @@ STYLE = ("shared/base.css", "report.css", "feedback.css")
 MOST_LISTED = 8
 """At most this many ideas that are missing, or perhaps there, are spelled out; a longer list helps nobody."""
 CONTENT = "content score"
-MEANINGS = dict.fromkeys(("modified", "coverage"), "1 is as much as an average reference summary says") | {
-    "lite": "the share of the ideas that are expressed"
-}
+MEANINGS = {name: meaning.replace("units", "ideas") for name, meaning in MEASURE_MEANINGS.items()}
 COLOURS = {"t1": "a main idea", "t2": "an important idea", "t3": "a detail", PERHAPS: "perhaps an idea"}
 """How words of a summary are marked, and what that means."""
 OVERVIEW, CHECK, CORRECTIONS, GRADES = "overview.html", "check.html", "corrections.jsonl", "grades.csv"
@@ -219,7 +219,7 @@ def overview_page(findings: Findings, chosen: Sequence[Explanation]) -> str:
         judged=judged_by(findings),
         corrected=sum(len(summary.corrected) for summary in chosen),
         check=CHECK,
-        measure=CONTENT if measure in MEANINGS else measure,
+        measure=CONTENT if measure in MEANINGS else measure_title(measure),
         meaning=MEANINGS.get(measure, ""),
         topics=[_topic_overview(findings, topic, summaries) for topic, summaries in by_topic if summaries],
     )

@@ -29,6 +29,7 @@ from pyramidion.report.data import (
     topic_sheets,
     unit_rows,
 )
+from pyramidion.report.names import MEANINGS, measure_title, method_title
 from pyramidion.report.rendering import embedded_json, packed, render
 from pyramidion.scoring.screening import MINIMUM, WorkerAgreement
 from pyramidion.stats.rounding import rounded_beside
@@ -46,15 +47,8 @@ SCRIPT = (
 )
 MOST_NOTES = 200
 MOST_SCATTERS = 6
-METHODS = {
-    "pyramid": ("Pyramid", "experts annotate"),
-    "lite": ("Lightweight Pyramids", "a crowd judges"),
-    "responsiveness": ("Ratings", "people rate the whole summary"),
-    "auto": ("Automatic pyramids", "no people: words are aligned"),
-    "rouge": ("ROUGE", "overlapping words"),
-}
 TESTS = {
-    "mcnemar": "McNemar’s test on content units, Holm-corrected",
+    "mcnemar": "McNemar’s test on units, Holm-corrected",
     "permutation": "permutation test over topics, Holm-corrected",
     "tukey": "Tukey’s test on scores by topic",
 }
@@ -98,7 +92,9 @@ def start_page(
         parcels={"parcel-overview": packed(compact_json(shown)), **parcels},
         folder=folder,
         tests=TESTS,
-        describe=lambda method: METHODS.get(method, (method, "")),
+        describe=method_title,
+        title_of=measure_title,
+        meanings=MEANINGS,
         show=show,
     )
 
@@ -147,20 +143,18 @@ def _metrics(findings: Findings) -> dict[str, Any] | None:
     if answer is None:
         return None
     at = {(c.metric, c.level, c.kind): c for c in answer.result.correlations}
-    metrics = dict.fromkeys(c.metric for c in answer.result.correlations)
-    by_system = {metric: at[key] for metric in metrics if (key := (metric, "system", "pearson")) in at}
+    by_system = {metric: at[key] for metric in answer.result.metrics if (key := (metric, "system", "pearson")) in at}
     lows = (c.over_topics.low if c.over_topics else c.r for c in by_system.values() if c.r is not None)
-    order = sorted(by_system, key=lambda metric: -(by_system[metric].r or 0.0))
-    scatters = [figure for figure in answer.figures if isinstance(figure, Scatter)]
-    scatters.sort(key=lambda figure: order.index(figure.x) if figure.x in order else len(order))
+    strongest = sorted(by_system.values(), key=lambda c: (c.r is None, -(c.r or 0.0)))
+    drawn = (figure for figure in answer.figures if isinstance(figure, Scatter))
+    scatters = dict(zip(answer.result.metrics, drawn, strict=True))
     return {
         "answer": answer,
         "scale": Scale(min([0.0, *lows]), 1.0),
         "rows": [
-            (c, at.get((c.metric, "system", "spearman")), at.get((c.metric, "summary", "pearson")))
-            for c in sorted(by_system.values(), key=lambda c: (c.r is None, -(c.r or 0.0)))
+            (c, at.get((c.metric, "system", "spearman")), at.get((c.metric, "summary", "pearson"))) for c in strongest
         ],
-        "plots": [ScatterDrawing(figure, by_system.get(figure.x)) for figure in scatters[:MOST_SCATTERS]],
+        "plots": [ScatterDrawing(scatters[c.metric], c) for c in strongest[:MOST_SCATTERS]],
     }
 
 

@@ -130,7 +130,7 @@ class Asked(Reading):
     def answer_at_length(self, working: Working, total: int, ask: Callable[[Any, Any], Any]) -> Any:
         """Answer a question that takes long: ``ask`` is given the engine, and whom to tell how much of the total is
         done."""
-        with working.started(self.out) as engine, self.out.progress(total, "Working") as advance:
+        with working.started(self.out) as engine, self.out.progress(total, "Analysing") as advance:
             found = ask(engine, advance)
         return self.answer(lambda: found)
 
@@ -139,7 +139,7 @@ class Asked(Reading):
         from pyramidion import report
         from pyramidion.formats.files import write_text
 
-        with self.out.busy("Working"):
+        with self.out.busy("Analysing"):
             found = ask()
         found = found.as_simulated() if any(self._simulated) else found
         written: list[Path] = []
@@ -149,7 +149,8 @@ class Asked(Reading):
             write_text(self.latex, report.latex(found))
             written.append(self.latex)
         if self.plot is not None:
-            written += report.plot(found, self.plot)
+            with self.out.busy("Drawing figures"):
+                written += report.plot(found, self.plot)
         self.out.result(found.as_json())
         for part in report.terminal(found):
             self.out.show(part)

@@ -9,7 +9,7 @@ import { saveFile, unpack } from "./parcels.js";
  *
  * @typedef {object} Head what every view needs
  * @property {string[]} systems
- * @property {{ method: string, name: string }[]} measures
+ * @property {{ method: string, name: string, title: string }[]} measures
  * @property {string} [folder] where the pages of topics are, seen from this one; none if this file holds everything
  * @property {string} [start] the first page, seen from a topic's
  * @property {string} [page] the name of a topic's page; only there, as are its neighbours

@@ -6,7 +6,7 @@ import { byId } from "../../server/static/shared/dom.js";
 import { address, download, head, openOverview, openTopic } from "./data.js";
 import { startMap, startTopics } from "./overview.js";
 import { startTables } from "./tables.js";
-import { detail, partsOf, showView, viewOf } from "./views.js";
+import { detail, lost, partsOf, showView, viewOf } from "./views.js";
 
 const overview = byId("overview");
 
@@ -25,13 +25,16 @@ async function view(parts) {
 async function route() {
   const hash = location.hash;
   const parts = partsOf(hash);
-  const content = parts[0] === "topic" || parts[0] === "summary" ? await view(parts) : null;
+  const asked = parts[0] === "topic" || parts[0] === "summary";
+  const content = asked ? await view(parts) : null;
   if (location.hash !== hash) return; // somebody went on while this was unpacked
   const was = !detail.hidden;
   overview.hidden = Boolean(content);
   if (content) return showView(content);
   detail.hidden = true;
   detail.replaceChildren();
+  overview.querySelector(".lost")?.remove();
+  if (asked) overview.prepend(lost(parts));
   if (was && parts[0]) document.getElementById(parts[0])?.scrollIntoView({ behavior: "instant" });
 }
 

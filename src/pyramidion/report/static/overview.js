@@ -9,10 +9,10 @@ import { compareCells, turn } from "./tables.js";
 
 /** @import { Overview, TopicRow } from "./data.js" */
 
-/** Topics side by side in the map: these fit on a wide screen. */
-const COLUMNS = 36;
-/** With more topics than this, the cells of the map have no room for numbers. */
-const NUMBERS_FIT = 14;
+/** How wide a column of the map is with and without numbers, and what its names and means take, in rem. */
+const [NUMBER_WIDE, CELL_WIDE, BESIDE] = [4.6, 1.09, 22];
+/** Fewer topics side by side are no map. */
+const LEAST_COLUMNS = 6;
 /** Topics in the list before somebody asks for more, so that what comes after it can be seen; and then at a time. */
 const FOLDED = 10;
 const ROWS = 100;
@@ -78,17 +78,21 @@ export function startMap({ topics, scores, map }) {
   const [headings, body] = [/** @type {HTMLTableSectionElement} */ (heat.tHead), heat.tBodies[0]];
   const means = new Map(map.systems);
   const numbers = /** @type {HTMLElement} */ (document.querySelector("button.numbers"));
-  const { page, matches } =
-    map.topics.length > COLUMNS
-      ? steering(byId("map-steer"), "Filter the topics of the map", draw)
-      : { page: (/** @type {number[]} */ list) => list, matches: () => true };
+  const wrap = /** @type {HTMLElement} */ (heat.closest(".table-wrap"));
+  /** How many columns of a width fit beside the names, so that nothing is cut off. @param {number} wide in rem */
+  const fitting = (wide) => {
+    const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+    return Math.max(Math.floor((wrap.clientWidth / rem - BESIDE) / wide), LEAST_COLUMNS);
+  };
+  const { page, matches } = steering(byId("map-steer"), "Filter the topics of the map", draw);
+  let room = 0;
 
   function draw() {
-    const columns = page(
-      /** @type {NonNullable<typeof map>} */ (map).topics.filter((at) => matches(topics[at])),
-      COLUMNS,
-    );
-    const wide = columns.length > NUMBERS_FIT;
+    room = fitting(CELL_WIDE);
+    const found = /** @type {NonNullable<typeof map>} */ (map).topics.filter((at) => matches(topics[at]));
+    const columns = page(found, room);
+    byId("map-steer").hidden = map?.topics.length === columns.length;
+    const wide = columns.length > fitting(NUMBER_WIDE);
     // Systems stay in the order in which somebody has sorted them.
     const sorted = [...body.rows].map((row) => Number(row.dataset.system));
     heat?.classList.toggle("dense", wide);
@@ -167,6 +171,9 @@ export function startMap({ topics, scores, map }) {
     /** @type {HTMLOutputElement} */ (byId("cell-says")).value = `${here.system} on ${here.topic.id}: ${value}`;
   };
   draw();
+  addEventListener("resize", () => {
+    if (fitting(CELL_WIDE) !== room) draw();
+  });
   heat.addEventListener("keydown", walk);
   heat.addEventListener("click", open);
   heat.addEventListener("mouseover", say);
@@ -279,5 +286,9 @@ function smallPyramid({ id, tiers }) {
     const start = (width - (shares.length * (size + gap) - gap)) / 2;
     return shares.toSorted((a, b) => b - a).map((share, at) => block(start + at * (size + gap), size, share));
   });
-  return svg("svg", { viewBox, class: "tiers", role: "img", "aria-label": `Pyramid of ${id}: ${counts}` }, ...blocks);
+  return svg(
+    "svg",
+    { viewBox, width, class: "tiers", role: "img", "aria-label": `Pyramid of ${id}: ${counts}` },
+    ...blocks,
+  );
 }

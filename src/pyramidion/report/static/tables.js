@@ -42,23 +42,48 @@ export function turn(heading, first) {
   return down ? -1 : 1;
 }
 
+/**
+ * Hide the rows that the field above does not ask for; while it is empty, those of a folded table after the first.
+ * @param {HTMLTableElement} table
+ */
+function showRows(table) {
+  const place = table.closest(".table-wrap")?.parentElement;
+  /** @type {HTMLInputElement | null | undefined} */
+  const field = place?.querySelector(":scope > .filtering .filter, :scope > .steer .filter");
+  const unfold = place?.querySelector(":scope > .steer .unfold");
+  const wanted = field?.value.trim().toLowerCase() ?? "";
+  const folded = unfold?.getAttribute("aria-expanded") === "false" && wanted === "";
+  const most = folded ? Number(table.dataset.fold) : Number.POSITIVE_INFINITY;
+  [...table.tBodies[0].rows].forEach((row, at) => {
+    row.hidden = at >= most || !row.textContent?.toLowerCase().includes(wanted);
+  });
+}
+
 /** @param {HTMLTableCellElement} heading */
 function sortBy(heading) {
-  const body = heading.closest("table")?.tBodies[0];
+  const table = heading.closest("table");
+  const body = table?.tBodies[0];
   const place = heading.cellIndex;
   if (!body) return;
   const sign = turn(heading, cellValue(body.rows[0]?.cells[place]));
   body.append(
     ...[...body.rows].sort((a, b) => compareCells(cellValue(a.cells[place]), cellValue(b.cells[place]), sign)),
   );
+  if (table) showRows(table);
 }
 
-/** @param {HTMLInputElement} input */
-function filterRows(input) {
-  const wanted = input.value.trim().toLowerCase();
-  /** @type {NodeListOf<HTMLElement> | undefined} */
-  const rows = input.closest(".filtering")?.parentElement?.querySelectorAll("table.sortable > tbody > tr");
-  for (const row of rows ?? []) row.hidden = wanted !== "" && !row.textContent?.toLowerCase().includes(wanted);
+/** The table below a field or button. @param {HTMLElement} control @returns {HTMLTableElement | null | undefined} */
+const tableBelow = (control) =>
+  (control.closest(".steer") ?? control.closest(".filtering"))?.parentElement?.querySelector("table.sortable");
+
+/** Show all rows of a folded table, or only the first again. @param {HTMLElement} control */
+function turnFold(control) {
+  const open = control.getAttribute("aria-expanded") === "false";
+  control.dataset.all ??= String(control.textContent);
+  control.textContent = open ? "Show fewer" : control.dataset.all;
+  control.setAttribute("aria-expanded", String(open));
+  const table = tableBelow(control);
+  if (table) showRows(table);
 }
 
 /** Tables whose rows are all there; those that show some rows at a time see to themselves. */
@@ -67,9 +92,19 @@ export function startTables() {
     const target = /** @type {HTMLElement} */ (event.target);
     const heading = target.closest?.(".sort")?.closest("th");
     if (heading?.closest("table.sortable")) sortBy(heading);
+    if (target.matches?.(".unfold")) turnFold(target);
   });
   document.addEventListener("input", (event) => {
     const target = /** @type {HTMLInputElement} */ (event.target);
-    if (target.matches(".filter")) filterRows(target);
+    const table = target.matches(".filter") && tableBelow(target);
+    if (table) showRows(table);
   });
+  // Without this script every row is there.
+  /** @type {NodeListOf<HTMLElement>} */
+  const folds = document.querySelectorAll(".unfold");
+  for (const control of folds) {
+    control.hidden = false;
+    const table = tableBelow(control);
+    if (table) showRows(table);
+  }
 }

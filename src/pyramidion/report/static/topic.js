@@ -4,7 +4,7 @@
 import { head } from "./data.js";
 import { startTables } from "./tables.js";
 import { unpack } from "./parcels.js";
-import { partsOf, showView, viewOf } from "./views.js";
+import { lost, partsOf, showView, viewOf } from "./views.js";
 
 /** @import { Topic } from "./data.js" */
 
@@ -17,7 +17,8 @@ async function route() {
   if (location.hash !== hash) return; // somebody went on while this was unpacked
   const parts = partsOf(hash);
   const asked = parts[0] === "summary" && parts[1] === held.id ? viewOf(parts, held, head) : null;
-  showView(asked ?? viewOf(["topic", held.id], held, head) ?? []);
+  const whole = viewOf(["topic", held.id], held, head) ?? [];
+  showView(asked ?? (parts[0] === "summary" ? [lost(parts), ...whole] : whole));
 }
 
 startTables();

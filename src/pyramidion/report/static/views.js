@@ -149,7 +149,7 @@ function summaryTable(topic) {
         el("td.number", judged ? String(expressed.length) : "–"),
       );
     });
-  const names = ["system", ...head.measures.map((measure) => measure.name), "units"];
+  const names = ["system", ...head.measures.map((measure) => measure.title), "units"];
   const heads = names.map((name, at) =>
     el(at ? "th.number" : "th", { scope: "col" }, el("button.sort", { type: "button" }, name)),
   );
@@ -167,7 +167,7 @@ function topicView(topic, { before, after }) {
     "Each block is a unit, each row a tier; the number is how many references have it. Darker: more systems express it.";
   const units =
     topic.units.length > 0 &&
-    el("section.part", el("h2", plural(topic.units.length, "content unit")), unitLines(topic, judged));
+    el("section.part", el("h2", plural(topic.units.length, "unit")), unitLines(topic, judged));
   const pyramid =
     topic.units.length > 0 &&
     el(
@@ -293,7 +293,7 @@ function contentParts(topic, summary) {
     important: `${plural(important.length, "important unit")} not found, heaviest first`,
     single: `${single.length} more not found, in one reference each`,
     repeated: `${plural(repeated.length, "unit")} said more than once`,
-    unmatched: `${plural(summary.unmatched, "statement")} in no unit of the pyramid`,
+    unmatched: `${plural(summary.unmatched, "passage")} in no unit of the pyramid`,
   };
   return [
     part(titles.there, unitList(topic, summary, there, howMuch)),
@@ -308,7 +308,7 @@ function contentParts(topic, summary) {
 /** @param {Topic} topic @param {number} system */
 function scoreLine(topic, system) {
   const parts = head.measures.map((measure, at) =>
-    el("div", el("dt", measure.name), el("dd", shown(topic.scores[at][system]))),
+    el("div", el("dt", measure.title), el("dd", shown(topic.scores[at][system]))),
   );
   return el("dl.scoreline", parts);
 }
@@ -317,7 +317,7 @@ function scoreLine(topic, system) {
 function annotatorLine({ annotators }) {
   if (!annotators.length) return null;
   const each = annotators.map(([name, value]) => `${shown(value)} by ${name}`).join(", ");
-  const line = `${head.measures[0].name} is the mean of ${annotators.length} annotators: ${each}`;
+  const line = `${head.measures[0].title} is the mean of ${annotators.length} annotators: ${each}`;
   return el("p.muted.small", { dir: "auto" }, line);
 }
 
@@ -383,6 +383,12 @@ export function viewOf([kind, , system], topic, neighbours) {
   if (kind === "topic") return topicView(topic, neighbours);
   const summary = topic.summaries.find((each) => head.systems[each.system] === system);
   return summary ? summaryView(topic, neighbours, summary) : null;
+}
+
+/** What to say where an address names something that is not in the report. @param {string[]} parts */
+export function lost([kind, topic, system]) {
+  const what = kind === "summary" ? `no summary of ${topic} by ${system ?? "nobody"}` : `no topic ${topic ?? ""}`;
+  return el("p.notice.lost", { role: "status", dir: "auto" }, `There is ${what} in this report.`);
 }
 
 /** Show a view and put the focus on its heading. @param {Child[]} content */

@@ -1,0 +1,164 @@
+"""A report of real size, read by people: nothing clipped, long tables folded, readers' words, dark for more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+import pyramidion as pyr
+from pyramidion.report import report_page, write_feedback
+from pyramidion.report.collect import findings
+from tests.browser.people import Visitors
+from tests.browser.test_report import fragment
+
+pytestmark = pytest.mark.browser
+
+SYSTEMS, TOPICS, JUDGES = 25, 50, 14
+NAMES = ("abs_semsim_out", "ext_pnbert_out_bert_lstm_pn_rl", "abs_ptr_generator_out_pointer_gen_cov", "T5", "lead")
+SIZES: dict[str, Any] = {
+    "wide": {"width": 1440, "height": 900},
+    "laptop": {"width": 1280, "height": 720},
+    "laptop at 200%": {"width": 640, "height": 360},
+    "phone": {"width": 390, "height": 844},
+}
+
+
+def real_size() -> pyr.Study:
+    """25 systems with the names of real ones on 50 topics with titles, two of 14 experts on every summary."""
+    systems = [f"{NAMES[n % 5]}_{n}" for n in range(SYSTEMS)]
+    topics = [f"cnndm{1000 + 37 * n}" for n in range(TOPICS)]
+    references = ("A", "B")
+    units = tuple(
+        pyr.ContentUnit(f"u{n}", f"Unit {n}.", tuple(pyr.Contributor(name) for name in references[: 1 + n % 2]))
+        for n in range(6)
+    )
+    judgments = [
+        pyr.Judgment(
+            topic, system, f"expert{(t + k) % JUDGES}", float((t * 7 + s * 3 + n + k // 2) % 11 > s % 7), unit=unit.id
+        )
+        for t, topic in enumerate(topics)
+        for s, system in enumerate(systems)
+        for k in range(2)
+        for n, unit in enumerate(units)
+    ]
+    return pyr.Study(
+        topics=tuple(pyr.Topic(id, f"What the council of the town said about {id}, and why") for id in topics),
+        summaries=(
+            *(pyr.Summary(id, system, f"The town council spoke of {id}.") for id in topics for system in systems),
+            *(pyr.Summary(id, name, "The council spoke.", "reference") for id in topics for name in references),
+        ),
+        pyramids=tuple(pyr.Pyramid(id, references, units) for id in topics),
+        judges=tuple(pyr.Judge(f"expert{n}", "expert") for n in range(JUDGES)),
+        judgments=pyr.Judgments(judgments),
+    )
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("real-size")
+    (folder / "large.html").write_text(report_page(findings(real_size(), method="pyramid", resamples=20)), "utf-8")
+    example = findings(pyr.example(), resamples=20)
+    (folder / "report.html").write_text(report_page(example), "utf-8")
+    write_feedback(example, folder / "feedback")
+    return folder
+
+
+CLIPPED = """() => [...document.querySelectorAll(".table-wrap")]
+  .filter((wrap) => wrap.scrollWidth > wrap.clientWidth + 1)
+  .map((wrap) => wrap.closest("section")?.id)"""
+
+
+@pytest.mark.parametrize("size", ["wide", "laptop"])
+def test_no_table_is_clipped(size: str, place: Path, visitors: Visitors) -> None:
+    page = visitors.new(viewport=SIZES[size])
+    page.goto((place / "large.html").as_uri())
+    expect(page.locator("#topics tbody tr")).to_have_count(10)
+    for table in page.get_by_text("Table", exact=True).all():
+        table.click()
+    assert page.evaluate(CLIPPED) == []
+    page.locator("#topics").get_by_role("button", name="Show all 50").click()
+    assert page.evaluate(CLIPPED) == []
+    page.set_viewport_size(SIZES["laptop"])  # the map takes out what does not fit any more
+    page.wait_for_function(f"({CLIPPED})().length === 0")
+
+
+def test_long_tables_are_folded_and_searched(place: Path, visitors: Visitors) -> None:
+    page = visitors.new(viewport=SIZES["wide"])
+    page.goto((place / "large.html").as_uri())
+    folded = page.locator("#agreement > div").first
+    judges = folded.locator("tbody tr:visible")
+    expect(judges).to_have_count(10)
+    folded.get_by_label("Filter judges").fill("expert13")
+    expect(judges).to_have_count(1)
+    folded.get_by_label("Filter judges").fill("")
+    folded.get_by_role("button", name="Show all 14 judges").click()
+    expect(judges).to_have_count(14)
+    folded.get_by_role("button", name="Show fewer").click()
+    expect(judges).to_have_count(10)
+    folded.get_by_role("button", name="judge", exact=True).click()  # the others come into view
+    assert judges.first.locator("th").text_content() == "expert0"
+    expect(judges).to_have_count(10)
+
+
+def test_readers_are_told_names_they_know(place: Path, visitors: Visitors) -> None:
+    page = visitors.new(viewport=SIZES["wide"])
+    page.goto((place / "report.html").as_uri())
+    expect(page.locator(".lead")).to_contain_text("ranks first by Pyramid score (modified)")
+    tabs = page.get_by_role("group", name="Rank by").get_by_role("button")
+    assert tabs.all_text_contents() == ["Pyramid", "Lightweight Pyramid", "Responsiveness", "ROUGE"]
+    expect(
+        page.get_by_text("Pyramid score (modified): 1 is as much as an average reference summary says")
+    ).to_be_visible()
+    expect(page.locator("#metrics tbody th").first).to_have_text("Responsiveness (content)")
+    shown = page.locator("body").inner_text().split("How it was made\n")[0]  # there are signatures
+    for jargon in ("by modified", "mean modified", "Ratings", "Lightweight Pyramids", "content unit", "rouge-2-recall"):
+        assert jargon not in shown, jargon
+
+
+LIGHTNESS = """() => [...Array(10).keys()].map((step) => {
+  const rgb = getComputedStyle(document.querySelector(`.ramp .h${step}`)).backgroundColor.match(/\\d+/g).map(Number);
+  return 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2];
+})"""
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_dark_means_more(colours: Any, place: Path, visitors: Visitors) -> None:
+    page = visitors.new(viewport=SIZES["wide"], color_scheme=colours)
+    page.goto((place / "report.html").as_uri())
+    steps = page.evaluate(LIGHTNESS)
+    assert steps == sorted(steps, reverse=True)
+
+
+PLACES = (
+    "report.html",
+    "report.html" + fragment("topic", "drought-plan"),
+    "report.html" + fragment("topic", "nowhere"),
+    "large.html",
+    "feedback/overview.html",
+    "feedback/check.html",
+    "feedback/writers/extract/drought-plan.html",
+)
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_axe_finds_nothing_at_all(name: str, place: Path, visitors: Visitors) -> None:
+    """Not even what is minor; on a phone and at 200% as well, and nothing to scroll sideways."""
+    page = visitors.new(bypass_csp=True)
+    path, *rest = name.split("#")
+    page.goto((place / path).as_uri() + "".join(f"#{part}" for part in rest))
+    expect(page.locator("main:visible h1")).to_be_visible()
+    for number, (what, size) in enumerate(SIZES.items()):
+        page.set_viewport_size(size)
+        page.emulate_media(color_scheme=("light", "dark")[number % 2])  # type: ignore[arg-type]
+        assert every_finding(page) == [], what
+        assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), what
+
+
+def every_finding(page: Page) -> list[str]:
+    found: dict[str, list[dict[str, Any]]] = Axe().run(page).response
+    assert "color-contrast" in [rule["id"] for rule in found["passes"]], "axe has not looked"
+    return [f"{each['id']} at {[node['target'] for node in each['nodes']]}" for each in found["violations"]]
