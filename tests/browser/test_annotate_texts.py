@@ -190,7 +190,7 @@ def test_nothing_hostile_runs(tmp_path: Any, visitors: Visitors) -> None:
         page.keyboard.press("s")
         is_harmless(page)
         page.goto(f"{site.url}/annotate/compare?first={first}&second={second}")
-        expect(page.get_by_role("table")).to_be_visible()
+        expect(page.get_by_role("table", name="Disagreements first")).to_be_visible()
         is_harmless(page)
         for path in (f"/annotate/{first}/print", "/annotate/guidelines"):
             page.goto(f"{site.url}{path}")
