@@ -34,6 +34,37 @@ def test_judging_pages_have_the_same_fields_and_the_same_number_of_units(example
     assert {frozenset(unit) for page in shown for unit in page["units"]} == {frozenset({"id", "label"})}
 
 
+@pytest.mark.parametrize("per_task", [16, 15, 7, 1])
+@pytest.mark.parametrize("silent", ["", "Nothing."])
+def test_no_task_is_longer_than_another_for_its_known_answer(example: pyr.Study, per_task: int, silent: str) -> None:
+    """One topic, units that do not divide evenly, and a system that failed: there is a known answer for it too."""
+    from dataclasses import replace
+
+    topic = example.topics[0].id
+    units = {
+        pyramid: replace(pyramid, units=tuple(replace(u, group="") for u in pyramid.units))
+        for pyramid in example.pyramids
+    }
+    study = replace(
+        example,
+        topics=example.topics[:1],
+        summaries=tuple(replace(s, text=silent) if s.system == "lead" else s for s in example.summaries),
+        pyramids=tuple(made for pyramid, made in units.items() if pyramid.topic == topic),
+        judgments=pyr.Judgments(()),
+    )
+    chosen = Settings.for_kind("judge", gold_rate=0.2, units_per_task=per_task)
+    made = plan(study, "judge", "j", chosen, pyramid="crowd")
+    shown = pages(study, made)
+    assert {len(page["units"]) - len(task.units) for page, task in zip(shown, made.tasks, strict=True)} == {1}
+    known = {made.gold[task.id].value for task in made.tasks if task.system == "lead"}  # type: ignore[union-attr]
+    assert known == {0}, "what it does not say is not there"
+    by_system = [
+        Counter(len(page["units"]) for page, task in zip(shown, made.tasks, strict=True) if task.system == name)
+        for name in study.systems
+    ]
+    assert all(sizes == by_system[0] for sizes in by_system)
+
+
 def split(study: pyr.Study) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
     """Place and label of the units that were added, and of the others, over several plans."""
     added, others = [], []

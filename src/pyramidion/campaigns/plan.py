@@ -287,8 +287,8 @@ class _Drafts:
 # -- items of known answer -----------------------------------------------------------------------------------
 #
 # Nobody should be able to tell where they are. Ratings by experts are known for summaries that look like any other. In
-# judging, where a unit is added, every task gets one, in a place drawn at random, and it has the length and the
-# punctuation of the units around it. What it says still tells an attentive reader the answer; that is what it is for.
+# judging, where a unit is added, every task gets one, so that none is longer than the others, in a place drawn at
+# random, and it has the length and the punctuation of the units around it. What it says still tells an attentive reader the answer; that is what it is for.
 
 
 def _gold(study: Study, tasks: Sequence[Task], settings: Settings, rng: np.random.Generator) -> dict[str, Gold]:
@@ -323,12 +323,18 @@ class _Planted:
         peer = self._study.summary(task.topic, task.system)
         present = list(_assertions(peer.text)) if peer else []
         absent = [label for topic, labels in self._labels.items() if topic != task.topic for label in labels]
+        if not present and not absent:  # a summary that says next to nothing does not say what another one says
+            absent = [self._in_form(text) for text in self._said_by_others(task)]
         position = int(self._rng.integers(0, len(task.units) + 1))
         if present and (not absent or self._rng.integers(2)):
             return AttentionCheck(self._in_form(self._of_usual_length(present)), 1, position)
         if absent:
             return AttentionCheck(absent[int(self._rng.integers(len(absent)))], 0, position)
         return None
+
+    def _said_by_others(self, task: Task) -> list[str]:
+        peers = sorted((p for p in self._study.peers if p.topic == task.topic), key=lambda peer: peer.system)
+        return [text for peer in peers if peer.system != task.system for text in _assertions(peer.text)]
 
     def _of_usual_length(self, texts: Sequence[str]) -> str:
         """One of those whose length is nearest to that of a unit drawn at random."""
