@@ -121,6 +121,13 @@ def fact(page: Page, title: str) -> Any:
 # -- workers -------------------------------------------------------------------------------------------------
 
 
+def begin(page: Page, link: str) -> None:
+    """Open an invitation without questions, and start with the first task."""
+    page.goto(link)
+    page.get_by_role("button", name="Start with the first task").click()
+    expect(page.get_by_role("button", name="I cannot do this one")).to_be_visible()
+
+
 def pass_check(page: Page, kind: TaskKind) -> None:
     answer_check(page, kind)
     page.get_by_role("button", name="Start with the first task").click()

@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from pyramidion.campaigns.rehearsal import rehearse_campaign
-from tests.browser.people import Visitors, counter, let_in, statements, submitted
+from tests.browser.people import Visitors, begin, counter, let_in, statements, submitted
 from tests.browser.site import Site, serve, small_study
 
 pytestmark = pytest.mark.browser
@@ -80,8 +80,7 @@ def instructions(page: Page, site: Site) -> None:
 
 def task(kind: str) -> Callable[[Page, Site], None]:
     def go(page: Page, site: Site) -> None:
-        page.goto(site.link(kind))
-        expect(counter(page)).to_be_visible()
+        begin(page, site.link(kind))
 
     return go
 
@@ -183,7 +182,7 @@ def test_the_focus_can_be_seen_wherever_tab_goes(name: str, size: Any, site: Sit
 def test_judging_with_a_thumb(site: Site, visitors: Visitors) -> None:
     site.start("judge", "thumb", check=False)
     page = visitors.new(viewport=PHONE, has_touch=True, is_mobile=True)
-    page.goto(site.link("thumb"))
+    begin(page, site.link("thumb"))
     expect(counter(page)).to_have_text("0 of 8 answered")
     summary = page.get_by_role("heading", name="Summary", exact=True)
     for number, text in enumerate(statements(page)):

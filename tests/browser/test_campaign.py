@@ -13,6 +13,7 @@ from tests.browser.people import (
     LOST_NETWORK,
     Visitors,
     answer_check,
+    begin,
     counter,
     fact,
     judged,
@@ -110,7 +111,7 @@ def write(page: Page, texts: list[str]) -> None:
             field.press_sequentially(text)
         expect(field).to_have_value(text)
     if TOO_SHORT in texts:
-        expect(page.get_by_text("This has 3 words, fewer than 4.")).to_be_visible()
+        expect(page.get_by_text("This has 3 words, fewer than 4.", exact=True)).to_be_visible()
     expect(counter(page)).to_have_text("3 of 3 written")
     page.get_by_role("button", name="Submit").click()
     submitted(page)
@@ -222,7 +223,7 @@ def test_people_are_invited_by_name(with_units: Site, visitors: Visitors) -> Non
     expect(made).to_have_value(re.compile(r"^Ann Ash\t.*\nBen\t"))
     _, worker, link = made.input_value().split("\n")[0].split("\t")
     page = visitors.new()
-    page.goto(link)
+    begin(page, link)
     expect(counter(page)).to_have_text("0 of 5 answered")
     assert with_units.desk.workers.get(worker) is not None
 
@@ -267,7 +268,7 @@ def test_rejected_work_is_offered_again_and_a_block_can_remove_answers(with_unit
 
 
 def judge_all(page: Page, link: str, key: str) -> None:
-    page.goto(link)
+    begin(page, link)
     expect(counter(page)).to_have_text("0 of 5 answered")
     for _ in range(5):
         page.keyboard.press(key)
@@ -308,7 +309,7 @@ def test_a_second_try_at_the_questions(with_units: Site, visitors: Visitors) -> 
 def test_who_gives_everything_back_is_told_what_the_code_is_for(with_units: Site, visitors: Visitors) -> None:
     with_units.start("judge", "with-code", check=False, workers=2, completion_code="C0DE")
     worker = visitors.new()
-    worker.goto(with_units.link("with-code"))
+    begin(worker, with_units.link("with-code"))
     worker.get_by_role("button", name="I cannot do this one").click()
     worker.get_by_role("dialog").get_by_role("button", name="Give it back").click()
     expect(worker.get_by_role("heading", name="No more tasks for you")).to_be_visible()
@@ -333,7 +334,7 @@ def judging(with_units: Site, visitors: Visitors, request: pytest.FixtureRequest
     campaign = request.node.name.replace("_", "-")[:60]
     with_units.start("judge", campaign, check=False, workers=1)
     page, link = visitors.new(), with_units.link(campaign)
-    page.goto(link)
+    begin(page, link)
     expect(counter(page)).to_have_text("0 of 5 answered")
     return Judging(page, campaign, link)
 

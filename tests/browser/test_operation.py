@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from pyramidion.annotation.blind import neutral_labels
 from pyramidion.store.accounts import Accounts
 from tests.browser.annotating import account, come_in
-from tests.browser.people import Visitors, counter, let_in, says
+from tests.browser.people import Visitors, begin, counter, let_in, says
 from tests.browser.site import MANAGER, PASSWORD, TOPIC, serve, small_study
 
 pytestmark = pytest.mark.server
@@ -23,7 +23,7 @@ def test_a_lost_database_is_said_as_such_and_loses_nothing(tmp_path: Path, visit
     with serve(small_study(["lead"], ["A", "B"], units=5), tmp_path) as site:
         site.start("judge", "work", check=False, workers=1)
         worker, manager = visitors.new(), visitors.new()
-        worker.goto(site.link("work"))
+        begin(worker, site.link("work"))
         expect(counter(worker)).to_have_text("0 of 5 answered")
         worker.keyboard.press("p")
         expect(worker.get_by_text("Saved", exact=True)).to_be_visible()

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from pyramidion.analysis.stopping import Look
 from pyramidion.campaigns import advancing
 from pyramidion.campaigns.advancing import advance
-from tests.browser.people import Visitors, counter, fact, let_in
+from tests.browser.people import Visitors, begin, counter, fact, let_in
 from tests.browser.site import Site, serve
 from tests.browser.test_accessibility import PHONE, WIDE, problems
 from tests.campaigns.designs import SYSTEMS, answer_all, look_of, plan_in_rounds, study_in_rounds
@@ -59,7 +59,7 @@ def test_a_worker_waits_for_the_next_round(site: Site, visitors: Visitors, write
     answer_all(site.desk, but=1)
     page = visitors.new()
     page.clock.install()
-    page.goto(site.link("judge"))
+    begin(page, site.link("judge"))
     judge_all(page)
     expect(page.get_by_role("heading", name="No task right now. Thank you!")).to_be_visible()
     expect(page.get_by_text("New tasks may come when the answers of others are in.")).to_be_visible()
@@ -78,7 +78,7 @@ def test_who_has_earned_the_code_may_leave(site: Site, visitors: Visitors, write
     site.desk.start(plan_in_rounds(site.desk.studies.load(), **done))
     answer_all(site.desk, but=1)
     page = visitors.new()
-    page.goto(site.link("judge"))
+    begin(page, site.link("judge"))
     judge_all(page)
     expect(page.get_by_role("heading", name="No task right now. Thank you!")).to_be_visible()
     expect(page.get_by_text("DONE42")).to_be_visible()

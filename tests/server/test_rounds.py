@@ -108,7 +108,7 @@ def test_rounds_come_and_end_by_themselves(tmp_path: Path, monkeypatch: pytest.M
         assert work_once(ann)["state"] == "task", "tasks of the second round"
         work_on(ann)
         until(lambda: desk.campaigns.get("judge").state == "paused")
-        assert ann.work() == {"state": "closed"}, "for her it is finished"
+        assert {"state": "closed"}.items() <= ann.work().items(), "for her it is finished"
         boss = logged_in(desk, server.url)
         shown = boss.get("/api/manage/campaigns/judge").json()["rounds"]
         assert (shown["status"], shown["stop"]["reason"], shown["round"], shown["rounds"]) == ("stopped", "goal", 2, 3)
@@ -129,7 +129,9 @@ def test_a_look_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyP
         desk.start(plan_in_rounds(desk.studies.load(), "other"))
         work_on(ann)
         assert looking.wait(STARTS_WITHIN)
-        assert ann.work() == {"state": "done", "more": True, "completion_url": "", "code": ""}, "not: all done"
+        assert {"state": "done", "more": True, "completion_url": "", "code": ""}.items() <= ann.work().items(), (
+            "not: all done"
+        )
         ben = Person(desk, server.url, "other", "ben")
         ben.join()
         assert work_once(ben)["state"] == "task", "others work meanwhile"
@@ -186,25 +188,27 @@ def test_who_comes_from_a_platform_gets_the_code_between_rounds_and_at_the_end(
         ben = Person(desk, server.url, "judge", "ben")
         ben.join()
         work_on(ann)
-        assert ann.work() == {"state": "done", "more": True, **code}, "she need not wait for the next round"
+        assert {"state": "done", "more": True, **code}.items() <= ann.work().items(), (
+            "she need not wait for the next round"
+        )
         early = {"completion_url": "", "code": ""}
         assert ben.work() == {"state": "too-few-answers", "done": 0, "needed": 1, "more": True, **early}
         go.set()
         until(lambda: desk.campaigns.get("judge").state == "paused")
-        assert ann.work() == {"state": "done", **code}
-        assert ben.work() == {"state": "closed"}
+        assert {"state": "done", **code}.items() <= ann.work().items()
+        assert {"state": "closed"}.items() <= ben.work().items()
 
 
 def test_who_may_do_no_more_is_not_told_to_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(advancing, "take_look", lambda _, *, number, **__: look_of(number, SYSTEMS))
     with site(tmp_path / "study.db", most_per_worker=2) as (_, _server, ann):
-        assert work_on(ann) == {"state": "done", "completion_url": "", "code": ""}
+        assert {"state": "done", "completion_url": "", "code": ""}.items() <= work_on(ann).items()
 
 
 def test_a_pause_by_a_person_is_a_pause(tmp_path: Path) -> None:
     with site(tmp_path / "study.db") as (desk, _, ann):
         desk.campaigns.set_state("judge", "paused")
-        assert ann.work() == {"state": "paused"}
+        assert {"state": "paused"}.items() <= ann.work().items()
 
 
 def test_the_server_lets_people_in_for_a_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,7 +49,7 @@ def test_settings_of_a_kind_are_those_of_its_paper() -> None:
     # Shapira et al. 2019: two writers at $0.50, five judges at $0.45; Gillick and Liu 2010: $0.07 a rating.
     write, rate = Settings.for_kind("write"), Settings.for_kind("rate", workers=3)
     assert (write.workers, write.pay, write.min_seconds) == (2, 0.50, 60.0)
-    assert Settings.for_kind("judge") == Settings(workers=5, pay=0.45, fee=0.2)
+    assert Settings.for_kind("judge") == Settings(workers=5, pay=0.45, fee=0.2, minutes_per_task=3.0)
     assert (rate.workers, rate.pay, rate.fee) == (3, 0.07, 0.1)
     assert Settings(**rate.as_dict()) == rate
     assert rate.as_dict()["workers"] == 3

@@ -34,6 +34,7 @@ def in_proportion(settings: Settings, units: float) -> Settings:
         settings,
         pay=float(max(pay, CENT) if settings.pay else pay),
         min_seconds=float(round(settings.min_seconds * part)),
+        minutes_per_task=round(settings.minutes_per_task * part, 1),
     )
 
 

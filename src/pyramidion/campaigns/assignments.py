@@ -22,7 +22,8 @@ from pyramidion.campaigns.tasks import Answer, Gold, to_object
 from pyramidion.errors import PyramidionError
 from pyramidion.store import schema
 from pyramidion.store.database import Database
-from pyramidion.study import Settings, Task
+from pyramidion.study import Campaign, Settings, Task
+from pyramidion.study.tasks import TaskKind
 
 TRIES = 20
 PAUSES = (0.01, 0.03, 0.1, 0.3)
@@ -38,16 +39,25 @@ class SubmissionConflictError(PyramidionError):
 
 
 @dataclass(frozen=True, slots=True)
+class OwnProgress:
+    """What a worker has done in a campaign, in how many seconds from getting each task to submitting it, and how many
+    more tasks there are for them now: `queries.MANY` where there may be more. ``holds``: they have one in hand."""
+
+    done: int = 0
+    seconds: float = 0.0
+    left: int = 0
+    holds: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Lease:
-    """A task kept for a worker until it expires, with the draft saved so far. ``done``: how many tasks of the campaign
-    the worker has submitted."""
+    """A task kept for a worker until it expires, with the draft saved so far."""
 
     id: int
     task: Task
     expires: float
     draft: dict[str, Any] | None = None
     gold: Gold | None = None
-    done: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +76,10 @@ class OwnWork(NamedTuple):
 
     answer: StoredAnswer
     blocked: bool
+
+
+def _keeps_writers_apart(kind: TaskKind, settings: Settings) -> bool:
+    return kind == "judge" and settings.separate_writers
 
 
 class Assignments:
@@ -110,8 +124,8 @@ class Assignments:
                 return None
             if settings.most_per_worker and known.done >= settings.most_per_worker:
                 return None
-            apart = row.kind == "judge" and settings.separate_writers
-            return self._free_task(connection, asked, known.done, apart=apart)
+            apart = _keeps_writers_apart(row.kind, settings)
+            return self._free_task(connection, asked, apart=apart)
 
     def _open_lease(self, connection: Connection, asked: dict[str, Any]) -> Lease | None:
         """A reload gives the same open task back with its draft; an expired one too, while its place is free."""
@@ -125,11 +139,10 @@ class Assignments:
                     continue
                 expires = asked["new_expires"]
                 connection.execute(queries.RENEW, {"assignment": row.id, "new_expires": expires})
-            done = connection.execute(queries.DONE, asked).scalar_one()
-            return Lease(row.id, task_of(row.body), expires, row.draft, gold_of(row), done)
+            return Lease(row.id, task_of(row.body), expires, row.draft, gold_of(row))
         return None
 
-    def _free_task(self, connection: Connection, asked: dict[str, Any], done: int, *, apart: bool) -> Lease | None:
+    def _free_task(self, connection: Connection, asked: dict[str, Any], *, apart: bool) -> Lease | None:
         query = queries.FREE_TASK_APART if apart else queries.FREE_TASK
         for _ in range(TRIES):
             task = connection.execute(query, asked).first()
@@ -139,7 +152,7 @@ class Assignments:
             place = asked | {"task": task.id, "wanted": task.wanted}
             id = connection.execute(queries.NEW_LEASE, place).scalar()
             if id is not None:
-                return Lease(id, task_of(task.body), asked["new_expires"], gold=gold_of(task), done=done)
+                return Lease(id, task_of(task.body), asked["new_expires"], gold=gold_of(task))
         unlocked = queries.ANY_FREE_TASK_APART if apart else queries.ANY_FREE_TASK
         if not self._database.sqlite and connection.execute(unlocked, asked).first() is not None:
             raise _LockedError
@@ -165,6 +178,19 @@ class Assignments:
         """One assignment of a worker; None where it is not theirs."""
         row = self._database.first(queries.ASSIGNMENT, {"assignment": assignment, "worker": worker})
         return None if row is None else OwnWork(answer_of(row), row.blocked is not None)
+
+    def progress_of(self, campaign: Campaign, worker: str, entry: int | None) -> OwnProgress:
+        """What a worker has done, and what is there for them; without taking anything."""
+        apart = _keeps_writers_apart(campaign.kind, campaign.settings)
+        query = queries.OWN_PROGRESS_APART if apart else queries.OWN_PROGRESS
+        asked = {"worker": worker, "campaign_name": campaign.name, "entry": entry, "now": self.clock()}
+        row = self._database.first(query, asked)
+        if row is None:
+            return OwnProgress()
+        most = campaign.settings.most_per_worker or row.done + row.left
+        welcome = row.state == "running" and row.blocked is None and not row.withdrew
+        left = max(0, min(row.left, most - row.done)) if welcome else 0
+        return OwnProgress(row.done, float(row.seconds), left, bool(row.holds))
 
     def done_by(self, campaign: str, worker: str) -> int:
         """How many tasks of a campaign a worker has submitted."""

@@ -36,6 +36,12 @@ The rules are those of the papers' task descriptions (Shapira et al. 2019, secti
 """
 
 
+MARK_WORDS = (
+    "When a statement is present, mark the words of the summary that say it: drag over them, or tap the first and then "
+    "the last of them."
+)
+
+
 def content_of(campaign: Campaign) -> Mapping[str, Any]:
     """The instructions and questions of a campaign: its own, or the usual ones."""
     return campaign.instructions or CONTENT[campaign.kind]
@@ -43,7 +49,10 @@ def content_of(campaign: Campaign) -> Mapping[str, Any]:
 
 def instructions(campaign: Campaign) -> dict[str, Any]:
     """What a campaign asks people to do, without the questions."""
-    return {key: value for key, value in content_of(campaign).items() if key != "questions"}
+    content = {key: value for key, value in content_of(campaign).items() if key != "questions"}
+    if campaign.kind == "judge" and campaign.settings.evidence:
+        content["steps"] = [*content["steps"], MARK_WORDS]
+    return content
 
 
 # ----------------------------------------------------------------------

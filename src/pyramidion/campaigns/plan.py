@@ -33,6 +33,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "pay": (0, 10_000),
     "fee": (0, 10),
     "lease_minutes": (0.0001, 525_600),
+    "minutes_per_task": (0, 1440),
     "gold_rate": (0, 1),
     "share": (0, 1),
     "looks": (1, 100),
@@ -101,7 +102,8 @@ def plan(
     made = _plan(study, kind, name, settings or Settings.for_kind(kind), scope)
     own = own_instructions(kind, instructions, checked=made.campaign.settings.check)
     if made.guide:
-        scope = replace(scope, full_task=(made.guide.settings.pay, made.guide.settings.min_seconds))
+        full = made.guide.settings
+        scope = replace(scope, full_task=(full.pay, full.min_seconds, full.minutes_per_task))
     return replace(made, campaign=replace(made.campaign, scope=scope, instructions=own))
 
 
@@ -192,14 +194,22 @@ def check_settings(settings: Settings) -> None:
         is_whole, is_number = type(value) is int, type(value) in (int, float)
         if kind is bool and type(value) is not bool:
             problems.error(part.name, "must be yes or no")
-        elif kind is str and not (isinstance(value, str) and len(value) <= MAX_TEXT and value.isprintable()):
-            problems.error(part.name, f"must be text of at most {MAX_TEXT} printable characters")
+        elif kind is str and (wrong := _wrong_text(value, part.metadata.get("longest"))):
+            problems.error(part.name, wrong)
         elif kind is int and not (is_whole and low <= value <= high):
             problems.error(part.name, f"must be a whole number from {low:,g} to {high:,.16g}")
         elif kind is float and not (is_number and low <= value <= high):
             problems.error(part.name, f"must be a number from {low:g} to {high:,g}")
     if problems.errors:
         raise InputError(problems.errors)
+
+
+def _wrong_text(value: object, longest: int | None) -> str:
+    """What is wrong with the text of a setting; empty where nothing is. A long one may have several lines."""
+    most = longest or MAX_TEXT
+    lines = re.split(r"[\r\n\t]", value) if longest and isinstance(value, str) else [value]
+    sound = isinstance(value, str) and len(value) <= most and all(str(line).isprintable() for line in lines)
+    return "" if sound else f"must be text of at most {most:,} printable characters"
 
 
 _NEEDS: dict[TaskKind, str] = {
@@ -287,8 +297,9 @@ class _Drafts:
 # -- items of known answer -----------------------------------------------------------------------------------
 #
 # Nobody should be able to tell where they are. Ratings by experts are known for summaries that look like any other. In
-# judging, where a unit is added, every task gets one, so that none is longer than the others, in a place drawn at
-# random, and it has the length and the punctuation of the units around it. What it says still tells an attentive reader the answer; that is what it is for.
+# judging, where a unit is added, every task gets one, so that none is longer than the others. It has a place drawn at
+# random, and the length and the punctuation of the units around it. What it says still tells an attentive reader the
+# answer; that is what it is for.
 
 
 def _gold(study: Study, tasks: Sequence[Task], settings: Settings, rng: np.random.Generator) -> dict[str, Gold]:

@@ -124,13 +124,15 @@ DONE_BY_ENTRY = (
     .where(or_(_a.removed.is_(None), _a.removed.not_in(UNPAID)))
 )
 """How many answers of :worker, by :entry, are paid for."""
-_withdrew = (
-    select(_a.id)
-    .select_from(WITH_TASKS)
-    .where(_a.worker_id == _worker, _a.removed == "withdrawn", _t.campaign_id == _campaign)
-)
+
+
+def _withdrew(campaign: ColumnElement[Any]) -> Select[Any]:
+    withdrawn = select(_a.id).select_from(WITH_TASKS).where(_a.worker_id == _worker, _a.removed == "withdrawn")
+    return withdrawn.where(_t.campaign_id == campaign)
+
+
 MAY_WORK = select(
-    schema.workers.c.blocked, _withdrew.exists().label("withdrew"), DONE.scalar_subquery().label("done")
+    schema.workers.c.blocked, _withdrew(_campaign).exists().label("withdrew"), DONE.scalar_subquery().label("done")
 ).where(schema.workers.c.id == _worker)
 """What may keep :worker from the tasks of :campaign (:campaign_name): a block, having withdrawn by leaving it on the
 platform, or having done enough."""
@@ -148,16 +150,18 @@ def _topics_written_for() -> Select[Any]:
     )
 
 
-def _free_task(*, apart: bool, lock: bool = True) -> Select[Any]:
-    """The first task of :campaign with a place left at :now that :worker has not had. On PostgreSQL it is locked, and
-    those that somebody else has locked are passed over."""
+def _free_task(
+    *, apart: bool, lock: bool = True, most: int = 1, campaign: ColumnElement[Any] = _campaign
+) -> Select[Any]:
+    """The first task of :campaign with a place left at :now that :worker has not had, or the first few. On PostgreSQL
+    it is locked, and those that somebody else has locked are passed over."""
     mine = exists().where(_a.task_id == _t.id, _a.worker_id == _worker)
     query = (
         select(schema.tasks)
-        .where(_t.campaign_id == _campaign, _t.full.is_(False), not_(mine))
+        .where(_t.campaign_id == campaign, _t.full.is_(False), not_(mine))
         .where(_places_taken(_t.id).scalar_subquery() < _t.wanted)
         .order_by(_t.id)
-        .limit(1)
+        .limit(most)
     )
     query = query.with_for_update(skip_locked=True) if lock else query
     return query.where(_t.topic.not_in(_topics_written_for())) if apart else query
@@ -169,6 +173,35 @@ FREE_TASK_APART = _free_task(apart=True)
 ANY_FREE_TASK = _free_task(apart=False, lock=False)
 ANY_FREE_TASK_APART = _free_task(apart=True, lock=False)
 """Both without a lock: whether there is anything at all."""
+
+MANY = 100
+"""Counting goes no further: nobody plans their day by more tasks, and a campaign may have a hundred thousand."""
+
+
+def _own_progress(*, apart: bool) -> Select[Any]:
+    campaign = select(_c.id).where(_c.name == _name).scalar_subquery()
+    free = _free_task(apart=apart, lock=False, most=MANY, campaign=campaign).with_only_columns(_t.id).subquery()
+    held = select(_a.id).select_from(WITH_TASKS).where(_t.campaign_id == campaign, _a.worker_id == _worker)
+    parts = {
+        "done": DONE.scalar_subquery(),
+        "seconds": DONE.with_only_columns(func.coalesce(func.sum(_a.submitted - _a.leased), 0.0)).scalar_subquery(),
+        "left": select(func.count()).select_from(free).scalar_subquery(),
+        "holds": held.where(_a.entry_id == bindparam("entry"), _a.state == "leased").exists(),
+        "withdrew": _withdrew(campaign).exists(),
+    }
+    named = (query.label(name) for name, query in parts.items())
+    known = schema.workers.join(schema.campaigns, true())
+    return (
+        select(_c.state, schema.workers.c.blocked, *named)
+        .select_from(known)
+        .where(_c.name == _name, schema.workers.c.id == _worker)
+    )
+
+
+OWN_PROGRESS = _own_progress(apart=False)
+OWN_PROGRESS_APART = _own_progress(apart=True)
+"""How many tasks of :campaign_name :worker has submitted, in how many seconds, how many more there are for them at
+:now, counted up to `MANY`, whether :entry holds one, and what may keep them from more."""
 
 _new: dict[str, ColumnElement[Any]] = {
     "task_id": _task,

@@ -22,6 +22,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from pyramidion.campaigns.checks import Check
+from pyramidion.encoder.sentences import sentence_spans
 from pyramidion.errors import UsageError, check_choice
 
 WorkerKind = Literal["careful", "careless", "adversarial", "bot", "copier", "speeder", "straight-liner", "colluder"]
@@ -273,7 +274,7 @@ def own_generator(*names: str) -> np.random.Generator:
 def _random_answer(page: Page, rng: np.random.Generator) -> dict[str, Any]:
     """What somebody clicks who has read nothing."""
     if page["kind"] == "judge":
-        return {"units": {unit["id"]: int(rng.integers(2)) for unit in page["units"]}}
+        return _with_evidence(page, {unit["id"]: int(rng.integers(2)) for unit in page["units"]})
     if page["kind"] == "rate":
         bounds = {a["id"]: (math.ceil(a["low"]), math.floor(a["high"])) for a in page["aspects"]}
         return {"aspects": {id: int(rng.integers(low, high + 1)) for id, (low, high) in bounds.items()}}
@@ -294,8 +295,17 @@ def _copy(page: Page) -> dict[str, Any]:
 def _judge(worker: SimulatedWorker, page: Page, truth: Truth, rng: np.random.Generator) -> dict[str, Any]:
     units = page["units"]
     if rng.random() < worker.laziness:
-        return {"units": dict.fromkeys((unit["id"] for unit in units), _says_yes(worker, 0.5, rng))}
-    return {"units": {unit["id"]: _presence(worker, unit, page, truth, rng) for unit in units}}
+        return _with_evidence(page, dict.fromkeys((unit["id"] for unit in units), _says_yes(worker, 0.5, rng)))
+    return _with_evidence(page, {unit["id"]: _presence(worker, unit, page, truth, rng) for unit in units})
+
+
+def _with_evidence(page: Page, units: dict[str, int]) -> dict[str, Any]:
+    """Where words have to be marked, the sentence that shares most with the unit; in an empty text nothing is found."""
+    text, labels = page["summary"], {unit["id"]: unit["label"] for unit in page["units"]}
+    if not page.get("evidence") or not (sentences := sentence_spans(text)):
+        return {"units": dict.fromkeys(units, 0) if page.get("evidence") else units}
+    best = {id: max(sentences, key=lambda span: _share(labels[id], span.of(text))) for id in units}
+    return {"units": units, "evidence": {id: [list(best[id])] for id, value in units.items() if value}}
 
 
 def _presence(worker: SimulatedWorker, unit: Page, page: Page, truth: Truth, rng: np.random.Generator) -> int:

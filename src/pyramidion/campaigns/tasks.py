@@ -6,17 +6,19 @@ wrong with it; the database keeps it as the JSON object of its fields; ``judgmen
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeGuard
 
 from pyramidion.errors import InputError, Problem
 from pyramidion.study import Aspect, Campaign, Judgment, Study, Summary, Task
 from pyramidion.study.tasks import TaskKind
+from pyramidion.study.texts import Span, union
 
 MAX_STATEMENT = 500
 MAX_COMMENT = 2000
 MAX_PASTED = 50
+MAX_SPANS = 50
 GOLD_TOLERANCE = 2
 """A rating counts as right if it is at most this far from the experts' mean."""
 
@@ -35,6 +37,8 @@ HELP = {
     "linguistic": "Is it grammatical, clear, without repetition, and easy to follow? Ignore whether it is complete.",
     "content": "How much of what the references say about the topic does it tell? Ignore its style.",
 }
+_PLACES = {id: place for place, id in enumerate(("content", "linguistic", "overall"))}
+"""In the order in which the instructions explain them; the scales of a study's own come after these, as declared."""
 
 
 # -- answers -------------------------------------------------------------------------------------------------
@@ -52,10 +56,11 @@ class WriteAnswer:
 @dataclass(frozen=True, slots=True)
 class JudgeAnswer:
     """1 for each unit that the summary expresses, 0 for each that it does not; the unit of known answer is among
-    them."""
+    them. ``evidence``: the spans of the summary that express a unit, where the campaign asks for them."""
 
     units: Mapping[str, int]
     comment: str = ""
+    evidence: Mapping[str, Sequence[Sequence[int]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +90,12 @@ _PREFERENCES = {"first": 1.0, "second": 0.0, "tie": 0.5}
 def judgments(answer: Answer, task: Task, worker: str) -> Iterator[Judgment]:
     """What a worker's answer to a task says, question by question. Written statements say nothing about a summary."""
     match answer:
-        case JudgeAnswer(units):
+        case JudgeAnswer(units, evidence=evidence):
             for unit, present in units.items():
                 if unit != ATTENTION:
-                    yield Judgment(task.topic, task.system, worker, present, unit=unit, task=task.id)
+                    marked = tuple(Span(start, end) for start, end in evidence.get(unit, ()))
+                    mentions = (marked,) if marked else ()
+                    yield Judgment(task.topic, task.system, worker, present, unit=unit, task=task.id, evidence=mentions)
         case RateAnswer(aspects):
             for aspect, rating in aspects.items():
                 yield Judgment(task.topic, task.system, worker, rating, aspect=aspect, task=task.id)
@@ -134,9 +141,10 @@ def count_right(gold: Gold | None, answer: Answer | None) -> tuple[int, int]:
 
 
 def to_object(value: Answer | Gold) -> dict[str, Any]:
-    """An answer or a known answer as a JSON object; an empty comment is left out."""
-    named = ((field.name, getattr(value, field.name)) for field in fields(value))
-    return {name: list(part) if isinstance(part, tuple) else part for name, part in named if name != "comment" or part}
+    """An answer or a known answer as a JSON object; an empty comment is left out, and so is evidence not asked for."""
+    named = ((part.name, getattr(value, part.name)) for part in fields(value))
+    sparse = {"comment", "evidence"}
+    return {name: list(part) if isinstance(part, tuple) else part for name, part in named if name not in sparse or part}
 
 
 def read_answer(kind: TaskKind, stored: Mapping[str, Any]) -> Answer:
@@ -167,11 +175,13 @@ def task_page(study: Study, campaign: Campaign, task: Task, gold: Gold | None = 
     elif task.kind == "judge":
         page["summary"] = _text(study.summary(task.topic, task.system))
         page["units"] = _units(study, task, gold)
+        if campaign.settings.evidence:
+            page["evidence"] = True
     elif task.kind == "rate":
         page["summary"] = _text(study.summary(task.topic, task.system))
         page["aspects"] = [
             {"id": a.id, "title": a.title or a.id, "low": a.low, "high": a.high, "help": HELP.get(a.id, "")}
-            for a in study.aspects or SCALES
+            for a in sorted(study.aspects or SCALES, key=lambda aspect: _PLACES.get(aspect.id, len(_PLACES)))
         ]
         page["notice"] = campaign.settings.deviation_notice
     else:
@@ -209,7 +219,12 @@ def read_submission(page: Mapping[str, Any], task: Task, gold: Gold | None, sent
     answer = check_answer(page, sent)
     if not isinstance(answer, JudgeAnswer):
         return answer
-    return JudgeAnswer(dict(zip(asked_units(task, gold), answer.units.values(), strict=True)), answer.comment)
+    own = dict(zip(answer.units, asked_units(task, gold), strict=True))
+    return JudgeAnswer(
+        {own[shown]: value for shown, value in answer.units.items()},
+        answer.comment,
+        {own[shown]: spans for shown, spans in answer.evidence.items()},
+    )
 
 
 def check_answer(page: Mapping[str, Any], sent: Any) -> Answer:
@@ -237,7 +252,37 @@ def _check_units(page: Mapping[str, Any], sent: dict[str, Any], problems: list[P
         if units.get(unit) not in (0, 1) or isinstance(units.get(unit), bool):
             problems.append(Problem(f"statement {number}", "is not answered"))
     problems.extend(Problem("units", f"unknown statement {id!r}") for id in units if id not in asked)
-    return {"units": {unit: units.get(unit) for unit in asked}}
+    return {"units": {unit: units.get(unit) for unit in asked}, "evidence": _check_evidence(page, sent, problems)}
+
+
+def _check_evidence(page: Mapping[str, Any], sent: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
+    """The words marked for each statement that was found, and only for those; none unless the campaign asks."""
+    marked = sent.get("evidence", {})
+    if not page.get("evidence") or not isinstance(marked, dict):
+        if marked:
+            problems.append(Problem("evidence", "must be an object, and only where the campaign asks for it"))
+        return {}
+    found = [unit["id"] for unit in page["units"] if sent["units"].get(unit["id"]) == 1]
+    problems.extend(
+        Problem("evidence", f"{id!r} is not a statement that was found") for id in marked if id not in found
+    )
+    evidence = {}
+    for number, id in enumerate((unit["id"] for unit in page["units"]), 1):
+        if id not in found:
+            continue
+        if not _is_list_of_spans(spans := marked.get(id), page["summary"]):
+            problems.append(Problem(f"statement {number}", "mark the words of the summary that say it"))
+        else:
+            evidence[id] = [list(span) for span in union(Span(*span) for span in spans)]
+    return evidence
+
+
+def _is_list_of_spans(value: Any, text: str) -> TypeGuard[list[list[int]]]:
+    def is_span(span: Any) -> bool:
+        whole = isinstance(span, list) and len(span) == 2 and all(type(place) is int for place in span)
+        return whole and Span(*span).fits(text)
+
+    return isinstance(value, list) and 0 < len(value) <= MAX_SPANS and all(map(is_span, value))
 
 
 def _check_ratings(page: Mapping[str, Any], sent: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:

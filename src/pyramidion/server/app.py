@@ -30,7 +30,8 @@ from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.forgetting import DAY, forget_expired
 from pyramidion.errors import InputError, Problem, PyramidionError, UnknownError
 from pyramidion.server import health, log_in, pages, uploads
-from pyramidion.server.context import PAGES, Context, render
+from pyramidion.server.context import PAGES, Context
+from pyramidion.server.notices import notice_of, wants_page
 from pyramidion.server.security import HEADERS, Guard
 from pyramidion.store.database import Database
 from pyramidion.store.trouble import LostDatabaseError, MovedStudyError, trouble_of
@@ -38,10 +39,6 @@ from pyramidion.store.trouble import LostDatabaseError, MovedStudyError, trouble
 BUSY_SECONDS = 10.0
 """Less than a page waits for a reply, so that it is told of a lock instead of hearing nothing."""
 RETRY_SECONDS = 5
-NOTHING_IS_LOST = (
-    "Nothing that you have sent is lost, and what you have not sent yet is kept in this browser. Please reload this "
-    "page in a few minutes."
-)
 
 _log = logging.getLogger("uvicorn.error")
 
@@ -101,36 +98,42 @@ def from_environment() -> FastAPI:
 
 
 def _error(
+    request: Request,
     status: int,
     message: str,
     problems: Sequence[dict[str, Any]] = (),
     headers: Mapping[str, str] | None = None,
     **more: str,
 ) -> Response:
-    """The JSON of every error. Quoted input may contain lone surrogates, so everything beyond ASCII is escaped."""
+    """A page for people, JSON for programs. Quoted input may contain lone surrogates, so everything beyond ASCII is
+    escaped."""
+    if status >= 400 and wants_page(request):
+        page = notice_of(status)
+        page.headers.update(headers or {})
+        return page
     content = json.dumps({"error": message, "problems": list(problems), **more})
     return Response(content, status, headers, media_type="application/json")
 
 
 def _explain_errors(app: FastAPI) -> None:
     def answer_with(status: int) -> Callable[[Request, Exception], Response]:
-        return lambda _, error: _error(status, str(error))
+        return lambda request, error: _error(request, status, str(error))
 
-    def bad_input(_: Request, error: Exception) -> Response:
+    def bad_input(request: Request, error: Exception) -> Response:
         assert isinstance(error, InputError)
-        return _error(422, str(error).split("\n")[0], [problem.as_dict() for problem in error.problems])
+        return _error(request, 422, str(error).split("\n")[0], [problem.as_dict() for problem in error.problems])
 
-    def plain(_: Request, error: Exception) -> Response:
+    def plain(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        return _error(error.status_code, str(error.detail), headers=error.headers)
+        return _error(request, error.status_code, str(error.detail), headers=error.headers)
 
-    def invalid(_: Request, error: Exception) -> Response:
+    def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         problems = [Problem(".".join(map(str, e["loc"])), e["msg"]).as_dict() for e in error.errors()]
-        return _error(422, "the request is not valid", problems)
+        return _error(request, 422, "the request is not valid", problems)
 
-    def cannot_be_stored(_: Request, _error_of_database: Exception) -> Response:
-        return _error(422, "the request contains characters that cannot be stored")
+    def cannot_be_stored(request: Request, _error_of_database: Exception) -> Response:
+        return _error(request, 422, "the request contains characters that cannot be stored")
 
     def out_of_order(request: Request, error: Exception) -> Response:
         """Not the fault of whoever asked: their page keeps what they did and asks again."""
@@ -139,15 +142,12 @@ def _explain_errors(app: FastAPI) -> None:
             raise error
         request.app.state.context.health.say(trouble, error)
         headers = {"Retry-After": str(RETRY_SECONDS)}
-        if "text/html" in request.headers.get("accept", ""):
-            page = render("notice.html", 503, title="The server has a problem", text=NOTHING_IS_LOST)
-            page.headers.update(headers)
-            return page
-        return _error(503, f"the server has a problem: {trouble.text}", headers=headers, reason=trouble.reason)
+        message = f"the server has a problem: {trouble.text}"
+        return _error(request, 503, message, headers=headers, reason=trouble.reason)
 
-    def broken(_: Request, _unexpected: Exception) -> Response:
+    def broken(request: Request, _unexpected: Exception) -> Response:
         headers = {**HEADERS, "Cache-Control": "no-store"}  # made outside the middleware that adds these
-        return _error(500, "something went wrong on the server; try again", headers=headers)
+        return _error(request, 500, "something went wrong on the server; try again", headers=headers)
 
     handlers: dict[type[Exception], Callable[[Request, Exception], Response]] = {
         DataError: cannot_be_stored,  # PostgreSQL refuses the character 0

@@ -27,6 +27,7 @@ from pyramidion.server.context import (
     set_cookie,
     work_path,
 )
+from pyramidion.server.notices import notice
 
 router = APIRouter(include_in_schema=False)
 
@@ -41,7 +42,12 @@ def join(token: str, ctx: Ctx) -> Response:
         campaign, person = open_token(ctx.secret, token)
         ctx.desk.campaigns.get(campaign)
     except (InputError, UnknownError):
-        return _notice(404, "This link is not valid", "Ask the person who sent the invitation for a new one.")
+        return notice(
+            404,
+            "This link is not valid",
+            "Perhaps a part of it is missing: open it exactly as you received it, in one piece.",
+            "If that does not help, ask the person who sent the invitation for a new one.",
+        )
     return _welcome(ctx, ctx.desk.workers.enter(campaign, Arrival(Local.name, person, study=campaign)))
 
 
@@ -57,9 +63,19 @@ def enter(campaign: str, request: Request, ctx: Ctx) -> Response:
     except UnknownError:
         return _no_campaign()
     except PlatformError:
-        return _notice(503, "Please try again in a minute", "We could not reach the platform that you come from.")
+        return notice(
+            503,
+            "Please try again in a minute",
+            "We could not reach the platform that you come from. Your place there is not lost.",
+        )
     except (InputError, UsageError) as error:
-        return _notice(400, "This link does not work", str(error))
+        return notice(
+            400,
+            "This link does not work",
+            "It may be too old, or not complete. Go back to the platform that you come from, and open the study there "
+            "once more.",
+            f"What is wrong with it: {error}",
+        )
     return _welcome(ctx, entry)
 
 
@@ -81,11 +97,11 @@ def work(campaign: str, ctx: Ctx) -> Response:
 
 def _no_campaign() -> Response:
     """Strangers do not learn what other campaigns there are."""
-    return _notice(404, "There is nothing here", "Open the link of your invitation exactly as you received it.")
-
-
-def _notice(status: int, title: str, text: str) -> Response:
-    return render("notice.html", status, title=title, text=text)
+    return notice(
+        404,
+        "There is nothing here",
+        "Open the link of your invitation exactly as you received it, or the study on the platform that you come from.",
+    )
 
 
 # -- managers ------------------------------------------------------------------------------------------------
@@ -135,7 +151,7 @@ def preview_page(token: str, ctx: Ctx, account: PageManager, of: str = "", task:
     try:
         inside = ctx.previews.context(name)
     except UnknownError:
-        return _notice(404, "This preview is over", "Previews are kept for some hours. Make a new one.")
+        return notice(404, "This preview is over", "Previews are kept for some hours. Make a new one.")
     entry = enter_preview(inside.desk, name, past_check=task)
     response = render("preview.html", csrf=account.csrf, campaign=name, of=of, token=token)
     cookie = sign_pass(inside.secret, Pass(entry.worker, name, entry.id), time.time())

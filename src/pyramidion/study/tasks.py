@@ -55,6 +55,11 @@ class Assignment:
     seconds: float | None = None
 
 
+def _told(label: str) -> dict[str, Any]:
+    """How a form shows what workers are told before they start, which may change while they work."""
+    return {"label": label, "group": "Workers", "may_change": True}
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How a campaign is run. Each field is a setting of ``campaign plan``; the defaults are the papers'."""
@@ -66,6 +71,25 @@ class Settings:
     pay: float = field(default=0.45, metadata={"help": "Pay for one assignment; with a model, of a task of full size."})
     fee: float = field(default=0.2, metadata={"help": "The platform's fee, as a share of the pay."})
     currency: str = field(default="$", metadata={"help": "Printed before amounts of money."})
+    minutes_per_task: float = field(
+        default=0.0,
+        metadata={
+            "help": "Workers are told that a task takes about so many minutes; 0 tells them nothing.",
+            **_told("Minutes for a task"),
+        },
+    )
+    consent: str = field(
+        default="",
+        metadata={
+            "help": "What workers must agree to before they start, up to 5,000 characters.",
+            "longest": 5000,
+            **_told("Consent"),
+        },
+    )
+    contact: str = field(
+        default="",
+        metadata={"help": "Whom workers can ask, such as a name and an address.", **_told("Whom workers can ask")},
+    )
     lease_minutes: float = field(default=60.0, metadata={"help": "How long a task is reserved for a worker."})
     min_seconds: float = field(default=25.0, metadata={"help": "Work done faster than this is flagged."})
     min_agreement: float = field(default=0.5, metadata={"help": "Workers who agree less with others are flagged."})
@@ -74,6 +98,14 @@ class Settings:
         metadata={
             "help": "Share of tasks with a known answer. judge: above 0, every task has one more unit, whose answer is "
             "known, so that none stands out."
+        },
+    )
+    evidence: bool = field(
+        default=False,
+        metadata={
+            "help": "judge: ask workers to mark the words of the summary that say what they found present.",
+            "label": "Mark the words",
+            "group": "Quality",
         },
     )
     check: bool = field(default=True, metadata={"help": "Ask four comprehension questions first (two tries)."})
@@ -91,6 +123,16 @@ class Settings:
         default=1, metadata={"help": "Answers a worker must submit to get the completion code or URL; 0 means none."}
     )
     early_code: str = field(default="", metadata={"help": "Prolific's completion code for those who stop early."})
+    code_when_stopping: bool = field(
+        default=False,
+        metadata={
+            "help": "Whoever has submitted `code_after` answers gets the completion code when they stop, also while "
+            "tasks are left.",
+            "label": "Completion code for those who stop",
+            "group": "Platform and money",
+            "may_change": True,
+        },
+    )
     platform: str = field(default="local", metadata={"help": "local, prolific, connect or simulated."})
     platform_study: str = field(default="", metadata={"help": "The id of this study on the platform."})
     signed_entry: bool = field(
@@ -148,11 +190,12 @@ class Settings:
         return self.share or (1.0 if self.until else 0.25)
 
 
+# The minutes are our own estimates; those of judging follow from `minutes_per_summary` and `minutes_per_unit`.
 _PAPER: dict[TaskKind, dict[str, Any]] = {
-    "write": {"workers": 2, "pay": 0.50, "fee": 0.2, "min_seconds": 60.0},
-    "judge": {"workers": 5, "pay": 0.45, "fee": 0.2},
-    "rate": {"workers": 2, "pay": 0.07, "fee": 0.1},
-    "compare": {"workers": 5, "pay": 0.07, "fee": 0.1},
+    "write": {"workers": 2, "pay": 0.50, "fee": 0.2, "min_seconds": 60.0, "minutes_per_task": 6.0},
+    "judge": {"workers": 5, "pay": 0.45, "fee": 0.2, "minutes_per_task": 3.0},
+    "rate": {"workers": 2, "pay": 0.07, "fee": 0.1, "minutes_per_task": 2.0},
+    "compare": {"workers": 5, "pay": 0.07, "fee": 0.1, "minutes_per_task": 2.0},
 }
 
 
@@ -160,13 +203,13 @@ _PAPER: dict[TaskKind, dict[str, Any]] = {
 class Scope:
     """What of a study a campaign asks about: these topics and systems (none named: all), units of this pyramid, and
     none of the units ``without``, which are given as (topic, unit). Where a model makes tasks shorter than asked for,
-    ``full_task`` is the pay and the least number of seconds that were asked for a task of full size."""
+    ``full_task`` holds what was asked for a task of full size: the pay, the least number of seconds, the minutes."""
 
     topics: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
     pyramid: str | None = None
     without: tuple[tuple[str, str], ...] = ()
-    full_task: tuple[float, float] | None = None
+    full_task: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,10 @@ from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
-from pyramidion.campaigns.assignments import OwnWork, Receipt, SubmissionConflictError
+from pyramidion.campaigns.assignments import OwnProgress, OwnWork, Receipt, SubmissionConflictError
 from pyramidion.campaigns.checks import CheckState, answer_check, check_state, instructions
 from pyramidion.campaigns.platforms.prolific import EVENT_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER
+from pyramidion.campaigns.queries import MANY
 from pyramidion.campaigns.sync import follow_message, platform_of
 from pyramidion.campaigns.tables import StoredAnswer
 from pyramidion.campaigns.tasks import read_submission, task_page
@@ -62,20 +63,26 @@ class Statements(BaseModel):
 
 
 @router.get("/api/work/{campaign}", tags=["work"])
-async def next_work(campaign: str, visit: Visitor) -> JSONResponse:
-    """What this worker should see now."""
-    return JSONResponse(await visit.ctx.turns.take(lambda: _next_work(visit, campaign)))
+async def next_work(campaign: str, visit: Visitor, arriving: bool = False) -> JSONResponse:
+    """What this worker should see now. ``arriving``: whoever has not begun reads what it is about before they get a
+    task, also where no questions are asked."""
+    return JSONResponse(await visit.ctx.turns.take(lambda: _next_work(visit, campaign, arriving=arriving)))
 
 
-def _next_work(visit: Visit, campaign: str) -> dict[str, Any]:
+def _next_work(visit: Visit, campaign: str, *, arriving: bool) -> dict[str, Any]:
     ctx, worker = visit.ctx, visit.worker()
     about = ctx.campaign(campaign)
     if worker.blocked:
-        return {"state": "blocked"}
-    if about.settings.check:
-        now = check_state(ctx.desk.workers, ctx.secret, about, worker.id)
-        if not now.passed:
-            return _check_page(about, now)
+        return {"state": "blocked", **_told(about)}
+    now = check_state(ctx.desk.workers, ctx.secret, about, worker.id) if about.settings.check else None
+    if (now is not None and not now.passed) or (now is None and arriving):
+        if now is not None and now.check is None:
+            return {"state": "failed-check", **_told(about)}
+        own = _own(visit, about)
+        if not own.left and not own.holds:  # before anybody reads or answers anything in vain
+            return _nothing_left(visit, ctx.desk.campaigns.get(campaign))
+        if now is not None or not (own.done or own.holds):
+            return _beginning(visit, about, own, now)
     lease = ctx.desk.assignments.lease(campaign, worker.id, visit.who.entry)
     if lease is None:
         return _nothing_left(visit, ctx.desk.campaigns.get(campaign))
@@ -85,21 +92,45 @@ def _next_work(visit: Visit, campaign: str) -> dict[str, Any]:
         "page": task_page(ctx.study(), about, lease.task, lease.gold),
         "expires": lease.expires,
         "draft": lease.draft,
-        "progress": {"done": lease.done} if about.settings.show_progress else None,
+        "progress": _shown(_own(visit, about)) if about.settings.show_progress else None,
+        "contact": about.settings.contact,
         "content": instructions(about),
     }
 
 
-def _check_page(campaign: Campaign, now: CheckState) -> dict[str, Any]:
-    if now.check is None:
-        return {"state": "failed-check"}
+def _own(visit: Visit, campaign: Campaign) -> OwnProgress:
+    return visit.ctx.desk.assignments.progress_of(campaign, visit.who.worker, visit.who.entry)
+
+
+def _shown(own: OwnProgress) -> dict[str, Any]:
+    return {"done": own.done, "left": own.left, "many": own.left >= MANY, "seconds": round(own.seconds)}
+
+
+def _beginning(visit: Visit, campaign: Campaign, own: OwnProgress, now: CheckState | None) -> dict[str, Any]:
+    """What somebody is told before they begin: pay, time, how much there is, whom to ask, and what to do."""
+    settings = campaign.settings
+    content = instructions(campaign)
+    if now is not None and now.check is not None:
+        content["questions"] = now.check.shown()
+    way_out = _way_out(visit, campaign)
     return {
-        "state": "instructions-and-check",
+        "state": "instructions-and-check" if now is not None else "instructions",
         "kind": campaign.kind,
-        "content": {**instructions(campaign), "questions": now.check.shown()},
-        "tries_left": now.tries_left,
-        "again": now.tries_left < CHECK_TRIES,
-        "check": True,
+        "content": content,
+        "tries_left": now.tries_left if now is not None else 0,
+        "again": now is not None and now.tries_left < CHECK_TRIES,
+        "about": {
+            "pay": settings.pay,
+            "currency": settings.currency,
+            "minutes": settings.minutes_per_task,
+            "most": settings.most_per_worker,
+            "consent": settings.consent,
+            "contact": settings.contact,
+            "code_after": settings.code_after if any(way_out.values()) else None,
+            "code_when_stopping": settings.code_when_stopping,
+            "early_code": bool(settings.early_code),
+            **_shown(own),
+        },
     }
 
 
@@ -113,13 +144,33 @@ def _nothing_left(visit: Visit, campaign: Campaign) -> dict[str, Any]:
     waits_for_code = done > 0 and any(way_out.values())  # also where the campaign is closed meanwhile
     stopped = campaign.state == "paused" and visit.ctx.desk.rounds.has_stopped(campaign.name)
     state = "closed" if stopped else campaign.state
+    told = _told(campaign, done, _own(visit, campaign).seconds if done else 0)
     if state == "paused" or (state == "closed" and not waits_for_code):
-        return {"state": state}
+        return {"state": state, **told}
     more = {"more": True} if _more_may_come(visit, campaign) else {}
     if done >= needed or not any(way_out.values()):
-        return {"state": "done", **more, **way_out}
+        return {"state": "done", **told, **more, **way_out}
     early = _way_out(visit, campaign, early=True)
-    return {"state": "too-few-answers", "done": done, "needed": needed, **more, **early}
+    return {"state": "too-few-answers", **told, "done": done, "needed": needed, **more, **early}
+
+
+def _told(campaign: Campaign, done: int = 0, seconds: float = 0.0) -> dict[str, Any]:
+    """What every page without a task may say: what was done, in which time, and whom to ask."""
+    told = {"done": done, "seconds": round(seconds), "contact": campaign.settings.contact}
+    return {name: value for name, value in told.items() if value}
+
+
+@router.get("/api/work/{campaign}/way-out", tags=["work"])
+def way_out(campaign: str, visit: Visitor) -> dict[str, Any]:
+    """For somebody who stops while tasks are left: what they have done, and the code that the campaign gives them."""
+    visit.worker()
+    about = visit.ctx.campaign(campaign)
+    settings = about.settings
+    done = visit.ctx.desk.assignments.done_by_entry(visit.who.worker, visit.who.entry)
+    finished = done >= settings.code_after and settings.code_when_stopping
+    told = {**_told(about, done, _own(visit, about).seconds), "done": done}
+    needed = settings.code_after if settings.code_when_stopping and any(_way_out(visit, about).values()) else None
+    return {**told, "needed": needed, "finished": finished, **_way_out(visit, about, early=not finished)}
 
 
 def _more_may_come(visit: Visit, campaign: Campaign) -> bool:

@@ -97,6 +97,11 @@ export class Draft extends EventTarget {
     this.kept = device.write(this.#name, this.#record);
   }
 
+  /** Send what is not sent yet, now. */
+  flush() {
+    this.#sendOnTheWayOut();
+  }
+
   close() {
     clearTimeout(this.#timer);
     this.#over.abort();

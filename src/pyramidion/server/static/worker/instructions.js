@@ -51,15 +51,62 @@ function exampleItem({ text, answer, why }) {
 }
 
 /**
- * `again`: some answers were wrong. Which ones is never said, and the next try has other questions.
- * @param {Shell} shell
- * @param {{ content: Instructions, tries_left: number, again: boolean }} state
+ * @typedef {{ pay: number, currency: string, minutes: number, most: number, done: number, left: number, many: boolean,
+ *   consent: string, contact: string, code_after: number | null, code_when_stopping: boolean, early_code: boolean }} Terms
  */
-export function showInstructions(shell, { content, tries_left: triesLeft, again }) {
+
+/** What is offered and asked, before anything has to be read. @param {Terms} about */
+function terms(about) {
+  const { pay, currency, minutes, left, many, most, contact } = about;
+  const cents = (/** @type {number} */ amount) => `${currency}${amount.toFixed(2)}`;
+  const hourly = minutes > 0 ? `, about ${cents((pay / minutes) * 60)} an hour` : "";
+  const number = `${many ? "more than " : ""}${plural(left, "task")} for you at the moment`;
+  /** @type {[string, Child][]} */
+  const rows = [
+    ["Pay", pay > 0 ? `${cents(pay)} for each task${hourly}` : "none: this is voluntary work"],
+    ["Time", minutes > 0 && `about ${plural(minutes, "minute")} for each task`],
+    ["Tasks", `${number}${most ? `, ${most} at most for each person` : ""}. You can stop after any of them.`],
+    ["Completion code", codeTerms(about)],
+    ["Questions", contact && el("bdi", contact)],
+  ];
+  const shown = rows.filter(([, text]) => text).map(([name, text]) => el("div", el("dt", name), el("dd", text)));
+  return el("dl.terms.card", shown);
+}
+
+/** When there is a code, and for whom. @param {Terms} about */
+function codeTerms({ code_after: after, code_when_stopping: stopping, early_code: early }) {
+  if (after === null) return "";
+  const needed = after > 0 ? ` and you have done ${plural(after, "task")}` : "";
+  if (stopping) return after > 0 ? `as soon as you stop after ${plural(after, "task")} or more` : "as soon as you stop";
+  return `when there is nothing left for you${needed}.${early ? " There is another code if you stop before." : ""}`;
+}
+
+/** What has to be agreed to, if anything. @param {string} text */
+function consent(text) {
+  const box = el("input", { type: "checkbox" });
+  const node =
+    text &&
+    el(
+      "section.consent.card",
+      el("h2", "Before you take part"),
+      written(text),
+      el("label.choice", box, "I have read this and agree to take part"),
+    );
+  return { node, given: () => !text || box.checked, focus: () => box.focus() };
+}
+
+/**
+ * `again`: some answers were wrong. Which ones is never said, and the next try has other questions. Without questions
+ * the instructions are read once, and the first task is asked for when the person is ready.
+ * @param {Shell} shell
+ * @param {{ content: Instructions, tries_left: number, again: boolean, about: Terms }} state
+ */
+export function showInstructions(shell, { content, tries_left: triesLeft, again, about }) {
   const questions = (content.questions ?? []).map(question);
   const result = el("div.check-result", { tabindex: "-1", hidden: true });
-  const action = questions.length ? "Check my answers" : "Start";
+  const action = questions.length ? "Check my answers" : "Start with the first task";
   const send = submitButton(action);
+  const agreement = consent(again ? "" : about.consent);
   const form = el(
     "form.check.card",
     { novalidate: true, onsubmit: check },
@@ -74,7 +121,8 @@ export function showInstructions(shell, { content, tries_left: triesLeft, again 
     el("p", el("strong", "Some of your answers were wrong. ")),
     el("p", "Please read the instructions and the example again. Below are other questions about them."),
   );
-  shell.show(content.title, [heading, again && wrong, guide(content, 2), form], { page: "narrow" });
+  const before = again ? wrong : [terms(about), agreement.node];
+  shell.show(content.title, [heading, before, guide(content, 2), form], { page: "narrow" });
   if (again) announce("Some of your answers were wrong. Please read the instructions again.");
 
   function introduction() {
@@ -86,6 +134,12 @@ export function showInstructions(shell, { content, tries_left: triesLeft, again 
   /** @param {SubmitEvent} event */
   async function check(event) {
     event.preventDefault();
+    if (!agreement.given()) {
+      tell("warn", el("p", "Please agree to take part first, at the top of this page."));
+      agreement.focus();
+      return;
+    }
+    if (!questions.length) return shell.next();
     const open = questions.filter((each) => !each.value());
     if (open.length) {
       tell("warn", el("p", `${plural(open.length, "question is", "questions are")} not answered yet.`));
@@ -118,7 +172,7 @@ export function showInstructions(shell, { content, tries_left: triesLeft, again 
     shell.show(
       "Ready",
       [
-        el("h1", { tabindex: "-1" }, questions.length ? "All correct" : "Ready"),
+        el("h1", { tabindex: "-1" }, "All correct"),
         el("p.lead", "Thank you for reading carefully. The instructions stay within reach while you work."),
         el("div.actions", start),
       ],

@@ -1,13 +1,16 @@
 // @ts-check
 // How good is a summary: on a few scales, or compared with another one?
 
-import { el, focusOn, uniqueId, written } from "../shared/dom.js";
+import { bringIntoView, el, focusOn, uniqueId, written } from "../shared/dom.js";
 import { announce } from "../shared/messages.js";
 import { readingPanel } from "./panel.js";
 
 /** @import { View, Work } from "./task.js" */
 /** @typedef {{ id: string, title: string, low: number, high: number, help?: string }} Aspect */
-/** @typedef {{ id: string, title: string, node: HTMLElement, value: () => number | null, focus: () => void }} Scale */
+/**
+ * @typedef {{ id: string, title: string, node: HTMLElement, value: () => number | null, focus: () => void,
+ *   press?: (digit: string) => boolean }} Scale press: take a digit, if it is on the scale
+ */
 
 const NOTICE =
   "Consistency matters: ratings far from other people's are reviewed, and particularly careful work may get a bonus.";
@@ -21,14 +24,30 @@ export function rateView({ page, answer, changed }) {
   /** @type {[string, string][]} */
   const references = page.references.map((text, index) => [many ? `Reference ${index + 1}` : "Reference", text]);
   const title = many ? "Reference summaries" : "Reference summary";
+
+  /** A digit is for the scale that has the focus, or else for the first open one; then the next open one is at hand. */
+  function onkey(/** @type {KeyboardEvent} */ event) {
+    if (!/^\d$/.test(event.key) || event.repeat) return false;
+    const open = scales.filter((each) => each.value() === null);
+    const chosen = scales.find(({ node }) => node.contains(document.activeElement)) ?? open[0];
+    if (!chosen?.press?.(event.key)) return false;
+    const next = scales.slice(scales.indexOf(chosen) + 1).find((each) => each.value() === null);
+    if (open.includes(chosen) && next) next.focus();
+    else chosen.focus();
+    return true;
+  }
+
   return {
-    panel: references.length ? readingPanel(title, references, { sticky: false }) : null,
+    panel: el(
+      "div.reading",
+      readingPanel("Candidate summary", [["Candidate summary", page.summary]]),
+      references.length > 0 && readingPanel(title, references, { sticky: false }),
+    ),
     work: [
-      el("section.candidate.card", el("h2", "Summary to rate"), written(page.summary)),
       el(
         "section.scales.card",
-        el("h2", "Your rating"),
-        page.notice && el("p.notice", NOTICE),
+        el("h2", "Your rating of the candidate"),
+        page.notice && el("p.notice.small", NOTICE),
         scales.map(({ node }) => node),
       ),
     ],
@@ -40,9 +59,10 @@ export function rateView({ page, answer, changed }) {
     open: () => scales.filter((s) => s.value() === null).map(({ title: label, focus }) => ({ label, go: focus })),
     tally: () => scales.map((s) => `${s.title}: ${s.value()}`).join(", "),
     keys: [
-      [["1", "9", "0"], "on a scale: choose 1 to 9, or 10"],
+      [["1", "9", "0"], "choose 1 to 9, or 10, on the scale you are at, and on to the next"],
       [["←", "→"], "on a scale: one less, one more"],
     ],
+    onkey,
   };
 }
 
@@ -67,29 +87,16 @@ function buttonScale({ id, title, low, high, help }, before, changed) {
   const options = values.map((value, index) =>
     el("label.point", inputs[index], el("span", String(value)), ends[value] && el("span.visually-hidden", ends[value])),
   );
+  const points = el("div.points", options);
+  points.style.setProperty("--points", String(values.length));
   const node = el(
     "fieldset.scale",
     el("legend", { dir: "auto" }, title),
     help && el("p.muted.small", { id: `${name}-help`, dir: "auto" }, help),
-    el("div.points", options),
-    el(
-      "div.ends.small.muted",
-      { "aria-hidden": "true" },
-      el("span", `${low} = very poor`),
-      el("span", `${high} = very good`),
-    ),
+    points,
+    el("div.ends.small.muted", { "aria-hidden": "true" }, el("span", "very poor"), el("span", "very good")),
   );
   node.addEventListener("change", changed);
-  node.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || !/^\d$/.test(event.key)) return;
-    const wanted = event.key === "0" && low > 0 ? 10 : Number(event.key);
-    const input = inputs[values.indexOf(wanted)];
-    if (!input || input.checked) return;
-    input.checked = true;
-    input.focus();
-    announce(`${title}: ${wanted}`);
-    changed();
-  });
   const chosen = () => inputs.find((input) => input.checked);
   return {
     id,
@@ -99,7 +106,19 @@ function buttonScale({ id, title, low, high, help }, before, changed) {
       const input = chosen();
       return input ? Number(input.value) : null;
     },
-    focus: () => focusOn(inputs[0], { block: "center" }),
+    focus() {
+      focusOn(chosen() ?? inputs[0]);
+      bringIntoView(node);
+    },
+    press(digit) {
+      const wanted = digit === "0" && low > 0 ? 10 : Number(digit);
+      const input = inputs[values.indexOf(wanted)];
+      if (!input) return false;
+      input.checked = true;
+      announce(`${title}: ${wanted}`);
+      changed();
+      return true;
+    },
   };
 }
 
@@ -132,9 +151,9 @@ function numberScale({ id, title, low, high, help }, before, changed) {
 // -- which of two summaries is better? -----------------------------------------------------------------------
 
 const CHOICES = [
-  { value: "first", label: "The first is better", digit: "1" },
-  { value: "tie", label: "No difference", digit: "0" },
-  { value: "second", label: "The second is better", digit: "2" },
+  { value: "first", label: "The first is better", short: "First", digit: "1" },
+  { value: "tie", label: "No difference", short: "Neither", digit: "0" },
+  { value: "second", label: "The second is better", short: "Second", digit: "2" },
 ];
 
 /** @param {Work} work @returns {View} */
@@ -145,13 +164,22 @@ export function compareView({ page, answer, changed }) {
   );
   /** @type {HTMLElement[]} */
   const candidates = page.candidates.map((text, index) =>
-    el("section.candidate.card", el("h2", index ? "Second summary" : "First summary"), written(text)),
+    el("section.candidate.card", el("h2", index ? "Second candidate" : "First candidate"), written(text)),
   );
   const choices = el(
-    "fieldset.winner.card",
-    el("legend.visually-hidden", "Which summary is better?"),
-    CHOICES.map(({ label, digit }, index) =>
-      el("label.choice.big", inputs[index], label, el("kbd", { "aria-hidden": "true" }, digit)),
+    "fieldset.winner",
+    el("legend", "Which is better?"),
+    el(
+      "div.winner-choices",
+      CHOICES.map(({ label, short, digit }, index) =>
+        el(
+          "label.choice.big",
+          inputs[index],
+          el("span.long", label),
+          el("span.short", { "aria-hidden": "true" }, short),
+          el("kbd", { "aria-hidden": "true" }, digit),
+        ),
+      ),
     ),
   );
   choices.addEventListener("change", () => {
@@ -167,38 +195,47 @@ export function compareView({ page, answer, changed }) {
   }
 
   const value = () => inputs.find((input) => input.checked)?.value ?? null;
+  const focus = () => focusOn(inputs.find((input) => input.checked) ?? inputs[0]);
   paint();
 
   return {
     panel: null,
-    work: [references(page.references), el("div.pair", candidates), choices],
+    work: [references(page.references), el("div.pair", candidates)],
+    direct: choices,
     verb: "answered",
     total: 1,
     answer: () => (value() ? { winner: value() } : {}),
-    open: () =>
-      value() ? [] : [{ label: "Which summary is better?", go: () => focusOn(inputs[0], { block: "center" }) }],
+    open: () => (value() ? [] : [{ label: "Which is better?", go: focus }]),
     tally: () => `${CHOICES.find((choice) => choice.value === value())?.label}.`,
-    keys: CHOICES.map(({ digit, label }) => [[digit], label.toLowerCase()]),
-    onkey(event) {
+    keys: [...CHOICES.map(shown), [["Enter"], "submit the answer, and on to the next task"]],
+    onkey(event, submit) {
       const input = inputs[CHOICES.findIndex(({ digit }) => digit === event.key)];
-      if (!input) return false;
-      input.checked = true;
-      focusOn(input);
-      choices.dispatchEvent(new Event("change"));
+      if (input) {
+        input.checked = true;
+        focus();
+        choices.dispatchEvent(new Event("change"));
+      } else if (event.key === "Enter" && value() && !(/** @type {Element} */ (event.target).closest(PRESSED))) {
+        submit();
+      } else return false;
       return true;
     },
   };
 }
 
+const PRESSED = "button, a, summary";
+
+/** @param {typeof CHOICES[number]} choice @returns {[string[], string]} */
+const shown = ({ digit, label }) => [[digit], label.toLowerCase()];
+
 /** @param {string[] | undefined} texts */
 function references(texts) {
   if (!texts?.length) return el("div", { hidden: true });
   const many = texts.length > 1;
-  const shown = texts.map((text, index) => el("div", many && el("h3", `Reference ${index + 1}`), written(text)));
+  const each = texts.map((text, index) => el("div", many && el("h3", `Reference ${index + 1}`), written(text)));
   return el(
     "details.references.card",
     { open: true },
     el("summary", el("h2", many ? "Reference summaries" : "Reference summary")),
-    el("div.pair", shown),
+    el("div.pair", each),
   );
 }

@@ -3,31 +3,34 @@
 
 import { ApiError, call, path, untilAnswered } from "../shared/api.js";
 import { choose } from "../shared/dialog.js";
-import { bringIntoView, button, el, focusOn, put, setText, uniqueId, written } from "../shared/dom.js";
+import { button, el, focusOn, setText, written } from "../shared/dom.js";
 import { plural } from "../shared/format.js";
-import { announce, sentence } from "../shared/messages.js";
+import { announce } from "../shared/messages.js";
 import { shortcuts } from "../shared/shortcuts.js";
 import { Draft } from "./drafts.js";
+import { aboutMinutes } from "./ends.js";
 import { guide } from "./instructions.js";
 import { judgeView } from "./judge.js";
 import { followPanel } from "./panel.js";
 import { compareView, rateView } from "./rate.js";
+import { reviewSection } from "./review.js";
 import { writeView } from "./write.js";
 
 /** @import { Problem } from "../shared/api.js" */
-/** @import { Child } from "../shared/dom.js" */
 /** @import { SaveState } from "./drafts.js" */
 /** @import { Shell } from "./main.js" */
 /** @import { Aspect } from "./rate.js" */
 /**
- * @typedef {{ label: string, go: () => void }} OpenItem something that is not answered yet, and how to get to it
+ * @typedef {{ label: string, go: () => void }} OpenItem something to look at again, and how to get to it
  * @typedef {object} View one kind of task
  * @property {HTMLElement | null} panel what is read beside the work
  * @property {HTMLElement[]} work
  * @property {string} verb
  * @property {number} total
  * @property {() => any} answer
- * @property {() => OpenItem[]} open
+ * @property {() => OpenItem[]} open what is not answered yet
+ * @property {() => OpenItem[]} [warnings] what is answered, but oddly
+ * @property {HTMLElement} [direct] the only question, answered at the bottom of the page and sent without a review
  * @property {() => string} tally
  * @property {[keys: string[], meaning: string][]} [keys]
  * @property {(event: KeyboardEvent, review: () => void) => boolean} [onkey] whether the key was meant for the view
@@ -36,10 +39,12 @@ import { writeView } from "./write.js";
  *
  * @typedef {{ kind: string, task: string, topic?: { title: string, description?: string }, summary: string,
  *   references: string[], candidates: string[], units: { id: string, label: string }[], aspects: Aspect[],
- *   statements: number, notice?: boolean }} Page what the server asks: each kind of task has some of these
+ *   statements: number, notice?: boolean, evidence?: boolean }} Page what the server asks: each kind of task has some of these
  *
- * @typedef {{ campaign: string, page: Page, answer: any, changed: () => void }} Work what a view is made from: the page,
- *   the answer so far
+ * @typedef {{ done: number, left: number, many: boolean, seconds: number }} Progress
+ *
+ * @typedef {{ campaign: string, page: Page, answer: any, changed: () => void, advised: () => void }} Work what a view is
+ *   made from: the page, the answer so far; changed: there is another answer; advised: only the warnings are others
  */
 
 /** @type {Record<string, (work: Work) => View>} */
@@ -50,14 +55,20 @@ export function showTask(shell, state) {
   const { page, assignment, content } = state;
   const title = content?.title || "Your task";
   const draft = new Draft({ campaign: shell.campaign, assignment, task: page.task, saved: state.draft });
-  const view = VIEWS[page.kind]({ campaign: shell.campaign, page, answer: draft.answer ?? {}, changed });
-  const bar = taskBar(view, () => goToReview());
+  const view = VIEWS[page.kind]({
+    campaign: shell.campaign,
+    page,
+    answer: draft.answer ?? {},
+    changed,
+    advised: refresh,
+  });
   const lease = leaseNote(state.expires);
   const review = reviewSection({ view, comment: draft.answer?.comment ?? "", changed, submit });
+  const bar = view.direct ? directBar(view.direct, review.send) : taskBar(view, () => goToReview());
   const over = new AbortController();
   let sending = false;
 
-  draft.addEventListener("state", (event) => saveState(/** @type {CustomEvent} */ (event).detail), {
+  draft.addEventListener("state", (event) => showState(/** @type {CustomEvent} */ (event).detail), {
     signal: over.signal,
   });
   document.addEventListener("keydown", onkey, { signal: over.signal });
@@ -92,37 +103,27 @@ export function showTask(shell, state) {
   }
 
   function header() {
-    const { title: topic, description } = page.topic ?? {};
-    // Judging needs the summary only, and on a phone every line above it is in the way.
-    const about =
-      description &&
-      (page.kind === "judge"
-        ? el("details.about", el("summary", "About the topic"), written(description))
-        : el("div.about", written(description)));
-    const done = state.progress?.done;
     return el(
       "header.task-head",
       el(
         "div.task-top",
-        el(
-          "div.task-title",
-          topic && el("p.topic", el("bdi", { dir: "auto" }, topic)),
-          el("h1", { tabindex: "-1" }, el("bdi", { dir: "auto" }, title)),
-        ),
+        el("div.task-title", el("h1", { tabindex: "-1" }, el("bdi", { dir: "auto" }, title))),
         el(
           "div.actions.tools",
           button("Instructions", help, "small"),
           button("I cannot do this one", giveBack, "small"),
+          button("Stop", stop, "small"),
         ),
       ),
-      el(
-        "p.meta.muted.small",
-        state.progress && el("span", done ? `${plural(done, "task")} done` : "Your first task"),
-        lease.node,
-      ),
+      el("p.meta.muted.small", state.progress && el("span", progressText(state.progress)), lease.node),
       lease.gone,
-      about,
+      topicBox(page),
     );
+  }
+
+  function stop() {
+    draft.flush();
+    shell.stop();
   }
 
   function answer() {
@@ -143,7 +144,7 @@ export function showTask(shell, state) {
   }
 
   /** @param {SaveState} detail */
-  function saveState({ state: name, error, expires, finished }) {
+  function showState({ state: name, error, expires, finished }) {
     if (name === "elsewhere") return elsewhere(finished);
     if (error?.status === 401) return shell.fail(error);
     bar.save(["offline", "broken"].includes(name) && !draft.kept ? "lost" : name);
@@ -158,6 +159,7 @@ export function showTask(shell, state) {
   }
 
   function goToReview() {
+    if (view.direct) return view.open()[0]?.go();
     focusOn(review.heading, { block: "start", smooth: true });
   }
 
@@ -170,7 +172,7 @@ export function showTask(shell, state) {
       event.preventDefault();
     } else if (shortcuts.takes(event) && !review.node.contains(/** @type {Node} */ (event.target))) {
       if (event.key === "?") help();
-      else if (!view.onkey?.(event, goToReview)) return;
+      else if (!view.onkey?.(event, view.direct ? submit : goToReview)) return;
       event.preventDefault();
     }
   }
@@ -222,7 +224,7 @@ export function showTask(shell, state) {
     draft.submitting(given);
     review.sending();
     bar.save("sending");
-    for (const part of view.work) part.inert = true;
+    for (const part of [...view.work, view.direct]) if (part) part.inert = true;
     try {
       const address = path`/api/work/${shell.campaign}/${assignment}/submit`;
       const receipt = await untilAnswered(() => call("POST", address, { key: draft.key, answer: given }), {
@@ -244,7 +246,9 @@ export function showTask(shell, state) {
     const text = counted
       ? "Your answers have arrived."
       : "Your answers have arrived and are kept. Meanwhile the task had been passed on to somebody else.";
-    shell.between("Thank you", text, { explained: !counted });
+    if (!view.direct || !counted) return shell.between("Thank you", text, { explained: !counted });
+    announce(text);
+    shell.next();
   }
 
   /** @param {unknown} error */
@@ -267,6 +271,31 @@ export function showTask(shell, state) {
   return { problems: review.problems };
 }
 
+/** The topic, named as such: its text may read like an order. @param {Page} page */
+function topicBox({ kind, topic }) {
+  if (!topic?.title && !topic?.description) return null;
+  const name = [el("span.muted", "Topic: "), el("bdi.topic", { dir: "auto" }, topic.title)];
+  if (!topic.description) return el("p.about", name);
+  // Judging needs the summary only, and on a phone every line above the texts is in the way.
+  const folded = kind === "judge" || !matchMedia("(min-width: 52rem)").matches;
+  return el(
+    "details.about",
+    { open: !folded },
+    el("summary", name),
+    el("p.small.muted", "What the summaries are about. It is not your task."),
+    written(topic.description),
+  );
+}
+
+/** @param {Progress} progress */
+export function progressText({ done, left, many, seconds }) {
+  const parts = [
+    done ? `${plural(done, "task")} done in ${aboutMinutes(seconds)}` : "Your first task",
+    left ? `${many ? "more than " : ""}${left} more for you after this one` : "the last one for you at the moment",
+  ];
+  return parts.join(", ");
+}
+
 // -- always in view: how much is done, whether it is saved, for how long it is held --------------------------
 
 /** Why nothing goes on, for people. @param {ApiError} error */
@@ -287,26 +316,41 @@ const SAVE_STATES = {
 function taskBar(view, review) {
   const counter = el("span.counter");
   const meter = el("progress", { max: view.total, value: 0, "aria-label": `Statements or scales ${view.verb}` });
-  const saved = el("span.save-state", { role: "status" });
-  const node = el(
-    "footer.task-bar",
-    el("div.task-bar-inner", el("div.count", counter, meter), saved, button("Review", review, "small")),
+  const saved = saveState();
+  const inner = el(
+    "div.task-bar-inner",
+    el("div.count", counter, meter),
+    saved.node,
+    button("Review", review, "small"),
   );
   return {
-    node,
+    node: el("footer.task-bar", inner),
     /** @param {number} done */
     count(done) {
       setText(counter, `${done} of ${view.total} ${view.verb}`);
       meter.value = done;
     },
-    /** @param {string} state */
-    save(state) {
-      saved.dataset.state = state;
-      // "Saved" after every answer would drown everything else a screen reader says.
-      saved.setAttribute("aria-live", ["offline", "broken", "lost", "refused"].includes(state) ? "polite" : "off");
-      setText(saved, SAVE_STATES[state]);
-    },
+    save: saved.show,
   };
+}
+
+/** The only question of a task, and the way to the next. @param {HTMLElement} question @param {HTMLElement} send */
+function directBar(question, send) {
+  const saved = saveState();
+  const node = el("footer.task-bar.direct", el("div.task-bar-inner", question, send, saved.node));
+  return { node, count() {}, save: saved.show };
+}
+
+function saveState() {
+  const node = el("span.save-state", { role: "status" });
+  /** @param {string} state */
+  const show = (state) => {
+    node.dataset.state = state;
+    // "Saved" after every answer would drown everything else a screen reader says.
+    node.setAttribute("aria-live", ["offline", "broken", "lost", "refused"].includes(state) ? "polite" : "off");
+    setText(node, SAVE_STATES[state]);
+  };
+  return { node, show };
 }
 
 /** Until when the task is held for this person, in words that do not hurry. @param {number | undefined} expires */
@@ -339,97 +383,4 @@ function held(until) {
   if (left > 12 * 3600_000) return ""; // of no interest yet, and a time without a day would mislead
   const clock = new Date(until * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
   return `Held for you until at least ${clock}`; // working on it makes it longer
-}
-
-// -- the end of a task: what is still open, a comment, and sending it ----------------------------------------
-
-const MAX_COMMENT = 2000;
-
-/** @param {{ view: View, comment: string, changed: () => void, submit: () => unknown }} task */
-function reviewSection({ view, comment, changed, submit }) {
-  const id = uniqueId("review");
-  const heading = el("h2", { tabindex: "-1", id }, "Review and submit");
-  const status = el("div.review-status");
-  const trouble = el("div.notice.bad", { role: "alert", hidden: true });
-  const about = { id: `${id}-comment`, rows: "2", dir: "auto", maxlength: MAX_COMMENT };
-  const note = el("textarea", { ...about, oninput: changed });
-  note.value = comment;
-  const send = button("Submit", submit, "primary");
-  const hint = el("p.muted.small.send-hint");
-  const nudge = new EventTarget();
-  /** @type {ReturnType<typeof setInterval> | undefined} */
-  let ticking;
-
-  const node = el(
-    "section.review.card",
-    { "aria-labelledby": id },
-    heading,
-    status,
-    el("div.field", el("label", { for: note.id }, "Comment (optional)"), note),
-    trouble,
-    el("div.actions", send, hint),
-  );
-
-  /** @param {string} text @param {Problem[]} [list] */
-  function problems(text, list = []) {
-    trouble.hidden = false;
-    const items = list.map((problem) => el("li", { dir: "auto" }, sentence(problem)));
-    put(trouble, el("p", { dir: "auto" }, text), items.length > 0 && el("ul", items));
-    bringIntoView(send);
-    bringIntoView(trouble);
-  }
-
-  return {
-    node,
-    heading,
-    nudge,
-    problems,
-    comment: () => note.value,
-    /** @param {OpenItem[]} open */
-    refresh(open) {
-      send.disabled = open.length > 0;
-      const links = open.map(({ label, go }) => {
-        /** @param {MouseEvent} event */
-        const follow = (event) => {
-          event.preventDefault();
-          go();
-        };
-        return el("li", el("a", { href: "#", dir: "auto", onclick: follow }, label));
-      });
-      put(
-        status,
-        open.length
-          ? [el("p", `${open.length} of ${view.total} still open:`), el("ul.open-list", links)]
-          : el("p.complete", el("span", { "aria-hidden": "true" }, "✓ "), view.tally()),
-      );
-      setText(hint, open.length ? "You can submit when nothing is open." : "");
-    },
-    sending() {
-      trouble.hidden = true;
-      note.readOnly = true;
-      setText(send, "Sending ...");
-      bringIntoView(send); // it may have been sent by a key from elsewhere on the page
-      announce("Sending your answers.");
-    },
-    /** @param {number} seconds @param {boolean} kept @param {string} why */
-    waiting(seconds, kept, why) {
-      const until = Date.now() + seconds * 1000;
-      clearInterval(ticking);
-      const tick = () => {
-        const left = Math.ceil((until - Date.now()) / 1000);
-        if (left <= 0) clearInterval(ticking);
-        setText(send, left > 0 ? `${why} - trying again in ${left} s` : "Sending ...");
-      };
-      ticking = setInterval(tick, 250);
-      tick();
-      const safe = kept
-        ? "Your answers are kept on this device and will be sent once, even if you close this page and come back later. "
-        : "Please keep this page open. ";
-      const first = !hint.textContent;
-      setText(hint, `${safe}Press the button to try at once.`);
-      if (!first) return;
-      bringIntoView(hint);
-      announce(`${why}. ${safe}`);
-    },
-  };
 }

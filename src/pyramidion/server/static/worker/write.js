@@ -14,7 +14,7 @@ const MAX_PASTED = 50;
 const QUIET = 500;
 
 /** @param {Work} work @returns {View} */
-export function writeView({ campaign, page, answer, changed }) {
+export function writeView({ campaign, page, answer, changed, advised }) {
   const over = new AbortController();
   const address = path`/api/work/${campaign}/statements`;
   /** @type {ReturnType<typeof referenceText>[]} */
@@ -32,6 +32,8 @@ export function writeView({ campaign, page, answer, changed }) {
   copier.hidden = true;
   let current = 0;
   let selected = "";
+  /** What is wrong with each statement, as far as it was checked. @type {string[][]} */
+  let advice = [];
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
 
@@ -108,10 +110,12 @@ export function writeView({ campaign, page, answer, changed }) {
 
   /** @param {string[][]} problems for each statement */
   function show(problems) {
+    advice = problems;
     fields.forEach((each, index) => {
       const items = (problems[index] ?? []).map((text) => el("li", { dir: "auto" }, text));
       put(each.problems, items);
     });
+    advised();
   }
 
   /** The empty field they are in, or the next one. */
@@ -193,6 +197,12 @@ export function writeView({ campaign, page, answer, changed }) {
         input.value.trim() ? [] : [{ label: `Statement ${index + 1}`, go: () => focusOn(input, { block: "center" }) }],
       ),
     tally: () => `All ${plural(fields.length, "statement")} written.`,
+    warnings: () =>
+      fields.flatMap(({ input }, index) => {
+        const wrong = input.value.trim() ? (advice[index] ?? []) : [];
+        const go = () => focusOn(input, { block: "center" });
+        return wrong.map((text) => ({ label: `Statement ${index + 1}: ${text}`, go }));
+      }),
     keys: [[["Enter"], "in a statement: on to the next"]],
     ready: check,
     leave() {
