@@ -111,7 +111,7 @@ def write(page: Page, texts: list[str]) -> None:
             field.press_sequentially(text)
         expect(field).to_have_value(text)
     if TOO_SHORT in texts:
-        expect(page.get_by_text("This has 3 words, fewer than 4.")).to_be_visible()
+        expect(page.get_by_text("This has 3 words, fewer than 4.", exact=True)).to_be_visible()
     expect(counter(page)).to_have_text("3 of 3 written")
     page.get_by_role("button", name="Submit").click()
     submitted(page)

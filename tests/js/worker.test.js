@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Draft, newestDraft, sendUnconfirmed, tidy } from "../../src/pyramidion/server/static/worker/drafts.js";
+import { aboutMinutes } from "../../src/pyramidion/server/static/worker/ends.js";
+import { progressText } from "../../src/pyramidion/server/static/worker/task.js";
 import { contentWords, sources } from "../../src/pyramidion/server/static/worker/write.js";
 import { installPage, installServer } from "./page.js";
 
@@ -82,4 +84,22 @@ test("a statement comes from the sentences that have its words", () => {
   assert.deepEqual(found("In January, the harbour was frozen"), [sentences[1].text]);
   assert.deepEqual(found("Nothing of this sort"), []);
   assert.deepEqual(found(""), []);
+});
+
+test("what somebody has done and what is left is said in words", () => {
+  assert.deepEqual([0, 29, 61, 119 * 60, 121 * 60].map(aboutMinutes), [
+    "less than a minute",
+    "less than a minute",
+    "about 1 minute",
+    "about 119 minutes",
+    "about 2 hours",
+  ]);
+  assert.equal(
+    progressText({ done: 0, left: 0, many: false, seconds: 0 }),
+    "Your first task, the last one for you at the moment",
+  );
+  assert.equal(
+    progressText({ done: 2, left: 100, many: true, seconds: 300 }),
+    "2 tasks done in about 5 minutes, more than 100 more for you after this one",
+  );
 });

@@ -102,7 +102,8 @@ def plan(
     made = _plan(study, kind, name, settings or Settings.for_kind(kind), scope)
     own = own_instructions(kind, instructions, checked=made.campaign.settings.check)
     if made.guide:
-        scope = replace(scope, full_task=(made.guide.settings.pay, made.guide.settings.min_seconds))
+        full = made.guide.settings
+        scope = replace(scope, full_task=(full.pay, full.min_seconds, full.minutes_per_task))
     return replace(made, campaign=replace(made.campaign, scope=scope, instructions=own))
 
 

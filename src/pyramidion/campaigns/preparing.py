@@ -115,8 +115,8 @@ def wish_of(campaign: Campaign, *, draft: bool = True) -> Wish:
     tasks shorter, which then pay in proportion."""
     usual, held = Settings.for_kind(campaign.kind).as_dict(), campaign.settings
     if campaign.scope.full_task and draft:
-        pay, seconds = campaign.scope.full_task
-        held = replace(held, pay=pay, min_seconds=seconds)
+        asked = zip(("pay", "min_seconds", "minutes_per_task"), campaign.scope.full_task, strict=False)
+        held = replace(held, **dict(asked))  # type: ignore[arg-type]
     chosen = {name: value for name, value in held.as_dict().items() if value != usual[name]}
     return Wish(campaign.kind, campaign.name, chosen, campaign.scope, campaign.instructions)
 

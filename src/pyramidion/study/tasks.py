@@ -203,13 +203,13 @@ _PAPER: dict[TaskKind, dict[str, Any]] = {
 class Scope:
     """What of a study a campaign asks about: these topics and systems (none named: all), units of this pyramid, and
     none of the units ``without``, which are given as (topic, unit). Where a model makes tasks shorter than asked for,
-    ``full_task`` is the pay and the least number of seconds that were asked for a task of full size."""
+    ``full_task`` holds what was asked for a task of full size: the pay, the least number of seconds, the minutes."""
 
     topics: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
     pyramid: str | None = None
     without: tuple[tuple[str, str], ...] = ()
-    full_task: tuple[float, float] | None = None
+    full_task: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
