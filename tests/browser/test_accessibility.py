@@ -66,6 +66,13 @@ def decision(page: Page, site: Site) -> None:
     expect(page.get_by_text("Enter a reason.")).to_be_visible()
 
 
+def compared(page: Page, site: Site) -> None:
+    campaign(page, site)
+    page.get_by_role("table", name="Workers").get_by_role("cell").get_by_role("button", name="Answers").first.click()
+    page.get_by_role("dialog").get_by_role("button", name="Reject").first.click()
+    expect(page.get_by_role("dialog").last.get_by_role("table")).to_be_visible()
+
+
 def units(page: Page, site: Site) -> None:
     let_in(page, site, "/manage/campaigns/written")
     page.get_by_role("button", name="Preview units").click()
@@ -103,6 +110,7 @@ PAGES = {
     "overview": overview,
     "campaign": campaign,
     "decision": decision,
+    "compared": compared,
     "units": units,
     "instructions": instructions,
     "judging": judging,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyramidion.campaigns.copying import Twin
-from pyramidion.campaigns.monitor import Flag, Reason, WorkRecord, flag_workers
+from pyramidion.campaigns.signs import Flag, Reason, WorkRecord, flag_workers
 from pyramidion.errors import InputError
 
 VARIED = (1.0, 0.0, 1.0, 1.0)

@@ -30,8 +30,10 @@ YEARS = ["2008.jsonl", "2009.jsonl", "2010.jsonl"]
 """Three years of the same annotators; features are in wide.csv, scores by a metric in 2008.csv."""
 DB, TEXTS, EMPTY = "study.db", "texts.db", "empty.db"
 """Databases: of a campaign `judge` that is done, `open` and `paid` ones and annotations; of `write`; of nothing."""
-WORKER, REJECTED, PAID = "WORKER", "REJECTED", "PAID"
-"""Stand for the ids of workers of `judge`; the answers of the second are rejected."""
+REHEARSED = "rehearsed.db"
+"""The copy of an earlier rehearsal of `open`."""
+WORKER, REJECTED, APPROVED, PAID = "WORKER", "REJECTED", "APPROVED", "PAID"
+"""Stand for the ids of workers of `judge`; the answers of the second are rejected, those of the third approved."""
 ROUNDS = "rounds.db"
 """A database of campaigns that ask in rounds: `judge` has reached its goal, and of `due` a look says how to go on."""
 RECEIPTS = "receipts.jsonl"
@@ -46,6 +48,7 @@ GREEDY = ["--partitioner", "edua-g"]
 ASSESSED = [YEARS[0], "--scores", "2008.csv", "--resamples", "20"]
 TRAINED = [*YEARS, "--features", "wide.csv"]
 DECIDED = [DB, "judge", "--worker", WORKER, "--reason", "because"]
+UNAPPROVED = [DB, "judge", "--worker", APPROVED, "--reason", "because"]
 RESTORED = [DB, "judge", "--worker", REJECTED, "--reason", "because"]
 REVIEWED = [DB, WORKER, "--reason", "because"]
 REMOVED = [*REVIEWED, "--remove-answers", "--campaign", "judge"]
@@ -88,6 +91,7 @@ BASE: dict[str, Words] = {
     "campaign reject": DECIDED,
     "campaign reopen": DECIDED,
     "campaign restore": RESTORED,
+    "campaign unapprove": UNAPPROVED,
     "campaign exclude": REVIEWED,
     "campaign include": REVIEWED,
     "campaign block": REVIEWED,
@@ -446,6 +450,10 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
         "--colluders": ["--careless", "0", "--colluders", "0.5"],
         "--abandon": ["--abandon", "0.6"],
         "--seed": ["--seed", "1"],
+        "--copy": ["--copy", "another.db"],
+        "--force": ([DB, "open", "--workers", "5", "--copy", REHEARSED], ["--force"]),
+        "--in-place": ["--in-place", "--yes"],
+        "--yes": ([DB, "open", "--workers", "5", "--in-place"], ["--yes"]),
     },
     "campaign forget-worker": {
         "--yes": ["--yes"],
@@ -465,7 +473,7 @@ PROBES: dict[str, dict[str, Words | Probe]] = {
             "--worker": ([*call[:2], *call[4:]], call[2:4]),
             "--dry-run": ["--dry-run"],
         }
-        for action, call in (("reject", DECIDED), ("reopen", DECIDED), ("restore", RESTORED))
+        for action, call in (("reject", DECIDED), ("reopen", DECIDED), ("restore", RESTORED), ("unapprove", UNAPPROVED))
     },
     **{f"campaign {action}": {"--reason": ["--reason", "another"]} for action in ("exclude", "include", "unblock")},
     "campaign block": {

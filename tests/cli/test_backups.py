@@ -20,7 +20,7 @@ def place(tmp_path: Path) -> Path:
     study = made(tmp_path)
     small = "--name j --yes --set workers=2 --topic reef-nursery --system lead --set keep_days=30"
     assert run("campaign", "plan", study, "judge", *small.split()).returncode == 0
-    assert run("campaign", "rehearse", study, "j", "--workers", 4, "--abandon", 0).returncode == 0
+    assert run("campaign", "rehearse", study, "j", "--in-place", "-y", "--workers", 4, "--abandon", 0).returncode == 0
     return study
 
 

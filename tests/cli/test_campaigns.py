@@ -47,7 +47,9 @@ def test_a_campaign_from_plan_to_scores(tmp_path: Path) -> None:
     refused(run("campaign", "plan", place, "judge", "--name", "j", "--yes"), 2, "already exists")
     links = json.loads(run("campaign", "invite", place, "j", "--count", 3, "--json").stdout)["links"]
     assert len(set(links)) == 3
-    rehearsed = json.loads(run("campaign", "rehearse", place, "j", "--workers", 4, "--abandon", 0, "--json").stdout)
+    rehearsed = json.loads(
+        run("campaign", "rehearse", place, "j", "--in-place", "-y", "--workers", 4, "--abandon", 0, "--json").stdout
+    )
     assert rehearsed["submitted"] == 4
 
     status = json.loads(run("campaign", "status", place, "j", "--json").stdout)[0]
@@ -104,7 +106,7 @@ def test_writing_becomes_units(tmp_path: Path) -> None:
     run("init", place, "-q")
     run("import", place, tmp_path / "texts.jsonl", "-q")
     assert run("campaign", "plan", place, "write", "--yes").returncode == 0
-    assert run("campaign", "rehearse", place, "write", "--workers", 10).returncode == 0
+    assert run("campaign", "rehearse", place, "write", "--in-place", "-y", "--workers", 10).returncode == 0
     looked = run("campaign", "units", place, "write")
     assert looked.returncode == 2
     assert "sampled for judging" in looked.stdout
@@ -169,7 +171,20 @@ def test_people_by_name_are_the_same_workers_in_every_campaign(tmp_path: Path) -
 def test_all_workers_without_a_flag_are_approved_at_once(tmp_path: Path) -> None:
     place = made(tmp_path)
     run("campaign", "plan", place, "judge", "-y", "--topic", "reef-nursery")
-    run("campaign", "rehearse", place, "judge", "--workers", 12, "--careless", 0.5, "--adversarial", 0)
+    run(
+        "campaign",
+        "rehearse",
+        place,
+        "judge",
+        "--in-place",
+        "-y",
+        "--workers",
+        12,
+        "--careless",
+        0.5,
+        "--adversarial",
+        0,
+    )
     workers = json.loads(run("campaign", "status", place, "judge", "--json").stdout)[0]["workers"]
     good = [worker for worker in workers if not worker["flags"]]
     assert 0 < len(good) < len(workers)
@@ -209,7 +224,7 @@ def test_answers_are_rejected_one_by_one_in_one_campaign(tmp_path: Path) -> None
     place = made(tmp_path)
     for name, topic in (("one", "reef-nursery"), ("two", "museum-theft")):
         run("campaign", "plan", place, "judge", "--name", name, "-y", "--topic", topic, "--set", "workers=3")
-        run("campaign", "rehearse", place, name, "--workers", 8)
+        run("campaign", "rehearse", place, name, "--in-place", "-y", "--workers", 8)
 
     def scores() -> object:
         done = run("score", place, "--method", "lite", "--json")
@@ -261,7 +276,7 @@ def test_a_block_removes_answers_where_it_is_told_to(tmp_path: Path) -> None:
     place = made(tmp_path)
     for name in ("one", "two"):
         run("campaign", "plan", place, "rate", "--name", name, "-y", "--topic", "reef-nursery")
-        run("campaign", "rehearse", place, name, "--workers", 3)
+        run("campaign", "rehearse", place, name, "--in-place", "-y", "--workers", 3)
     worker = json.loads(run("campaign", "status", place, "one", "--json").stdout)[0]["workers"][0]["worker"]
     block = ("campaign", "block", place, worker, "--reason", "too fast")
     refused(run(*block, "--remove-answers"), 2, "--remove-answers and --campaign must be used together")
@@ -297,7 +312,7 @@ def test_automatic_pyramids_go_into_the_database_of_a_campaign_once(tmp_path: Pa
     place = made(tmp_path)
     options = "--name j --yes --set workers=2 --topic reef-nursery --system lead"
     assert run("campaign", "plan", place, "judge", *options.split()).returncode == 0
-    assert run("campaign", "rehearse", place, "j", "--workers", 4, "--abandon", 0).returncode == 0
+    assert run("campaign", "rehearse", place, "j", "--in-place", "-y", "--workers", 4, "--abandon", 0).returncode == 0
     assert run("auto", "build", place, "-o", place).returncode == 0
     done = run("validate", place)
     assert done.returncode == 0, done.stderr

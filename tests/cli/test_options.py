@@ -26,6 +26,7 @@ from tests.campaigns.designs import answer_all, desk_in_rounds, look_of, plan_in
 from tests.campaigns.platforms.fake_prolific import STUDY as PLATFORM_STUDY
 from tests.campaigns.platforms.fake_prolific import fake_prolific
 from tests.cli.option_probes import (
+    APPROVED,
     ASKED,
     BASE,
     BUILT,
@@ -43,6 +44,7 @@ from tests.cli.option_probes import (
     RATED,
     RECEIPTS,
     REFUSED,
+    REHEARSED,
     REJECTED,
     ROUNDS,
     SECOND,
@@ -246,16 +248,19 @@ def make_databases(folder: Path, small: pyr.Study, tiny: pyr.Study) -> None:
         if source:
             done(f"import {name} {source}", folder)
     done(f"campaign plan {TEXTS} write --yes --set workers=1 --set units_per_topic=4 --set statements=3", folder)
-    done(f"campaign rehearse {TEXTS} write --workers 3", folder)
+    done(f"campaign rehearse {TEXTS} write --in-place --yes --workers 3", folder)
     done(f"campaign plan {DB} judge --yes --set workers=3 --topic reef-nursery", folder)
-    done(f"campaign rehearse {DB} judge --workers 6 --abandon 0", folder)
+    done(f"campaign rehearse {DB} judge --in-place --yes --workers 6 --abandon 0", folder)
     done(f"campaign plan {DB} judge --name open --yes --set workers=3 --topic reef-nursery", folder)
+    done(f"campaign rehearse {DB} open --workers 3 --copy {REHEARSED}", folder)
     paid = f"--set platform=prolific --set platform_study={PLATFORM_STUDY} --set completion_code=DONE"
     done(f"campaign plan {DB} rate --name paid --yes {paid}", folder)
     workers = json.loads(done(f"campaign status {DB} judge --json", folder))[0]["workers"]
-    names = {WORKER: workers[0]["worker"], REJECTED: workers[1]["worker"], PAID: rate_one(folder / DB)}
+    names = dict(zip((WORKER, REJECTED, APPROVED), (worker["worker"] for worker in workers), strict=False))
+    names[PAID] = rate_one(folder / DB)
     (folder / "names.json").write_text(json.dumps(names))
     done(f"campaign reject {DB} judge --worker {names[REJECTED]} --reason careless", folder)
+    done(f"campaign approve {DB} judge --worker {names[APPROVED]}", folder)
     database = Database.open(folder / DB)
     study = Studies(database).load()
     desk = AnnotationDesk(database, lambda: study)

@@ -35,7 +35,9 @@ def test_a_rehearsal_from_the_plan_to_the_end(tmp_path: Path) -> None:
     assert "round 1 of " in status
     assert "goal ranking: " in status
     assert "0 of 3 pairs decided" in status
-    rehearsed = said("campaign", "rehearse", "study.db", "judge", "--workers", "20", cwd=tmp_path)
+    rehearsed = said(
+        "campaign", "rehearse", "study.db", "judge", "--in-place", "--yes", "--workers", "20", cwd=tmp_path
+    )
     assert "stopped, the goal is reached (ranking)" in rehearsed
     assert "3 of 3 pairs decided" in rehearsed
     assert "simulated: these answers are not people's" in rehearsed

@@ -74,7 +74,9 @@ def test_exports_of_a_running_server_do_not_name_a_forgotten_writer(tmp_path: Pa
     place = tmp_path / "study.db"
     desk = make_study(place, only_texts(pyr.example()))
     start_campaign(desk, desk.studies.load(), "write", "write", check=False, workers=1, topics=("museum-theft",))
-    assert run("campaign", "rehearse", place, "write", "--workers", 3, "--abandon", 0).returncode == 0
+    assert (
+        run("campaign", "rehearse", place, "write", "--in-place", "-y", "--workers", 3, "--abandon", 0).returncode == 0
+    )
     assert run("campaign", "units", place, "write", "--yes").returncode == 0
     writer = next(unit.author for unit in desk.studies.load().pyramids[0].units)
     with served_here(place) as server:

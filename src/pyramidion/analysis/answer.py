@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pyramidion.errors import Problem
 from pyramidion.study import Signature
+from pyramidion.study.study import NOT_REAL
 
 # ----------------------------------------------------------------------
 # What a figure shows, as data. How it is drawn is the business of ``pyramidion.report``.
@@ -206,6 +207,17 @@ class Answer(Generic[Result]):
 
     def __repr__(self) -> str:
         return f"<Answer to {self.question}: {self.sentence}>"
+
+    def as_simulated(self) -> Answer[Result]:
+        """The same answer, with a mark on all that is shown or written of it: it rests on a rehearsal."""
+        return replace(
+            self,
+            sentence=f"Simulated: {self.sentence}",
+            tables=tuple(replace(table, title=f"{table.title} (simulated)") for table in self.tables),
+            figures=tuple(replace(figure, title=f"{figure.title} (simulated)") for figure in self.figures),
+            signature=self.signature.as_simulated(),
+            notes=(Problem("SIMULATED", NOT_REAL, "warning"), *self.notes),
+        )
 
     def as_json(self) -> dict[str, Any]:
         """One JSON object: what `--json` prints."""

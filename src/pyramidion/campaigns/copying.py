@@ -1,6 +1,6 @@
 """Answers that nobody thought about: copied from the text, from one's own other tasks, or from another worker.
 
-Like the other signs (pyramidion.campaigns.monitor) they are a reason to look, not a verdict, so the limits are such
+Like the other signs (pyramidion.campaigns.signs) they are a reason to look, not a verdict, so the limits are such
 that they hardly ever point at people who work by themselves:
 
 copied            nine of ten statements, and at least eight, are whole sentences of the text. Workers are told to copy

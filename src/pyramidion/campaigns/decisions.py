@@ -5,6 +5,7 @@ reject     not paid, not in any score, and its place is offered to somebody else
 withdraw   its worker left the study on the platform: like reject, but the worker's own decision
 reopen     not in any score, its place is offered again, yet it can be paid
 restore    takes back reject or reopen and says nothing about pay
+unapprove  takes back approve, as long as the platform was not told
 
 An answer that comes back counts if its place is still free; otherwise it is surplus, so that no task ever has more
 answers than it wants. What a platform was told is appended too: a decision that the platform knows can only be changed
@@ -27,9 +28,10 @@ from pyramidion.errors import PyramidionError, UnknownError, check_choice
 from pyramidion.store import schema
 from pyramidion.store.database import Database
 
-AnswerAction = Literal["approve", "reject", "withdraw", "reopen", "restore"]
+AnswerAction = Literal["approve", "reject", "withdraw", "reopen", "restore", "unapprove"]
 Telling = Literal["tell-approve", "tell-reject", "tell-failed", "tell-unknown"]
 _REMOVES = {"reject": "rejected", "withdraw": "withdrawn", "reopen": "reopened"}
+_TAKEN_BACK = {"restore": ("reject", "withdraw"), "unapprove": ("approve",)}
 _BATCH = 1000
 _r = schema.reviews.c
 _LOG = select(_r.assignment_id, _r.action, _r.reason).where(_r.assignment_id.is_not(None)).order_by(_r.id)
@@ -60,7 +62,7 @@ class Standing:
         """The standing after one more entry of the log."""
         if action in {"approve", "reject", "withdraw"}:
             return Standing(action, reason, self.told, self.problem)
-        if action == "restore" and self.decision in {"reject", "withdraw"}:
+        if self.decision in _TAKEN_BACK.get(action, ()):
             return Standing("", "", self.told, self.problem)
         if action in {"tell-approve", "tell-reject"}:
             return Standing(self.decision, self.reason, action.removeprefix("tell-"))
@@ -115,6 +117,7 @@ class AnswerDecisions:
         check_choice("decision", action, get_args(AnswerAction))
         ids = sorted(set(answers))
         effects: list[Effect] = []
+        now = self.clock()  # what is decided at once has one time in the log
         try:
             with self._database.write() as connection:
                 rows = self._lock_answers(connection, campaign, ids)
@@ -124,7 +127,7 @@ class AnswerDecisions:
                 for row in rows:
                     standing = standings.get(row.id, Standing())
                     _check(row, standing, action, by_platform)
-                    effects.append(self._apply(connection, row, standing, action, actor, reason))
+                    effects.append(self._apply(connection, row, standing, action, actor, reason, now))
                 if dry_run:
                     raise _DryRunError
         except _DryRunError:
@@ -134,11 +137,12 @@ class AnswerDecisions:
     def tell(self, answers: Iterable[int], action: Telling, *, actor: str, reason: str) -> None:
         """Log what a platform is told about answers, before it is, and whether that failed, afterwards."""
         check_choice("action", action, get_args(Telling))
+        now = self.clock()
         with self._database.write() as connection:
             for batch in _batches(sorted(set(answers))):
                 a = schema.assignments.c
                 for row in connection.execute(select(a.id, a.worker_id).where(a.id.in_(batch))).all():
-                    self._append(connection, row, action, actor, reason)
+                    self._append(connection, row, action, actor, reason, now)
 
     def _lock_answers(self, connection: Connection, campaign: str, ids: Sequence[int]) -> list[Row[Any]]:
         """The answers with their tasks locked, so that no place is given out meanwhile."""
@@ -156,7 +160,14 @@ class AnswerDecisions:
         return rows
 
     def _apply(
-        self, connection: Connection, row: Row[Any], standing: Standing, action: AnswerAction, actor: str, reason: str
+        self,
+        connection: Connection,
+        row: Row[Any],
+        standing: Standing,
+        action: AnswerAction,
+        actor: str,
+        reason: str,
+        now: float,
     ) -> Effect:
         before = _counts(row.state, row.surplus, row.removed)
         values = self._values(connection, row, action)
@@ -166,7 +177,7 @@ class AnswerDecisions:
             for mark in (queries.MARK_FULL, queries.MARK_OPEN):
                 connection.execute(mark, {"task": row.task_id})
         if changed:
-            self._append(connection, row, action, actor, reason)
+            self._append(connection, row, action, actor, reason, now)
         after = {"state": row.state, "surplus": row.surplus, "removed": row.removed, **values}
         counted = _counts(**after)
         body = row.body
@@ -175,6 +186,8 @@ class AnswerDecisions:
 
     def _values(self, connection: Connection, row: Row[Any], action: AnswerAction) -> dict[str, Any]:
         """What has to change in the row of the assignment."""
+        if action == "unapprove":
+            return {}
         if action in _REMOVES:
             left = {"state": "returned"} if row.state == "leased" else {}
             return {} if row.removed == _REMOVES[action] else {"removed": _REMOVES[action], **left}
@@ -185,8 +198,8 @@ class AnswerDecisions:
         surplus = taken >= row.wanted
         return {} if row.removed is None and surplus else {"removed": None, "surplus": surplus}
 
-    def _append(self, connection: Connection, row: Any, action: str, actor: str, reason: str) -> None:
-        entry = {"at": self.clock(), "actor": actor, "action": action, "reason": reason}
+    def _append(self, connection: Connection, row: Any, action: str, actor: str, reason: str, now: float) -> None:
+        entry = {"at": now, "actor": actor, "action": action, "reason": reason}
         connection.execute(insert(schema.reviews).values(**entry, worker_id=row.worker_id, assignment_id=row.id))
 
 
@@ -204,6 +217,8 @@ def _check(row: Row[Any], standing: Standing, action: AnswerAction, by_platform:
         return
     if row.removed == "withdrawn":
         raise DecisionConflictError(f"answer {row.id} was withdrawn by its worker; only the platform can change that")
+    if action == "unapprove" and standing.told:
+        raise DecisionConflictError(f"answer {row.id} cannot be undecided: the platform {_was_told(standing)} about it")
     if action == "reopen" and row.removed == "rejected":
         raise DecisionConflictError(f"answer {row.id} is rejected, so its place is already open; restore it first")
     if action == "reject" and standing.told == "approve":

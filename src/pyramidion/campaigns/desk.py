@@ -40,6 +40,7 @@ from pyramidion.formats.judgment_tables import write_judgments
 from pyramidion.store.database import Database
 from pyramidion.store.studies import Studies, long_ids
 from pyramidion.study import Aspect, Assignment, Campaign, Judge, Pyramid, Study, Task
+from pyramidion.study.judgments import SIMULATED
 
 # ----------------------------------------------------------------------
 # Imported crowd workers get pseudonyms like those who come to the server: a vendor's worker ids are ids of people.
@@ -52,7 +53,9 @@ def with_pseudonyms(study: Study, pseudonym: Callable[[str], str]) -> Study:
     others = {judge.id for judge in study.judges if judge.kind != "crowd"}
 
     def name(id: str) -> str:
-        return id if not id or id in others or PSEUDONYM.fullmatch(id) else pseudonym(id)
+        if not id or id in others or PSEUDONYM.fullmatch(id):
+            return id
+        return (SIMULATED if id in study.simulated else "") + pseudonym(id)
 
     return rename_judges(study, name)
 
@@ -269,11 +272,11 @@ def with_answers(study: Study, answers: Iterable[StoredAnswer], asked: Iterable[
     were ``asked``, answered or not."""
     given = list(answers)
     known = {judge.id for judge in study.judges}
-    workers = sorted({answer.worker for answer in given} - known)
+    workers = {answer.worker: answer.simulated for answer in given if answer.worker not in known}
     tasks = {answer.task.id: answer.task for answer in given} | {task.id: task for task in asked}
     return replace(
         study,
-        judges=study.judges + tuple(Judge(worker, "crowd") for worker in workers),
+        judges=study.judges + tuple(Judge(worker, simulated=workers[worker]) for worker in sorted(workers)),
         tasks=study.tasks + tuple(tasks.values()),
         assignments=study.assignments + tuple(map(_assignment, given)),
         judgments=study.judgments + [judgment for answer in given for judgment in answer.judgments()],

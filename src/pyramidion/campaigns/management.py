@@ -10,13 +10,14 @@ from typing import Any, Literal, NamedTuple
 
 from pyramidion.campaigns.decisions import Effect, Standing
 from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.campaigns.log import UNDONE_BY, is_alike, stands
 from pyramidion.campaigns.monitor import overview
 from pyramidion.campaigns.platforms.local import Local, invite, person_of
 from pyramidion.campaigns.statements import units_in_use
 from pyramidion.campaigns.tables import StoredAnswer
 from pyramidion.errors import Problem, UnknownError, UsageError
 
-AnswerChoice = Literal["approve", "reject", "reopen", "restore"]
+AnswerChoice = Literal["approve", "reject", "reopen", "restore", "unapprove"]
 WorkerChoice = Literal["exclude", "include", "block", "unblock", "bonus"]
 
 
@@ -87,6 +88,8 @@ def _undecided_answers(
         return fits, []
     standings = desk.decisions.standings(campaign)
     decided = {id: standings[id].decision for id in mine if id in standings and standings[id].decision}
+    if action == "unapprove":
+        return [id for id, decision in decided.items() if decision == "approve"], []
     other = sorted(id for id, decision in decided.items() if decision not in {action, "withdraw"})
     what = {"approve": "rejected", "reject": "approved"}[action]
     note = Problem(
@@ -123,6 +126,34 @@ def _consequences(
 
 def _list_ids(ids: Sequence[int], most: int = 10) -> str:
     return ", ".join(map(str, ids[:most])) + (f" and {len(ids) - most} more" if len(ids) > most else "")
+
+
+# -- taking back what was decided ----------------------------------------------------------------------------
+
+
+def undo(desk: CampaignDesk, campaign: str, first: int, last: int, *, actor: str, reason: str) -> Effects:
+    """Take back what still stands of one decision in the log, given by its first and last entry."""
+    entries = [entry for entry in desk.worker_decisions.all() if first <= entry.id <= last]
+    group = [entry for entry in entries if is_alike(entry, entries[0])]
+    if not group or (group[0].id, group[-1].id) != (first, last):
+        raise UnknownError(f"the log has no decision with the entries {first} to {last}")
+    action = group[0].action
+    if action not in UNDONE_BY:
+        raise UsageError(f"a decision to {action} cannot be taken back")
+    how: dict[str, Any] = {"actor": actor, "reason": reason}
+    if group[0].assignment is None:
+        decide_worker(desk, UNDONE_BY[action], str(group[0].worker), **how)  # type: ignore[arg-type]
+        return Effects(campaign, ())
+    given, standings = _submitted_answers(desk, campaign), desk.decisions.standings(campaign)
+    ids = [
+        entry.assignment
+        for entry in group
+        if entry.assignment in given
+        and stands(entry, standings.get(entry.assignment, Standing()), given[entry.assignment].removed)
+    ]
+    if not ids:
+        raise UsageError(f"nothing of this decision stands any more, or the platform of {campaign} was told")
+    return decide_answers(desk, UNDONE_BY[action], campaign, ids, **how)  # type: ignore[arg-type]
 
 
 # -- workers -------------------------------------------------------------------------------------------------

@@ -3,214 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from statistics import median
-from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from pyramidion.analysis.cost import Cost, campaign_cost
-from pyramidion.campaigns.copying import (
-    MIN_COPIED,
-    MIN_COPIED_SHARE,
-    Twin,
-    count_copied,
-    find_twin_writers,
-    find_twins,
-    normal,
-    repeated_tasks,
-)
+from pyramidion.campaigns.copying import Twin, find_twin_writers, find_twins
+from pyramidion.campaigns.decisions import Standing
 from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.campaigns.log import LoggedDecision, log_rows
 from pyramidion.campaigns.round_report import RoundsReport, report_rounds
+from pyramidion.campaigns.signs import Flag, WorkRecord, flag_workers
 from pyramidion.campaigns.sync import Notice, pending_notices
 from pyramidion.campaigns.tables import StoredAnswer
 from pyramidion.campaigns.tasks import CompareAnswer, JudgeAnswer, RateAnswer, WriteAnswer, count_right
-from pyramidion.errors import InputError, Problem
 from pyramidion.scoring.screening import screen
 from pyramidion.stats.rounding import rounded_beside
-from pyramidion.study import Campaign, Judgments, Study
+from pyramidion.study import Campaign, Judgments, Study, Task
 from pyramidion.study.judgments import group
-
-# ----------------------------------------------------------------------
-# Signs of careless work, to be checked before anybody is paid, blocked or left out.
-#
-#     agreement         with others below 0.5: Shapira et al. 2019, section 3 (see pyramidion.scoring.screening)
-#     too fast          a task in under 25 seconds: Gillick and Liu 2010, section 3.1
-#     uniform answers   the same answer throughout a task, which they saw in such work, "usually all 10s"
-#     gold              too few right answers to questions whose answer is known
-#     pasted            text that is not in the source it should come from
-#     copied, repeated answers, same as another: see pyramidion.campaigns.copying
-#
-# All from gold on are ours, and so are the limits on uniform answers: one summary may rightly get the same answer to
-# every question, so it takes half of a worker's tasks, and two of them. Ratings or preferences that never change are
-# flagged from ten tasks on: summaries change sides at random, so one careful worker in 500 always prefers the same one.
-# Gillick and Liu rejected such work at once; we only flag it: rejecting somebody's work is for a person to decide.
-
-Reason = Literal[
-    "agreement", "too fast", "uniform answers", "gold", "pasted", "copied", "repeated answers", "same as another"
-]
-
-MIN_ANSWERS = 4
-"""Fewer equal answers than this mean nothing."""
-MIN_UNIFORM_TASKS, MIN_UNIFORM_SHARE = 2, 0.5
-MIN_SAME_ANSWERS = 10
-"""In fewer tasks, the same ratings or the same side may be chance."""
-MIN_GOLD_MISSED = 2
-"""One task with wrong answers may be a slip, however many known answers it has."""
-MIN_PASTED = 20
-"""Shorter text (in characters) may be typed or copied from anywhere."""
-
-NOBODY: Mapping[str, Any] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True)
-class WorkRecord:
-    """One judge's work on one task.
-
-    ``values`` are the answers in the order of the page, None where there is none, and ``units`` what they are about;
-    ``statements`` are those written, ``pasted`` the texts pasted into the page, and ``source`` the text both should
-    come from (empty: not known, so nothing is checked).
-    """
-
-    judge: str
-    task: str
-    seconds: float | None
-    values: tuple[float | None, ...]
-    gold_right: int = 0
-    gold_asked: int = 0
-    pasted: tuple[str, ...] = ()
-    source: str = ""
-    units: frozenset[str] = frozenset()
-    statements: tuple[str, ...] = ()
-
-    @property
-    def uniform(self) -> bool:
-        answers: list[Hashable] = [value for value in self.values if value is not None]
-        answers += [normal(text) for text in self.statements]
-        return len(answers) >= MIN_ANSWERS and len(set(answers)) == 1
-
-    @property
-    def foreign(self) -> tuple[str, ...]:
-        """Pasted texts that are not in the source, ignoring case and spacing."""
-        if not self.source:
-            return ()
-        source = normal(self.source)
-        return tuple(p for p in self.pasted if len(normal(p)) >= MIN_PASTED and normal(p) not in source)
-
-
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """``tasks`` are those that show it, in order of id."""
-
-    judge: str
-    reason: Reason
-    detail: str
-    tasks: tuple[str, ...] = ()
-
-
-def flag_workers(
-    records: Iterable[WorkRecord],
-    *,
-    agreement: Mapping[str, float | None] = NOBODY,
-    twins: Mapping[str, Twin] = NOBODY,
-    min_agreement: float = 0.5,
-    min_seconds: float = 25.0,
-    min_gold: float = 0.7,
-) -> tuple[Flag, ...]:
-    """At most one flag per judge and reason, by judge and then in the order of the list above.
-
-    ``agreement`` is what screening found about each judge, None for one without a partner; ``twins`` are those whose
-    answers are the same as another's.
-    """
-    ordered = sorted(records, key=lambda record: (record.judge, record.task))
-    if problems := list(_problems(ordered)):
-        raise InputError(problems)
-    judges = {record.judge for record in ordered} | set(agreement) | set(twins)
-    work: dict[str, list[WorkRecord]] = {judge: [] for judge in sorted(judges)}
-    for record in ordered:
-        work[record.judge].append(record)
-    limits = (min_agreement, min_seconds, min_gold)
-    return tuple(
-        Flag(judge, sign.reason, sign.detail, tuple(record.task for record in sign.records))
-        for judge, done in work.items()
-        for sign in (*_signs(done, agreement.get(judge), *limits), *_copies(done, twins.get(judge)))
-    )
-
-
-class _Sign(NamedTuple):
-    reason: Reason
-    detail: str
-    records: Sequence[WorkRecord]
-
-
-def _signs(
-    done: Sequence[WorkRecord], share: float | None, min_agreement: float, min_seconds: float, min_gold: float
-) -> Iterator[_Sign]:
-    if share is not None and share < min_agreement:
-        detail = f"agrees with others at {rounded_beside(share, min_agreement)}, below {min_agreement:g}"
-        yield _Sign("agreement", detail, done)
-    times = [record.seconds for record in done if record.seconds is not None and record.seconds < min_seconds]
-    if times:
-        detail = (
-            f"{len(times)} of {_count('task', done)} in under {min_seconds:g} seconds, the fastest in {min(times):.3g}"
-        )
-        yield _Sign("too fast", detail, [r for r in done if r.seconds is not None and r.seconds < min_seconds])
-    uniform = [record for record in done if record.uniform]
-    if len(uniform) >= MIN_UNIFORM_TASKS and len(uniform) >= MIN_UNIFORM_SHARE * len(done):
-        yield _Sign(
-            "uniform answers", f"the same answer throughout in {len(uniform)} of {_count('task', done)}", uniform
-        )
-    same = len({record.values for record in done if record.values and not record.units}) == 1
-    if same and len(done) >= MIN_SAME_ANSWERS:
-        yield _Sign("uniform answers", f"the same answer in all of {_count('task', done)}", done)
-    right, asked = sum(record.gold_right for record in done), sum(record.gold_asked for record in done)
-    missed = [record for record in done if record.gold_right < record.gold_asked]
-    if len(missed) >= MIN_GOLD_MISSED and right / asked < min_gold:
-        yield _Sign("gold", f"{right} of {asked} gold questions right, below {100 * min_gold:g}%", missed)
-    foreign = [record for record in done if record.foreign]
-    if foreign:
-        texts = [" ".join(text.split()) for record in foreign for text in record.foreign]
-        shown = texts[0] if len(texts[0]) <= 60 else texts[0][:57] + "..."
-        yield _Sign(
-            "pasted", f'text pasted {_count("time", texts)} that is not in the source, first: "{shown}"', foreign
-        )
-
-
-def _copies(done: Sequence[WorkRecord], twin: Twin | None) -> Iterator[_Sign]:
-    copied = {record.task: count_copied(record.statements, record.source) for record in done if record.source}
-    number, written = sum(copied.values()), sum(len(record.statements) for record in done if record.source)
-    if number >= MIN_COPIED and number >= MIN_COPIED_SHARE * written:
-        detail = f"{number} of {written} statements are sentences of the text, word for word"
-        yield _Sign("copied", detail, [record for record in done if copied.get(record.task)])
-    repeated = repeated_tasks({r.task: (r.units, r.values) for r in done if r.units and len(r.values) >= MIN_ANSWERS})
-    if repeated:
-        yield _Sign(
-            "repeated answers",
-            f"the same varied answers, in the same order, in {_count('task', repeated)}",
-            [record for record in done if record.task in repeated],
-        )
-    if twin:
-        yield _Sign("same as another", twin.detail, [record for record in done if record.task in twin.tasks])
-
-
-def _problems(records: Sequence[WorkRecord]) -> Iterator[Problem]:
-    for (judge, task), count in Counter((record.judge, record.task) for record in records).items():
-        if count > 1:
-            yield Problem(f"judge {judge}, task {task}", f"has {count} records; there must be one per judge and task")
-    for record in records:
-        where = f"judge {record.judge}, task {record.task}"
-        if not 0 <= record.gold_right <= record.gold_asked:
-            yield Problem(where, f"{record.gold_right} correct of {record.gold_asked} gold questions is impossible")
-        if record.seconds is not None and not record.seconds >= 0:
-            yield Problem(where, f"{record.seconds} seconds is not a valid duration")
-
-
-def _count(noun: str, things: Sequence[object]) -> str:
-    return f"{len(things)} {noun}" if len(things) == 1 else f"{len(things)} {noun}s"
-
-
-# ----------------------------------------------------------------------
-# The overview of a campaign.
 
 ALPHA_LIMITS = (0.67, 0.8)
 """Agreement is tentative from the first value on, reliable from the second (Krippendorff 2004); the page says so."""
@@ -229,6 +40,26 @@ class WorkerReport:
     flags: tuple[Flag, ...]
     excluded: str | None
     blocked: str | None
+    simulated: bool = False
+    approved: int = 0
+    rejected: int = 0
+    undecided: int = 0
+    """Answers that somebody has yet to approve or reject."""
+
+
+@dataclass(frozen=True)
+class Preferences:
+    """How often a system was preferred to another one, to neither, or the other to it; ``share`` is that of its
+    comparisons that it won, with half of the ties."""
+
+    system: str
+    won: int
+    tied: int
+    lost: int
+
+    @property
+    def share(self) -> float:
+        return (self.won + self.tied / 2) / (self.won + self.tied + self.lost)
 
 
 @dataclass(frozen=True)
@@ -244,6 +75,14 @@ class Overview:
     pending: tuple[Notice, ...] = ()
     rounds: RoundsReport | None = None
     """None for a campaign that asks everything at once."""
+    preferences: tuple[Preferences, ...] = ()
+    """What comparisons say so far, the best system first."""
+    log: tuple[LoggedDecision, ...] = field(default=(), repr=False)
+
+    @property
+    def simulated(self) -> int:
+        """How many of the workers a rehearsal made up."""
+        return sum(worker.simulated for worker in self.workers)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for --json and for the manager's page."""
@@ -251,6 +90,7 @@ class Overview:
             "campaign": self.campaign.name,
             "kind": self.campaign.kind,
             "state": self.campaign.state,
+            "simulated": self.simulated,
             "progress": self.progress,
             "by_topic": self.by_topic,
             "by_system": self.by_system,
@@ -260,6 +100,7 @@ class Overview:
             "cost": str(self.cost),
             "pending": [notice.as_dict() for notice in self.pending],
             "rounds": self.rounds.as_dict() if self.rounds else None,
+            **({"preferences": [asdict(p) | {"share": p.share} for p in self.preferences]} if self.preferences else {}),
             "workers": [
                 {**_fields(worker), "flags": [{"reason": f.reason, "detail": f.detail} for f in worker.flags]}
                 for worker in self.workers
@@ -276,7 +117,8 @@ def spent(desk: CampaignDesk) -> str:
     costs = {}
     for campaign in desk.campaigns.all():
         answers = desk.campaigns.answers(campaign.name)
-        costs[campaign.name] = _cost(campaign, sum(answer.paid_for for answer in answers))
+        made_up = " (simulated: nobody was paid)" if any(answer.simulated for answer in answers) else ""
+        costs[campaign.name] = f"{_cost(campaign, sum(answer.paid_for for answer in answers))}{made_up}"
     return "; ".join(f"{name}: {cost}" for name, cost in costs.items())
 
 
@@ -294,8 +136,10 @@ def overview(desk: CampaignDesk, name: str, study: Study | None = None) -> Overv
     submitted = [answer for answer in answers if answer.state == "submitted"]
     kept = [answer for answer in submitted if answer.removed is None]
     counted = [answer for answer in submitted if answer.counted]
+    excluded = desk.worker_decisions.exclusions()
     judgments = Judgments(j for answer in counted for j in answer.judgments())
-    agreement = {w.judge: w.agreement for w in screen(judgments).workers} if campaign.kind == "judge" else {}
+    scored = judgments.take(~judgments.judge.is_in(excluded))  # what scores rest on, and what alpha is about
+    agreement = _agreement(judgments, scored) if campaign.kind == "judge" else {}
     least = campaign.settings.min_agreement
     records = [_record(study, answer) for answer in kept]
     flags = flag_workers(
@@ -306,18 +150,61 @@ def overview(desk: CampaignDesk, name: str, study: Study | None = None) -> Overv
         min_seconds=campaign.settings.min_seconds,
     )
     blocked = {worker.id: worker.blocked for worker in desk.workers.all() if worker.blocked}
+    standings = desk.decisions.standings(name)
     return Overview(
         campaign=campaign,
         progress=desk.campaigns.progress(name),
         by_topic=_tally([(t.task.topic, t.wanted) for t in tasks], [a.task.topic for a in counted]),
-        by_system=_tally([(t.task.system or "-", t.wanted) for t in tasks], [a.task.system or "-" for a in counted]),
-        workers=_workers(submitted, agreement, least, flags, desk.worker_decisions.exclusions(), blocked),
-        alpha=_alpha(judgments) if campaign.kind in {"judge", "rate"} else None,
+        by_system=_tally(
+            [(system, t.wanted) for t in tasks for system in _systems(t.task)],
+            [system for a in counted for system in _systems(a.task)],
+        ),
+        workers=_workers(submitted, agreement, least, flags, excluded, blocked, standings),
+        alpha=_alpha(scored) if campaign.kind in {"judge", "rate"} else None,
         seconds=[answer.seconds for answer in kept if answer.seconds is not None],
         cost=_cost(campaign, sum(answer.paid_for for answer in submitted)),
         pending=pending_notices(desk, campaign, submitted),
         rounds=report_rounds(desk, name, study),
+        preferences=_preferences(scored) if campaign.kind == "compare" else (),
+        log=_log(desk, submitted, standings, {"exclude": excluded, "block": blocked}),
     )
+
+
+def _systems(task: Task) -> tuple[str, ...]:
+    """The systems that a task is about: both, if it compares two."""
+    return tuple(filter(None, (task.system, task.other))) or ("-",)
+
+
+def _agreement(judgments: Judgments, scored: Judgments) -> dict[str, float | None]:
+    """How far each worker agrees with those who count; an excluded one, with everybody."""
+    found = {worker.judge: worker.agreement for worker in screen(judgments).workers}
+    return found | {worker.judge: worker.agreement for worker in screen(scored).workers}
+
+
+def _preferences(judgments: Judgments) -> tuple[Preferences, ...]:
+    points: dict[str, Counter[float]] = defaultdict(Counter)
+    for judgment in judgments:
+        if judgment.value is not None:
+            points[judgment.system][judgment.value] += 1
+            points[judgment.other][1 - judgment.value] += 1
+    made = (Preferences(system, seen[1.0], seen[0.5], seen[0.0]) for system, seen in points.items())
+    return tuple(sorted(made, key=lambda one: (-one.share, one.system)))
+
+
+def _log(
+    desk: CampaignDesk,
+    submitted: Sequence[StoredAnswer],
+    standings: Mapping[int, Standing],
+    out: Mapping[str, Mapping[str, str]],
+) -> tuple[LoggedDecision, ...]:
+    """Decisions about the workers of a campaign and about their answers to it."""
+    workers, removed = {answer.worker for answer in submitted}, {answer.id: answer.removed for answer in submitted}
+    entries = (
+        entry
+        for entry in desk.worker_decisions.all()
+        if entry.worker in workers and (entry.assignment is None or entry.assignment in standings)
+    )
+    return tuple(log_rows(entries, standings, removed, out))
 
 
 def _tally(wanted: list[tuple[str, int]], done: list[str]) -> dict[str, dict[str, int]]:
@@ -377,7 +264,9 @@ def _workers(
     flags: tuple[Flag, ...],
     excluded: dict[str, str],
     blocked: dict[str, str],
+    standings: Mapping[int, Standing],
 ) -> tuple[WorkerReport, ...]:
+    decided = Counter((answer.worker, standings.get(answer.id, Standing()).decision) for answer in submitted)
     by_worker: dict[str, list[StoredAnswer]] = defaultdict(list)
     for answer in submitted:
         by_worker[answer.worker].append(answer)
@@ -393,6 +282,10 @@ def _workers(
             flags=tuple(flag for flag in flags if flag.judge == worker),
             excluded=excluded.get(worker),
             blocked=blocked.get(worker),
+            simulated=answers[0].simulated,
+            approved=decided[worker, "approve"],
+            rejected=decided[worker, "reject"],
+            undecided=decided[worker, ""],
         )
         for worker, answers in sorted(by_worker.items())
     )

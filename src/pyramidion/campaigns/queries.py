@@ -56,8 +56,8 @@ CHECK = (
 
 
 ANSWERS = (
-    select(schema.assignments, _t.body, _t.gold, _t.wanted, _c.name.label("campaign"))
-    .select_from(WITH_CAMPAIGNS)
+    select(schema.assignments, _t.body, _t.gold, _t.wanted, _c.name.label("campaign"), schema.workers.c.platform)
+    .select_from(WITH_CAMPAIGNS.join(schema.workers, _a.worker_id == schema.workers.c.id))
     .order_by(_a.id)
 )
 """Every assignment with its task, in the order they were made; to be narrowed down."""
@@ -105,7 +105,14 @@ OPEN_LEASES = (
 )
 
 ASSIGNMENT = (
-    select(schema.assignments, _t.body, _t.gold, _c.name.label("campaign"), schema.workers.c.blocked)
+    select(
+        schema.assignments,
+        _t.body,
+        _t.gold,
+        _c.name.label("campaign"),
+        schema.workers.c.blocked,
+        schema.workers.c.platform,
+    )
     .select_from(WITH_CAMPAIGNS.join(schema.workers, _a.worker_id == schema.workers.c.id))
     .where(_a.id == _assignment, _a.worker_id == _worker)
 )

@@ -18,7 +18,8 @@ from pyramidion.campaigns.decisions import Standing
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.monitor import overview
 from pyramidion.campaigns.statements import CROWD
-from pyramidion.campaigns.tasks import to_object
+from pyramidion.campaigns.tasks import ATTENTION, AttentionCheck, asked_units, task_page, to_object
+from pyramidion.errors import UnknownError
 from pyramidion.scoring.methods import score
 from pyramidion.study import Study
 from pyramidion.study.records import to_records
@@ -37,12 +38,6 @@ def read_overview(desk: CampaignDesk, study: Study, name: str, *_known: object) 
     """An overview without the counts of answers, which are asked for separately: they are the cheapest part. What else
     is known only tells two readings apart."""
     report = overview(desk, name, study)
-    workers, decided = {worker.worker for worker in report.workers}, desk.decisions.standings(name)
-    decisions = [
-        asdict(decision)
-        for decision in desk.worker_decisions.all()
-        if decision.worker in workers and (decision.assignment is None or decision.assignment in decided)
-    ]
     kind, has_answers = report.campaign.kind, report.progress["submitted"] > 0
     has_units = any(study.pyramid(topic, CROWD) for topic in report.by_topic)
     shown = report.as_dict()
@@ -51,7 +46,7 @@ def read_overview(desk: CampaignDesk, study: Study, name: str, *_known: object) 
         {
             **shown,
             "seconds": sorted(report.seconds),
-            "reviews": decisions[-DECISIONS_SHOWN:],
+            "reviews": [asdict(row) for row in report.log[-DECISIONS_SHOWN:]],
             "chain": {
                 "can_make_units": kind == "write" and has_answers and not has_units,
                 "can_score": kind in {"judge", "rate"} and has_answers,
@@ -92,8 +87,52 @@ def write_answers(desk: CampaignDesk, study: Study, name: str, worker: str, path
     path.write_bytes(_json({"answers": answers}))
 
 
+def read_task(desk: CampaignDesk, study: Study, name: str, task: str) -> bytes:
+    """One task with its texts, its known answers, and what everybody has answered: to compare before deciding."""
+    campaign = desk.campaigns.get(name)
+    given = desk.campaigns.answers(name, task=task)
+    if not given:
+        raise UnknownError(f"nobody has taken a task {task!r} of campaign {name}")
+    about, gold = given[0].task, given[0].gold
+    page = task_page(study, campaign, about, gold)
+    texts = [(f"Reference {at}", text) for at, text in zip(about.references, page["references"], strict=True)]
+    if "summary" in page:
+        texts.insert(0, (about.system, page["summary"]))
+    texts = [*zip((about.system, about.other), page.get("candidates", ()), strict=False), *texts]
+    asked = [
+        {"id": id, "label": shown["label"]}
+        for id, shown in zip(asked_units(about, gold), page.get("units", ()), strict=False)
+    ]
+    asked += [{"id": a["id"], "label": a["title"], "low": a["low"], "high": a["high"]} for a in page.get("aspects", ())]
+    known = {ATTENTION: gold.value} if isinstance(gold, AttentionCheck) else gold.aspects if gold else {}
+    excluded = desk.worker_decisions.exclusions()
+    answers = [
+        {
+            "id": a.id,
+            "worker": a.worker,
+            "counted": a.counted and a.worker not in excluded,
+            "answer": to_object(a.answer),
+        }
+        for a in given
+        if a.state == "submitted" and a.answer is not None
+    ]
+    return _json(
+        {
+            "task": task,
+            "kind": about.kind,
+            "topic": {"id": about.topic, **page["topic"]},
+            "texts": [{"title": title, "text": text} for title, text in texts],
+            "questions": asked,
+            "known": dict(known),
+            "answers": answers,
+        }
+    )
+
+
 def read_scores(desk: CampaignDesk, _study: Study, method: str) -> bytes:
-    table = score(desk.study(), method)
+    study = desk.study()
+    table = score(study, method)
+    scales = {aspect.id: [aspect.low, aspect.high] for aspect in study.aspects} if method == "responsiveness" else {}
     rows = [
         {"system": system, **{m: table.per_system(m).get(system) for m in table.measures}}
         for system, _value in (table.ranking(table.measures[0]) if table.measures else [])
@@ -103,6 +142,7 @@ def read_scores(desk: CampaignDesk, _study: Study, method: str) -> bytes:
             "signature": str(table.signature),
             "notes": [note.as_dict() for note in table.notes],
             "measures": list(table.measures),
+            "scales": scales,
             "systems": rows,
         }
     )

@@ -11,17 +11,20 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+from sqlalchemy import Connection, delete, insert
 
 from pyramidion.campaigns.advancing import advance
 from pyramidion.campaigns.assignments import Assignments, Lease
 from pyramidion.campaigns.checks import answer_check, check_state
 from pyramidion.campaigns.desk import CampaignDesk
-from pyramidion.campaigns.monitor import Reason, overview
+from pyramidion.campaigns.monitor import overview
 from pyramidion.campaigns.platforms import Arrival
 from pyramidion.campaigns.round_report import RoundsReport, report_rounds
+from pyramidion.campaigns.signs import Reason
 from pyramidion.campaigns.simulated_workers import (
     WORKER_KINDS,
     SimulatedWorker,
@@ -33,11 +36,50 @@ from pyramidion.campaigns.simulated_workers import (
 from pyramidion.campaigns.tasks import ATTENTION, AttentionCheck, ExpertRatings, asked_units, read_submission, task_page
 from pyramidion.campaigns.workers import Entry
 from pyramidion.errors import UsageError
+from pyramidion.store import schema
+from pyramidion.store.backup import back_up, meta_in
+from pyramidion.store.database import Database
 from pyramidion.study import Study
 from pyramidion.study.judgments import PRESENT
 
 REHEARSAL = "rehearsal"
-"""Who takes the looks of a rehearsal."""
+"""Who takes the looks of a rehearsal, and the mark in ``meta`` of a study that was copied for one."""
+
+# ----------------------------------------------------------------------
+# A rehearsal fills a copy: what simulated workers have answered, nobody else is asked.
+
+
+def is_rehearsal(database: Database) -> bool:
+    """Whether a study is a copy that was made for rehearsals, so that it may be filled without asking."""
+    return REHEARSAL in database.meta
+
+
+def rehearsal_place(database: Database, place: str) -> Path:
+    """Where the copy of a study is by default: beside its file; of a PostgreSQL database, in the current folder."""
+    file = Path(database.path or f"{database.engine.url.database}.db") if "://" in place else Path(place)
+    return file.with_name(f"{file.stem}-rehearsal{file.suffix}")
+
+
+def copy_for_rehearsal(database: Database, destination: Path, *, force: bool = False) -> None:
+    """Copy a study into a file for its rehearsals, without the platforms' ids of people and without open sessions.
+    ``force`` replaces an earlier copy, and nothing else."""
+    if destination.exists():
+        if not force:
+            how = "choose another name with --copy, or use --force to replace it"
+            raise UsageError(f"{destination} already exists; {how}")
+        if REHEARSAL not in meta_in(destination):
+            raise UsageError(f"{destination} is not a copy for rehearsals, so it is not replaced; choose another name")
+
+    def mark(copy: Connection) -> None:
+        for table in (schema.identities, schema.sessions, schema.log_in_failures):
+            copy.execute(delete(table))
+        copy.execute(insert(schema.meta).values(key=REHEARSAL, value=database.shown))
+
+    back_up(database, destination, force=force, change=mark)
+
+
+# ----------------------------------------------------------------------
+# What simulated workers see of a campaign.
 
 
 class Truths:
@@ -144,6 +186,11 @@ class InProcess:
         self.now += seconds
 
 
+def check_running(desk: CampaignDesk, campaign: str) -> None:
+    if (state := desk.campaigns.get(campaign).state) != "running":
+        raise UsageError(f"campaign {campaign} is {state}, so workers get no tasks")
+
+
 def rehearse_campaign(
     desk: CampaignDesk,
     campaign: str,
@@ -156,8 +203,7 @@ def rehearse_campaign(
     seed: int = 0,
 ) -> Rehearsal:
     """Let simulated workers complete a campaign; those who fail its comprehension check get no task."""
-    if (state := desk.campaigns.get(campaign).state) != "running":
-        raise UsageError(f"campaign {campaign} is {state}, so workers get no tasks")
+    check_running(desk, campaign)
     rng = np.random.default_rng(seed)
     stage = InProcess(desk, campaign, seed)
     people = crowd(workers, rng, shares=shares, careless=careless, adversarial=adversarial, abandon=abandon)

@@ -164,7 +164,7 @@ def report_rounds(desk: CampaignDesk, name: str, study: Study | None = None) -> 
         further=further.cost if further and phase.state != "closed" and not position.over_budget(further) else None,
         people=people_for(desk, position.campaign, phase.round.tasks) if recruits else None,
         lacks_places=lacking_places(position.campaign, phase.round),
-        simulated=any(entry.platform == "simulated" for entry in desk.workers.entries(name)),
+        simulated=name in desk.campaigns.simulated(),
     )
 
 

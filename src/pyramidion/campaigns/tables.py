@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 from sqlalchemy import Connection, Integer, Row, cast, delete, func, insert, or_, select, text, update
 
+from pyramidion.campaigns.platforms.simulated import Simulated
 from pyramidion.campaigns.queries import ANSWERS, CAMPAIGN, DECIDED, UNPAID, WITH_CAMPAIGNS, WITH_TASKS
 from pyramidion.campaigns.tasks import Answer, Gold, WriteAnswer, judgments, read_answer, read_gold, to_object
 from pyramidion.errors import UnknownError, UsageError, check_choice
@@ -37,7 +38,8 @@ class StoredTask:
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """One assignment: leased, submitted or returned. ``removed`` says why a submission no longer counts."""
+    """One assignment: leased, submitted or returned. ``removed`` says why a submission no longer counts; ``simulated``
+    that nobody gave it, but a rehearsal."""
 
     id: int
     campaign: str
@@ -52,6 +54,7 @@ class StoredAnswer:
     gold: Gold | None = None
     removed: str | None = None
     entry: int | None = None
+    simulated: bool = False
 
     @property
     def seconds(self) -> float | None:
@@ -140,10 +143,12 @@ class Campaigns:
             query = select(schema.tasks).filter_by(campaign_id=campaign.id).order_by(schema.tasks.c.id)
             return [StoredTask(task_of(r.body), r.wanted, gold_of(r)) for r in connection.execute(query)]
 
-    def answers(self, name: str | None = None, *, worker: str = "") -> list[StoredAnswer]:
-        """Every assignment of a campaign, or of all, in the order they were made; only those of a worker, if given."""
+    def answers(self, name: str | None = None, *, worker: str = "", task: str = "") -> list[StoredAnswer]:
+        """Every assignment of a campaign, or of all, in the order they were made; only those of a worker or to a task,
+        if given."""
         query = ANSWERS if name is None else ANSWERS.where(_c.name == name)
         query = query.where(_a.worker_id == worker) if worker else query
+        query = query.where(_t.name == task) if task else query
         tasks: dict[int, Task] = {}
         with self._database.read() as connection:
             return [answer_of(row, tasks) for row in connection.execute(query)]
@@ -174,6 +179,13 @@ class Campaigns:
         if row is None:
             raise UnknownError(f"there is no answer {id}")
         return str(row[0])
+
+    def simulated(self) -> frozenset[str]:
+        """The campaigns that have been rehearsed in this database."""
+        query = select(_c.name).join_from(schema.entries, schema.campaigns, schema.entries.c.campaign_id == _c.id)
+        with self._database.read() as connection:
+            rehearsed = query.where(schema.entries.c.platform == Simulated.name).distinct()
+            return frozenset(connection.execute(rehearsed).scalars())
 
     def decided_so_far(self, name: str) -> tuple[Any, ...]:
         """What grows or changes with everything that is decided about a campaign and the people who work on it; without
@@ -289,4 +301,5 @@ def answer_of(row: Row[Any], tasks: dict[int, Task] | None = None) -> StoredAnsw
         gold=gold_of(row),
         removed=row.removed,
         entry=row.entry_id,
+        simulated=row.platform == Simulated.name,
     )

@@ -19,13 +19,15 @@ from pyramidion.campaigns import queries
 from pyramidion.campaigns.payments import last_entry
 from pyramidion.campaigns.platforms import Arrival, Submission
 from pyramidion.campaigns.platforms.prolific import WebhookEvent
+from pyramidion.campaigns.platforms.simulated import Simulated
 from pyramidion.campaigns.tables import find_campaign
 from pyramidion.errors import InputError, Problem, UnknownError, UsageError, check_choice
 from pyramidion.store import schema
 from pyramidion.store.database import Database, insert_if_new
+from pyramidion.study.judgments import SIMULATED
 
 CHECK_TRIES = 2
-PSEUDONYM = re.compile(r"w[a-z2-7]{16}|forgotten-[0-9a-f]{12}")
+PSEUDONYM = re.compile(rf"({SIMULATED})?w[a-z2-7]{{16}}|forgotten-[0-9a-f]{{12}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,8 @@ class Workers:
 
     def pseudonym(self, platform: str, external: str) -> str:
         digest = hmac.new(self._database.secret, f"worker\0{platform}\0{external}".encode(), hashlib.sha256).digest()
-        return "w" + base64.b32encode(digest[:10]).decode().lower()
+        mark = SIMULATED if platform == Simulated.name else ""
+        return f"{mark}w{base64.b32encode(digest[:10]).decode().lower()}"
 
     def join(self, platform: str, external: str) -> Worker:
         """The worker for a platform's id, created on first arrival; for somebody who was forgotten, who they are
@@ -202,6 +205,7 @@ WorkerAction = Literal["exclude", "include", "block", "unblock", "bonus", "reque
 class Decision:
     """One entry of the log: about a worker, or about one of their answers."""
 
+    id: int
     at: float
     actor: str
     action: str
@@ -240,7 +244,7 @@ class WorkerDecisions:
         """The whole log, decisions about answers included."""
         with self._database.read() as connection:
             rows = connection.execute(select(schema.reviews).order_by(schema.reviews.c.id)).all()
-        return [Decision(r.at, r.actor, r.action, r.worker_id, r.assignment_id, r.amount, r.reason) for r in rows]
+        return [Decision(r.id, r.at, r.actor, r.action, r.worker_id, r.assignment_id, r.amount, r.reason) for r in rows]
 
     def exclusions(self) -> dict[str, str]:
         """Workers left out of scoring, each with the reason: the last exclude or include holds."""

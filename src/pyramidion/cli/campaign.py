@@ -176,6 +176,7 @@ def status(
 ) -> None:
     """Progress, agreement, time, flagged workers and cost so far."""
     from pyramidion.campaigns.monitor import overview
+    from pyramidion.study.study import NOT_REAL
 
     output = Output(json)
     desk = open_desk(place)
@@ -188,6 +189,8 @@ def status(
         agreed = "undefined" if one.alpha is None else f"{one.alpha:.3f}"
         alpha = f"alpha {agreed}; " if one.campaign.kind in {"judge", "rate"} else ""
         output.show(f"{plain(one.campaign.name)} ({one.campaign.kind}, {one.campaign.state})")
+        if one.simulated:
+            output.show(f"  SIMULATED: {one.simulated} of {len(one.workers)} workers are not people: {NOT_REAL}")
         output.show(
             f"  {p['submitted']} of {p['wanted']} assignments, {p['tasks_full']} of {p['tasks']} tasks done, "
             f"{p['leased']} in progress, {p['surplus']} surplus; {alpha}{one.cost}"
@@ -204,18 +207,19 @@ def status(
             output.show(f"  pending on {one.campaign.settings.platform}: {plain(late.worker)}, {what}", _because(late))
         rows = [
             (
-                worker.worker,
+                f"{worker.worker} (simulated)" if worker.simulated else worker.worker,
                 str(worker.submitted),
                 "-" if worker.median_seconds is None else f"{worker.median_seconds:.0f}",
                 worker.agreement_shown or "-",
                 "; ".join(flag.detail for flag in worker.flags),
+                f"{worker.approved} of {worker.submitted}",
                 worker.excluded or "",
                 worker.blocked or "",
             )
             for worker in one.workers
         ]
         if rows:
-            heads = ("worker", "done", "median s", "agreement", "flags", "excluded", "blocked")
+            heads = ("worker", "done", "median s", "agreement", "flags", "approved", "excluded", "blocked")
             output.show(TerminalTable(heads, rows))
 
 
@@ -333,6 +337,7 @@ def export(
     from pyramidion.formats import guess_format, save
 
     output = Output(quiet=quiet)
-    lost = save(open_desk(place).study(keep_excluded=True), target, format=to or guess_format(target))
-    output.warn(lost)
+    study = open_desk(place).study(keep_excluded=True)
+    lost = save(study, target, format=to or guess_format(target))
+    output.warn([*study.simulation_notes(), *lost])
     output.show(f"Wrote {plain(str(target))}.")

@@ -138,6 +138,7 @@ _answer_command(
     """,
 )
 _answer_command("reopen", "Ask somebody else: the answers no longer count in scores, but can still be paid.")
+_answer_command("unapprove", "Undo an approval that the platform was not told about: the answers are undecided again.")
 _answer_command("restore", "Undo a rejection or re-opening: answers count again if nobody else has taken the place.")
 
 

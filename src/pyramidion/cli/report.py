@@ -105,6 +105,7 @@ def report(
             "method": main.method,
             "measure": main.measure,
             "signature": str(main.table.signature),
+            "simulated": findings.simulated,
         }
     )
     out.show(plain(main.ranking.sentence))

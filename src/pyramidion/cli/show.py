@@ -44,7 +44,7 @@ def run(
     if system is not None:
         if ideal is not None:
             raise UsageError("--ideal is about a pyramid, not a summary; remove --system")
-        _show_summary(explain(study, name, system, **given), output)
+        _show_summary(explain(study, name, system, **given), output, simulated=study.is_simulated)
         return
     for choice in OF_A_SUMMARY:
         if choice in given:
@@ -147,7 +147,7 @@ def _show_ideal(pyramid: Pyramid, ideal: IdealContent, output: Output) -> None:
 # -- a summary -----------------------------------------------------------------------------------------------------
 
 
-def _show_summary(explanation: Explanation, output: Output) -> None:
+def _show_summary(explanation: Explanation, output: Output, *, simulated: bool) -> None:
     peer, missed = explanation.peer, explanation.missed
     output.result(
         {
@@ -160,9 +160,10 @@ def _show_summary(explanation: Explanation, output: Output) -> None:
             "perhaps": [_unit_record(unit, explanation) for unit in explanation.perhaps],
             "missed": [_unit_record(unit, explanation) for unit in missed],
             **({"annotators": _annotator_records(explanation)} if explanation.annotators else {}),
+            **({"simulated": True} if simulated else {}),
         }
     )
-    output.show(cell(f"{peer.topic}, {peer.system}", "bold"))
+    output.show(cell(f"{peer.topic}, {peer.system}{' (simulated)' if simulated else ''}", "bold"))
     if explanation.own:
         output.show(plain(explanation.about))
     output.show(_highlighted(explanation))

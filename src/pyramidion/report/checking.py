@@ -44,6 +44,7 @@ def check_page(findings: Findings, chosen: Sequence[Explanation]) -> str:
         "check.html",
         style=STYLE,
         script=SCRIPT,
+        simulated=findings.simulated,
         title=f"{findings.heading('writer')}: check the verdicts",
         heading=findings.heading("writer"),
         judged=judged_by(findings),

@@ -109,6 +109,23 @@ class Findings:
         return self.scored[0]
 
     @property
+    def simulated(self) -> bool:
+        """Whether scores rest on the answers of a rehearsal."""
+        return any(scored.table.is_simulated for scored in self.scored)
+
+    def as_simulated(self) -> Findings:
+        """The same with a mark on every answer; scores by words alone are real."""
+        return replace(
+            self,
+            scored=tuple(
+                replace(each, ranking=each.ranking.as_simulated()) if each.table.is_simulated else each
+                for each in self.scored
+            ),
+            agreements=tuple(answer.as_simulated() for answer in self.agreements),
+            correlations=self.correlations and self.correlations.as_simulated(),
+        )
+
+    @property
     def version(self) -> str:
         """Of the program that made the scores."""
         return str(self.main.table.signature).rsplit("|v:", 1)[-1]
@@ -192,7 +209,7 @@ def findings(
     progress("Explaining summaries")
     known = {topic.id for topic in study.topics}
     peers = [peer for peer in study.peers if peer.topic in known]
-    return Findings(
+    made = Findings(
         study.title,
         tuple(_facts(study)),
         tuple(_protocol(study, judged, cost)),
@@ -206,6 +223,7 @@ def findings(
         judged.judges,
         _accuracy(judged),
     )
+    return made.as_simulated() if made.simulated else made
 
 
 def _accuracy(judged: UnitJudgments) -> JudgeAccuracy | None:

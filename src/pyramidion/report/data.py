@@ -45,6 +45,7 @@ class TopicSheet:
     before: Place | None = None
     after: Place | None = None
     version: str = ""
+    simulated: bool = False
 
     @property
     def measure(self) -> str:
@@ -66,6 +67,7 @@ def topic_sheets(findings: Findings, pages: Mapping[str, str] | None = None) -> 
             before,
             after,
             findings.version,
+            findings.simulated,
         )
         for topic, before, place, after in zip(
             findings.topics, [None, *places[:-1]], places, [*places[1:], None], strict=True

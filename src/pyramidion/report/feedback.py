@@ -116,6 +116,7 @@ def writer_page(findings: Findings, topic: TopicContent, summary: Explanation) -
     return render(
         "writer.html",
         style=STYLE,
+        simulated=findings.simulated,
         title=f"Your summary: {topic.topic.title or topic.id}",
         topic=topic.topic,
         summary=summary,
@@ -212,6 +213,7 @@ def overview_page(findings: Findings, chosen: Sequence[Explanation]) -> str:
     return render(
         "overview.html",
         style=STYLE,
+        simulated=findings.simulated,
         title=f"{findings.heading('writer')}: overview",
         heading=findings.heading("writer"),
         judged=judged_by(findings),

@@ -62,6 +62,7 @@ def render_topic(sheet: TopicSheet) -> RenderedTopic:
         script=SCRIPT,
         title=f"{topic.id}: {topic.title}" if topic.title else topic.id,
         version=sheet.version,
+        simulated=sheet.simulated,
         start=f"../{INDEX}",
         head=embedded_json(about),
         parcels={"topic": packed(data)},

@@ -83,6 +83,7 @@ def start_page(
         "report.html",
         style=STYLE,
         script=SCRIPT,
+        simulated=findings.simulated,
         title=findings.heading("system"),
         version=findings.version,
         findings=findings,

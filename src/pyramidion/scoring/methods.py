@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from pyramidion import plugins
 from pyramidion.errors import InputError, Problem, UsageError
-from pyramidion.scoring.choice import judged_units, without_corrections
-from pyramidion.study import Judgments, ScoreTable, Study
+from pyramidion.scoring.choice import judge_ids, judged_units, without_corrections
+from pyramidion.study import Judgments, ScoreTable, Signature, Study
 from pyramidion.study.judgments import NO_RATING
 
 
@@ -69,7 +70,18 @@ def score(study: Study, method: str | None = None, **choices: Any) -> ScoreTable
     notes = (*study.notes, *table.notes)
     if not table.scores:
         raise InputError([Problem("study", f"no summary could be scored by method {method}"), *notes])
-    return replace(table, notes=notes)
+    if not _is_simulated(study, table.signature):
+        return replace(table, notes=notes)
+    return replace(table.as_simulated(), notes=tuple(dict.fromkeys((*study.simulation_notes(), *notes))))
+
+
+def _is_simulated(study: Study, signature: Signature) -> bool:
+    """Whether simulated workers judged, or wrote the units of, what a signature names. Words need nobody."""
+    chosen = dict(signature.choices)
+    who = {unit.author for p in study.pyramids if p.name == chosen.get("pyramid") for unit in p.units}
+    with suppress(UsageError, KeyError):  # a plugin may sign with names of its own
+        who |= judge_ids(study, chosen["judges"]) & set(study.judgments.judge.present_names())
+    return bool(who & study.simulated)
 
 
 def check_choices(method: str, choices: Mapping[str, Any]) -> None:

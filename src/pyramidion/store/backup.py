@@ -77,9 +77,15 @@ def count_contents(connection: Connection) -> dict[str, int]:
 
 
 def back_up(
-    database: Database, destination: Path, *, force: bool = False, progress: Progress = silently
+    database: Database,
+    destination: Path,
+    *,
+    force: bool = False,
+    progress: Progress = silently,
+    change: Callable[[Connection], object] = lambda _copy: None,
 ) -> BackupReport:
-    """Write everything that is in a study database now into one new file. ``force`` replaces a file of that name."""
+    """Write everything that is in a study database now into one new file. ``force`` replaces a file of that name;
+    ``change`` is made in the copy before it has its name."""
     if destination.is_dir():
         raise UsageError(f"{destination} is a folder; give the name of a file")
     file = database.engine.url.database
@@ -94,6 +100,7 @@ def back_up(
         with database.snapshot() as source, Database.filling(unfinished) as target:
             counts = count_contents(source)
             copy_rows(source, target, progress)
+            change(target)
         make_single(unfinished)
         if problems := check_file(unfinished):
             raise InputError(problems)
@@ -228,11 +235,16 @@ def check_file(path: Path) -> list[Problem]:
 
 def secret_in(path: Path) -> str | None:
     """The secret of the study in a file; None if there is none."""
+    return meta_in(path).get("secret")
+
+
+def meta_in(path: Path) -> dict[str, str]:
+    """What the study in a file says about itself; nothing if there is none."""
     try:
         with closing(read_only(path)) as file:
-            return dict(file.execute("SELECT key, value FROM meta")).get("secret")
+            return dict(file.execute("SELECT key, value FROM meta"))
     except sqlite3.DatabaseError:
-        return None
+        return {}
 
 
 # -- restore -------------------------------------------------------------------------------------------------

@@ -29,6 +29,9 @@ Mention = tuple[Span, ...]
 Codes = NDArray[np.int64]
 K = TypeVar("K", bound=Hashable)
 
+SIMULATED = "simulated-"
+"""How the id of a simulated worker begins, so that every format and table that has ids has the mark too."""
+
 UNMATCHED = "unmatched"
 """The aspect that counts content units of a peer that are not in the pyramid."""
 
@@ -80,6 +83,9 @@ class Judge:
     ``expressed`` and ``perhaps`` are the lowest values that read "expressed" and "perhaps" (`verdict`). They are the
     same for people, who never say "perhaps". A judge who ``corrects`` another has looked at what that one said: what
     is corrected replaces the other's judgments on the same units of the same summaries, wherever those count.
+
+    A ``simulated`` judge is not a person: a rehearsal made up the answers. Whoever's id begins with `SIMULATED` is one,
+    whatever the format could hold.
     """
 
     id: str
@@ -88,6 +94,11 @@ class Judge:
     expressed: float = PRESENT
     perhaps: float = PRESENT
     corrects: str = ""
+    simulated: bool = False
+
+    def __post_init__(self) -> None:
+        if self.id.startswith(SIMULATED):
+            object.__setattr__(self, "simulated", True)
 
     def verdict(self, value: float) -> Verdict:
         return verdict(value, self.expressed, self.perhaps)

@@ -117,6 +117,8 @@ class Codec:
         """How values of a type are read and written."""
         if hint is str:
             return _read_text, _same
+        if hint is bool:
+            return _read_flag, _same
         if hint is int:
             return _read_integer, _same
         if hint in (float, float | None):
@@ -146,6 +148,12 @@ def _excerpt(value: Any) -> str:
 def _read_text(value: Any) -> str:
     if type(value) is not str:
         raise _Misfit("is null" if value is None else f"must be text, not {_excerpt(value)}")
+    return value
+
+
+def _read_flag(value: Any) -> bool:
+    if type(value) is not bool:
+        raise _Misfit(f"must be true or false, not {_excerpt(value)}")
     return value
 
 

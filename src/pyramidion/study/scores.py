@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
@@ -46,6 +46,14 @@ class Signature:
         if name != "pyramidion" or len(named) < 2 or named[0][0] != "method" or named[-1][0] != "v":
             raise ValueError(f"{text!r} is not a signature")
         return cls(named[0][1], tuple((key, value) for key, value in named[1:-1]), named[-1][1])
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether answers of a rehearsal are in what was made."""
+        return ("simulated", "yes") in self.choices
+
+    def as_simulated(self) -> Signature:
+        return self if self.is_simulated else replace(self, choices=(*self.choices, ("simulated", "yes")))
 
     def __str__(self) -> str:
         parts = [f"{name}:{value}" for name, value in self.choices]
@@ -140,6 +148,14 @@ class ScoreTable:
     def ranking(self, measure: str) -> list[tuple[str, float | None]]:
         """Systems from best to worst; undefined ones last, equal ones by name."""
         return sorted(self.per_system(measure).items(), key=lambda item: (item[1] is None, -(item[1] or 0.0), item[0]))
+
+    @property
+    def is_simulated(self) -> bool:
+        return self.signature.is_simulated
+
+    def as_simulated(self) -> ScoreTable:
+        """The same scores, whose signature says that answers of a rehearsal are in them."""
+        return replace(self, signature=self.signature.as_simulated())
 
     def __len__(self) -> int:
         return len(self.scores)

@@ -12,9 +12,12 @@ from functools import cached_property
 import numpy as np
 
 from pyramidion.errors import Problem
-from pyramidion.study.judgments import NO_RATING, Aspect, Column, Judge, JudgeKind, Judgments, group
+from pyramidion.study.judgments import NO_RATING, SIMULATED, Aspect, Column, Judge, JudgeKind, Judgments, group
 from pyramidion.study.tasks import Assignment, Task
 from pyramidion.study.texts import ContentUnit, Pyramid, Role, Span, Summary, Topic
+
+NOT_REAL = "a rehearsal made up the answers, so no result is real"
+"""What has to be said wherever results of simulated workers are shown."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,6 +81,24 @@ class Study:
     def correctors(self) -> dict[str, str]:
         """Whom a judge corrects, for those who correct another."""
         return {judge.id: judge.corrects for judge in self.judges if judge.corrects}
+
+    @cached_property
+    def simulated(self) -> frozenset[str]:
+        """Those of the judges and of the authors of units whom a rehearsal made up."""
+        authors = {unit.author for pyramid in self.pyramids for unit in pyramid.units if unit.author}
+        named = {author for author in authors if author.startswith(SIMULATED)}
+        return frozenset(named | {judge.id for judge in self.judges if judge.simulated})
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether answers of a rehearsal are in it."""
+        return bool(self.simulated)
+
+    def simulation_notes(self) -> Iterator[Problem]:
+        if self.simulated:
+            judges = {judge.id for judge in self.judges} | self.simulated
+            what = f"{len(self.simulated)} of {len(judges)} judges are simulated: {NOT_REAL}"
+            yield Problem("SIMULATED", what, "warning")
 
     def counts(self) -> dict[str, int]:
         """The number of topics, summaries, units and so on."""
@@ -225,6 +246,7 @@ class _Rules:
             if judge.corrects and judge.corrects not in alone:
                 what = "is not an expert or a model of this study who judges by themselves"
                 yield Problem(where, f"corrects {judge.corrects!r}, who {what}")
+        yield from self.study.simulation_notes()
         yield from _duplicates((whom, f"judges who correct judge {whom}") for whom in self.study.correctors.values())
 
     def _aspects(self) -> Iterator[Problem]:

@@ -13,9 +13,9 @@ import pytest
 
 import pyramidion as pyr
 from pyramidion.campaigns.desk import CampaignDesk
-from pyramidion.campaigns.monitor import Reason
 from pyramidion.campaigns.plan import plan
 from pyramidion.campaigns.rehearsal import InProcess, rehearse, rehearse_campaign
+from pyramidion.campaigns.signs import Reason
 from pyramidion.campaigns.simulated_workers import SimulatedWorker, WorkerKind, answer, crowd
 from pyramidion.campaigns.tables import Campaigns
 from pyramidion.campaigns.tasks import Answer, check_answer

@@ -21,8 +21,9 @@ from pyramidion.campaigns.management import (
     decide_worker,
     invite_people,
     names_of,
+    undo,
 )
-from pyramidion.campaigns.reading import read_scores, write_answers
+from pyramidion.campaigns.reading import read_scores, read_task, write_answers
 from pyramidion.server.context import Ctx, Manager, Watcher
 from pyramidion.study.tasks import CampaignState
 
@@ -64,6 +65,14 @@ class ApprovalRequest(BaseModel):
     reason: Reason
 
 
+class UndoRequest(BaseModel):
+    """A decision in the log, by its first and last entry."""
+
+    first: int = Field(ge=1, le=2**53)
+    last: int = Field(ge=1, le=2**53)
+    reason: Reason
+
+
 class GoOnRequest(BaseModel):
     reason: Reason
 
@@ -71,14 +80,21 @@ class GoOnRequest(BaseModel):
 @router.get("")
 def study_overview(ctx: Ctx, _: Watcher) -> dict[str, Any]:
     study, campaigns = ctx.study(), ctx.desk.campaigns
+    simulated = campaigns.simulated()
     return {
         "title": study.title,
         "blind": ctx.is_blind(),
-        "counts": study.counts(),
+        "counts": study.counts() | {"answers": campaigns.count_answers()},
         "topics": [{"id": topic.id, "title": topic.title} for topic in study.topics],
         "systems": list(study.systems),
         "campaigns": [
-            {"name": c.name, "kind": c.kind, "state": c.state, "progress": campaigns.progress(c.name)}
+            {
+                "name": c.name,
+                "kind": c.kind,
+                "state": c.state,
+                "progress": campaigns.progress(c.name),
+                "simulated": c.name in simulated,
+            }
             for c in campaigns.all()
         ],
         "methods": plugins.names("methods"),
@@ -116,6 +132,18 @@ def ask_one_more_round(name: str, body: GoOnRequest, ctx: Ctx, account: Manager)
 @router.get("/campaigns/{name}/answers")
 async def answers(name: str, ctx: Ctx, _: Watcher, worker: Annotated[str, Query(max_length=100)] = "") -> Response:
     return await ctx.reader.send(name, write_answers, name, worker, media_type="application/json", headers={})
+
+
+@router.get("/campaigns/{name}/task")
+async def task(name: str, ctx: Ctx, _: Watcher, id: Annotated[str, Query(min_length=1, max_length=300)]) -> Response:
+    """One task with its texts and what everybody has answered."""
+    return _reply(await ctx.reader.read(name, read_task, name, id))
+
+
+@router.post("/campaigns/{name}/undo")
+def undo_decision(name: str, body: UndoRequest, ctx: Ctx, account: Manager) -> dict[str, Any]:
+    """Take back what still stands of a decision in the log."""
+    return undo(ctx.desk, name, body.first, body.last, actor=account.name, reason=body.reason).as_dict()
 
 
 @router.post("/workers/{worker}/review")

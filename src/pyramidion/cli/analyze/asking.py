@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -79,7 +80,14 @@ class Asked(Reading):
         from pyramidion.analysis.sources import read_source
 
         with self.out.busy(f"Reading {path}"):
-            return read_source(path, lenient=self.lenient, tell=self.out.say, **how)
+            source = read_source(path, lenient=self.lenient, tell=self.out.say, **how)
+        self._simulated.append(source.is_simulated)
+        return source
+
+    @cached_property
+    def _simulated(self) -> list[bool]:
+        """Of each source that was read, whether answers of a rehearsal are in it."""
+        return []
 
     def study(self, path: str) -> Any:
         from pyramidion.analysis.sources import as_study
@@ -133,6 +141,7 @@ class Asked(Reading):
 
         with self.out.busy("Working"):
             found = ask()
+        found = found.as_simulated() if any(self._simulated) else found
         written: list[Path] = []
         if self.output is not None:
             written += report.write_csv(found, self.output)
@@ -148,6 +157,13 @@ class Asked(Reading):
         for path in written:
             self.wrote(path)
         return found
+
+    def write_scores(self, table: Any, path: Path) -> None:
+        """Write scores that belong to the answer."""
+        from pyramidion.formats.score_tables import write_scores
+
+        write_scores(table.as_simulated() if any(self._simulated) else table, path)
+        self.wrote(path)
 
     def wrote(self, path: Path) -> None:
         self.out.show(f"Wrote {plain(str(path))}.")

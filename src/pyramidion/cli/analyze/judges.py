@@ -98,7 +98,7 @@ def combine(
     """What do people who judged a part say with a model that judged everything, and what was the model worth?"""
     from pyramidion.analysis import combine as ask
     from pyramidion.formats.chances import read_chances
-    from pyramidion.formats.score_tables import SUFFIXES, write_scores
+    from pyramidion.formats.score_tables import SUFFIXES
 
     if aspect is not None:
         refuse_unused(context, "with --aspect; ratings are averaged, and are not about units", "pyramid", "aggregate")
@@ -124,8 +124,7 @@ def combine(
         )
     )
     if scores is not None:
-        write_scores(found.result.table, scores)
-        asked.wrote(scores)
+        asked.write_scores(found.result.table, scores)
 
 
 @question("stand-in")
@@ -204,7 +203,7 @@ def calibrate(
 ) -> None:
     """How far are judges from experts? Bias, scale, correlation, and adjusted scores."""
     from pyramidion.analysis import calibrate as ask
-    from pyramidion.formats.score_tables import SUFFIXES, write_scores
+    from pyramidion.formats.score_tables import SUFFIXES
 
     if scores is not None and scores.suffix.lower() not in SUFFIXES:
         raise UsageError(f"{scores}: scores are written to {', '.join(SUFFIXES)}")
@@ -219,8 +218,7 @@ def calibrate(
         lambda: ask(study, table, aspect=aspect, experts=experts, gold_measure=gold_measure, adjust=chosen)
     )
     if scores is not None:
-        write_scores(found.result.adjusted, scores)
-        asked.wrote(scores)
+        asked.write_scores(found.result.adjusted, scores)
 
 
 TopicSet = Annotated[
@@ -326,7 +324,7 @@ def trained_metric(
     from pyramidion.analysis import trained_metric as ask
     from pyramidion.analysis.trained_metric import CRITERIA, predicted_scores
     from pyramidion.cli.options import refuse_same
-    from pyramidion.formats.score_tables import SUFFIXES, write_scores
+    from pyramidion.formats.score_tables import SUFFIXES
 
     if exclude is not None and not any(exclude):
         refuse_unused(context, "with --exclude 0", "exclude_by")
@@ -368,5 +366,4 @@ def trained_metric(
 
     found = asked.answer(train)
     if predict is not None:
-        write_scores(predicted_scores(found), predict)
-        asked.wrote(predict)
+        asked.write_scores(predicted_scores(found), predict)

@@ -4,29 +4,32 @@
 import { get, path, post } from "../shared/api.js";
 import { ask } from "../shared/dialog.js";
 import { button, byId, el, name, put, setText } from "../shared/dom.js";
-import { count, duration, fixed, isNumber, NONE, percent, plural, share, splitCost, when } from "../shared/format.js";
+import { count, duration, isNumber, NONE, percent, plural, share, splitCost } from "../shared/format.js";
 import { announce, say } from "../shared/messages.js";
 import { column, DataTable } from "../shared/table.js";
 import { binName, bins, histogram, progress, stackedBar } from "./charts.js";
 import { Live } from "./live.js";
+import { DecisionLog } from "./log.js";
 import { Rounds } from "./rounds.js";
 import { Units } from "./units.js";
-import { actionPill, done, isDraft, kindPill, KINDS, statePill } from "./words.js";
+import { isDraft, kindPill, KINDS, simulatedPill, statePill } from "./words.js";
 import { Workers } from "./workers.js";
 
 /** @import { Bin } from "./charts.js" */
+/** @import { Logged } from "./log.js" */
 /** @import { RoundsData } from "./rounds.js" */
 /** @import { Progress } from "./words.js" */
-/** @import { Worker } from "./workers.js" */
+/** @import { Worker } from "./people.js" */
 /**
- * @typedef {{ campaign: string, kind: string, state: string, progress: Progress & { rejected: number,
+ * @typedef {{ campaign: string, kind: string, state: string, simulated: number, progress: Progress & { rejected: number,
  *   withdrawn: number, reopened: number, returned: number }, workers: Worker[], chain?: { can_make_units?: boolean,
  *   can_score?: boolean }, pending: { worker: string, problem?: string }[], alpha: number | null,
  *   alpha_shown: string | null, cost: string | null, seconds?: number[], median_seconds: number | null,
- *   by_topic: Record<string, Share>, by_system: Record<string, Share>, reviews: { at: number,
- *   action: string }[], rounds?: RoundsData | null }} CampaignData what /api/manage/campaigns/NAME says
+ *   by_topic: Record<string, Share>, by_system: Record<string, Share>, reviews: Logged[],
+ *   preferences?: Preferences[], rounds?: RoundsData | null }} CampaignData what /api/manage/campaigns/NAME says
  */
 /** @typedef {{ submitted: number, wanted: number }} Share */
+/** @typedef {{ system: string, won: number, tied: number, lost: number, share: number }} Preferences */
 
 const EVERY = 3000;
 const PATIENCE = 60_000;
@@ -42,9 +45,11 @@ function start() {
   const topics = shareTable("Progress by topic", "Topic");
   const systems = shareTable("Progress by system", "System");
   const times = new Times(byId("times-panel"));
-  const log = logTable();
+  const log = new DecisionLog({ campaign, manager, refresh });
   put(byId("topics-panel"), topics.node);
   put(byId("systems-panel"), systems.node);
+  const preferences = preferenceTable();
+  put(byId("preferences-panel"), preferences.node);
   put(byId("log-panel"), log.node);
   const heard = new Heard();
 
@@ -53,6 +58,7 @@ function start() {
     /** @type {CampaignData} */
     const data = await get(address, { timeout: PATIENCE, kept });
     showHead(data, { manager, address, refresh });
+    showSimulated(data);
     showProgress(data);
     showPending(data);
     showFigures(data);
@@ -65,7 +71,10 @@ function start() {
     byId("systems").hidden = bySystem.length === 0;
     systems.update(bySystem);
     times.update(data);
-    log.update(data.reviews.map((review, i) => ({ ...review, key: `${i} ${review.at} ${review.action}` })));
+    byId("both-systems").hidden = data.kind !== "compare";
+    byId("preferences").hidden = !data.preferences?.length;
+    preferences.update(data.preferences ?? []);
+    log.update(data.reviews);
     heard.update(data);
   };
   const live = new Live(load, EVERY);
@@ -78,9 +87,10 @@ function start() {
 function showHead(data, { manager, address, refresh }) {
   const place = byId("badges");
   const state = isDraft(data) ? "draft" : data.state;
-  if (place.dataset.shown !== `${data.kind} ${state}`) {
-    place.dataset.shown = `${data.kind} ${state}`;
-    put(place, kindPill(data.kind), statePill(state));
+  const shown = `${data.kind} ${state} ${data.simulated > 0}`;
+  if (place.dataset.shown !== shown) {
+    place.dataset.shown = shown;
+    put(place, kindPill(data.kind), statePill(state), data.simulated > 0 && simulatedPill());
     setText(byId("kind-line"), Object.hasOwn(KINDS, data.kind) ? KINDS[data.kind].line : "");
     if (manager) put(byId("state-actions"), stateButtons({ ...data, state }, address, refresh));
   }
@@ -88,6 +98,14 @@ function showHead(data, { manager, address, refresh }) {
   document.title = `${percent(submitted, wanted)} · ${data.campaign} – pyramidion`;
   byId("state-actions").dataset.open = String(Math.max(wanted - submitted, 0));
   byId("state-actions").dataset.leased = String(data.progress.leased);
+}
+
+/** What a rehearsal made up is never taken for people's answers. @param {CampaignData} data */
+function showSimulated({ simulated, workers }) {
+  const place = byId("simulated");
+  place.hidden = !simulated;
+  const who = `${count(simulated)} of ${plural(workers.length, "worker")}`;
+  setText(place, `Simulated: ${who} are not people. A rehearsal made up their answers, so no result is real.`);
 }
 
 /** @param {CampaignData} data @param {string} address @param {() => Promise<void>} refresh */
@@ -198,7 +216,8 @@ function showFigures(data) {
 function alphaHelp({ alpha, kind }) {
   if (!["judge", "rate"].includes(kind)) return "Not measured for this kind of campaign.";
   if (!isNumber(alpha)) return "Needs tasks that several workers have answered.";
-  return "Krippendorff’s α: 1 is full agreement, 0 is chance. From 0.8 it is reliable, from 0.67 tentative.";
+  const about = kind === "judge" ? "units (nominal)" : "ratings (interval)";
+  return `Of ${about}, without excluded workers. 1 is full agreement, 0 chance; from 0.8 reliable, from 0.67 tentative.`;
 }
 
 /** @param {CampaignData} data @param {boolean} manager */
@@ -246,30 +265,30 @@ function shareTable(caption, title) {
   });
 }
 
-function logTable() {
+/** What comparisons say so far. */
+function preferenceTable() {
+  /** @param {"won" | "tied" | "lost"} key @param {string} title */
+  const number = (key, title) => column(title, (row) => row[key], { kind: "number", cell: (row) => count(row[key]) });
   return new DataTable({
-    caption: "Decisions",
-    noun: "decision",
-    key: (row) => row.key,
-    sort: { by: "When", direction: "descending" },
-    page: 15,
-    filter: (row) => [row.actor, row.action, done(row.action), row.worker, row.assignment, row.reason].join(" "),
+    caption: "How often each system is preferred",
+    noun: "system",
+    key: (row) => row.system,
+    sort: { by: "Preferred", direction: "descending" },
+    page: 25,
+    plain: true,
     columns: [
-      column("When", (row) => row.at, { kind: "when", first: "descending", cell: (row) => when(row.at) }),
-      column("Who", (row) => row.actor),
-      column("Decision", (row) => done(row.action), {
-        cell: (row) => [actionPill(row.action), isNumber(row.amount) ? ` ${fixed(row.amount)}` : null],
+      column("System", (row) => row.system, { header: true, cell: (row) => name(row.system) }),
+      column("Preferred", (row) => row.share, {
+        kind: "bar",
+        first: "descending",
+        cell: (row) =>
+          el("div.m-score", el("span", `${(100 * row.share).toFixed(0)}%`), stackedBar([["done", row.share]])),
       }),
-      column("About", (row) => row.worker ?? "", {
-        watch: (row) => [row.worker, row.assignment],
-        cell: (row) => [
-          row.worker ? name(row.worker) : null,
-          row.assignment ? el("span.m-help", ` answer ${row.assignment}`) : null,
-        ],
-      }),
-      column("Reason", (row) => row.reason, { kind: "wide", cell: (row) => name(row.reason) }),
+      number("won", "Won"),
+      number("tied", "Tied"),
+      number("lost", "Lost"),
     ],
-    empty: el("p", "No decision yet. Whatever is decided about workers and answers is listed here, with its reason."),
+    empty: el("p", "No comparison counts yet."),
   });
 }
 

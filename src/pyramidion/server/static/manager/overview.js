@@ -12,7 +12,7 @@ import { progress } from "./charts.js";
 import { Live } from "./live.js";
 import { PlanForm } from "./plan.js";
 import { Scores } from "./scores.js";
-import { isDraft, kindPill, kindTitle, nextStep, statePill } from "./words.js";
+import { isDraft, kindPill, kindTitle, nextStep, simulatedPill, statePill } from "./words.js";
 
 /** @import { Campaign, Counts, Study } from "./words.js" */
 /** @import { Child } from "../shared/dom.js" */
@@ -26,7 +26,8 @@ const COUNTS = [
   ["systems", "system", "systems"],
   ["peers", "system summary", "system summaries"],
   ["units", "unit", "units"],
-  ["judgments", "judgment", "judgments"],
+  ["answers", "answer", "answers"],
+  ["judgments", "imported judgment", "imported judgments"],
 ];
 
 function start() {
@@ -54,6 +55,7 @@ function start() {
     plan?.update(study);
     await changes.update();
     byId("blind").hidden = !study.blind;
+    byId("simulated").hidden = !study.campaigns.some((campaign) => campaign.simulated);
     announceStates(study.campaigns);
     await accounts?.update();
   };
@@ -97,7 +99,11 @@ function campaignTable(manager) {
     columns: [
       column("Campaign", (row) => row.name, {
         header: true,
-        cell: (row) => el("a", { href: path`/manage/campaigns/${row.name}`, class: "m-strong" }, name(row.name)),
+        watch: (row) => [row.name, row.simulated],
+        cell: (row) => [
+          el("a", { href: path`/manage/campaigns/${row.name}`, class: "m-strong" }, name(row.name)),
+          row.simulated && [" ", simulatedPill()],
+        ],
       }),
       column("Kind", (row) => kindTitle(row.kind), { cell: (row) => kindPill(row.kind) }),
       column("State", (row) => ["running", "draft", "paused", "closed"].indexOf(isDraft(row) ? "draft" : row.state), {

@@ -12,7 +12,8 @@ import { METHODS, orderMethods } from "./words.js";
 /** @import { Problem } from "../shared/api.js" */
 /** @import { Campaign, Study } from "./words.js" */
 /** @typedef {{ system: string } & Record<string, any>} Row a system and its measures */
-/** @typedef {{ signature: string, notes?: Problem[], measures: string[], systems: Row[] }} ScoreData */
+/** @typedef {{ signature: string, notes?: Problem[], measures: string[], scales?: Record<string, [number, number]>,
+ *   systems: Row[] }} ScoreData */
 
 /** @param {string} method */
 const words = (method) => (Object.hasOwn(METHODS, method) ? METHODS[method] : [method, ""]);
@@ -68,7 +69,7 @@ export class Scores {
 }
 
 /** @param {ScoreData} scores */
-function scoreTable({ signature, notes = [], measures, systems }) {
+function scoreTable({ signature, notes = [], measures, scales = {}, systems }) {
   const best = measures[0];
   const ranks = ranking(systems, best);
   const columns = [
@@ -77,22 +78,29 @@ function scoreTable({ signature, notes = [], measures, systems }) {
     ...measures.map((measure) => {
       /** @param {Row} row */
       const value = (row) => (isNumber(row[measure]) ? row[measure] : null);
-      const most = Math.max(1, ...systems.map((row) => value(row) ?? 0));
-      return column(measure, value, { kind: "bar", first: "descending", cell: (row) => scoreCell(value(row), most) });
+      const [low, high] = scaleOf(measure, scales, systems);
+      const title = scaleTitle(measure, low, high);
+      return column(title, value, {
+        kind: "bar",
+        first: "descending",
+        cell: (row) => scoreCell(value(row), low, high),
+      });
     }),
   ];
   const table = new DataTable({
     caption: `Systems by ${best}`,
     columns,
     key: (row) => row.system,
-    sort: { by: best, direction: "descending" },
+    sort: { by: best && scaleTitle(best, ...scaleOf(best, scales, systems)), direction: "descending" },
     page: 50,
     noun: "system",
     plain: measures.length === 1,
     empty: el("p", "No system could be scored; the notes say why."),
   });
   table.update(systems);
+  const simulated = notes.some((note) => note.where === "SIMULATED");
   return [
+    simulated && el("p.notice.warn", "Simulated: a rehearsal made up the answers, so these scores are not real."),
     table.node,
     el("h3", "Signature"),
     el("code.m-signature", { tabindex: "0" }, String(signature)),
@@ -108,9 +116,23 @@ export function ranking(systems, measure) {
   return new Map(ranked.map((row) => [row.system, rank(row)]));
 }
 
-/** @param {number | null} value @param {number} most */
-function scoreCell(value, most) {
+/**
+ * Where a bar begins and ends: at the ends of a rating scale, at 0 and 1, or at the highest score there is.
+ * @param {string} measure @param {Record<string, [number, number]>} scales @param {Row[]} systems
+ * @returns {[number, number]}
+ */
+export function scaleOf(measure, scales, systems) {
+  if (Object.hasOwn(scales, measure)) return scales[measure];
+  return [0, Math.max(1, ...systems.map((row) => (isNumber(row[measure]) ? row[measure] : 0)))];
+}
+
+/** @param {string} measure @param {number} low @param {number} high */
+const scaleTitle = (measure, low, high) =>
+  low === 0 && high === 1 ? measure : `${measure} (${fixed(low, 0)} to ${high % 1 ? fixed(high, 2) : high})`;
+
+/** @param {number | null} value @param {number} low @param {number} high */
+function scoreCell(value, low, high) {
   if (value === null) return el("span", { title: "Not defined; see the notes" }, NONE);
-  const size = Math.max(0, value / most);
-  return el("div.m-score", el("span", fixed(value, most > 1 ? 2 : 3)), stackedBar([["done", size]]));
+  const size = Math.max(0, (value - low) / (high - low));
+  return el("div.m-score", el("span", fixed(value, high > 1 ? 2 : 3)), stackedBar([["done", size]]));
 }

@@ -6,7 +6,7 @@ import { el, name } from "../shared/dom.js";
 /**
  * @typedef {{ submitted: number, wanted: number, leased: number, surplus: number, tasks: number,
  *   tasks_full: number }} Progress
- * @typedef {{ name: string, kind: string, state: string, progress: Progress }} Campaign
+ * @typedef {{ name: string, kind: string, state: string, progress: Progress, simulated?: boolean }} Campaign
  * @typedef {Record<string, number>} Counts
  * @typedef {{ counts: Counts, campaigns: Campaign[], topics: { id: string, title: string }[],
  *   systems: string[], methods: string[], blind?: boolean }} Study what /api/manage says
@@ -62,6 +62,9 @@ export function statePill(state) {
 
 /** @param {string} kind */
 export const kindPill = (kind) => el("span.badge", kindTitle(kind));
+
+/** What a rehearsal made up says so wherever it is shown. */
+export const simulatedPill = () => el("span.badge.warn", "simulated");
 
 // -- what a study needs, and what comes next -----------------------------------------------------------------
 
@@ -214,6 +217,7 @@ const DONE = {
   bonus: "bonus",
   reopen: "re-opened",
   restore: "restored",
+  unapprove: "undecided again",
   withdraw: "withdrawn",
   "request-return": "asked to return",
   "block-remove": "blocked, answers removed",

@@ -80,10 +80,11 @@ export function choose(title, content, choices = [["Close", "", "primary"]]) {
 
 /**
  * A form in a dialog that closes once `run` has succeeded; until then it shows the error.
- * @param {{ title: Child, confirm: string, fields: Child, run: () => Promise<unknown>, check?: () => boolean }} about
+ * @param {{ title: Child, confirm: string, fields: Child, run: () => Promise<unknown>, check?: () => boolean,
+ *   wide?: boolean }} about
  *   check: whether the form can be sent; where it cannot, it says why
  */
-export function openForm({ title, confirm, fields, run, check = () => true }) {
+export function openForm({ title, confirm, fields, run, check = () => true, wide = false }) {
   const problem = el("div.m-dialog-problem");
   const submit = submitButton(confirm);
   const cancel = button("Cancel", () => dialog.close());
@@ -93,7 +94,7 @@ export function openForm({ title, confirm, fields, run, check = () => true }) {
     el("div.m-dialog-body", fields, problem),
     el("footer.m-dialog-foot", cancel, submit),
   );
-  const dialog = openDialog({ title }, form);
+  const dialog = openDialog({ title, wide }, form);
   const send = async () => {
     put(problem);
     try {
@@ -113,7 +114,7 @@ export function openForm({ title, confirm, fields, run, check = () => true }) {
 /**
  * Ask, then do. `run` may throw: its error is shown and the dialog stays.
  * @param {{ title: Child, intro?: Child, choices?: Choice[], confirm?: string, danger?: boolean, reason?: boolean,
- *   reasons?: string[], run: (decision: Decision) => Promise<unknown> }} question
+ *   reasons?: string[], wide?: boolean, run: (decision: Decision) => Promise<unknown> }} question
  *   reasons: texts offered for the reason field; reason: false asks for none
  */
 export function ask({
@@ -124,6 +125,7 @@ export function ask({
   danger = false,
   reason = true,
   reasons = [],
+  wide = false,
   run,
 }) {
   const parts = { action: choiceField(choices), amount: amountField(), reason: reasonField(reason, reasons) };
@@ -139,7 +141,7 @@ export function ask({
     return run({ action: parts.action.value(), reason: parts.reason.value(), amount });
   };
   const fields = [intro, parts.action.node, parts.amount.node, parts.reason.node];
-  const { form, submit, cancel } = openForm({ title, confirm, fields, run: decide, check });
+  const { form, submit, cancel } = openForm({ title, confirm, fields, run: decide, check, wide });
   const adapt = () => {
     if (parts.amount.node) parts.amount.node.hidden = !chosen()?.amount;
     submit.textContent = chosen()?.confirm ?? confirm;
