@@ -1,4 +1,4 @@
-"""Every page has a picture, made by one script; every picture is in the docs, with words for those who cannot see it."""
+"""Every page has a picture, made by one script; every picture is in the docs, with words for whoever cannot see it."""
 
 from __future__ import annotations
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Page, Response, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Response, expect
 
 from pyramidion.campaigns.checks import CONTENT, QUESTIONS_PER_TRY
 from pyramidion.server.context import SESSION_COOKIE
 from pyramidion.store.accounts import Accounts
 from pyramidion.study.tasks import TaskKind
-from tests.browser.site import MANAGER, PASSWORD, Site
+from tests.browser.site import MANAGER, Site
+from tests.server.servers import PASSWORD
 
 # Patience, not speed: the machine may be busy, and nothing waits longer than it has to.
 PATIENCE = 30_000
@@ -38,11 +39,15 @@ class Visitors:
         context = self._browser.new_context(**{"locale": "en-GB", "reduced_motion": "reduce", **options})
         context.set_default_timeout(PATIENCE)
         context.add_init_script(REPORT_VIOLATIONS)
-        context.on("console", lambda message: message.type == "error" and self._problems.append(message.text))
+        context.on("console", self._hear)
         context.on("weberror", lambda error: self._problems.append(str(error.error)))
         context.on("response", self._look_at)
         self._contexts.append(context)
         return context.new_page()
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self._problems.append(message.text)
 
     def _look_at(self, response: Response) -> None:
         policy = response.headers.get("content-security-policy", "")
