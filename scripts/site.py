@@ -38,12 +38,28 @@ def gather(target: Path) -> None:
     shutil.copyfile(MENU.with_name("conf.py"), target / "conf.py")
 
 
+def mend(html: str) -> str:
+    """Add what the theme leaves out for people who use a keyboard or hear the page: the level of headings in the menu,
+    names for both side bars, a way into what scrolls, a heading on the page that searches; and no empty headings."""
+    html = html.replace('role="heading">', 'role="heading" aria-level="2">')
+    html = html.replace('<aside class="sidebar-drawer"', '<aside aria-label="All pages" class="sidebar-drawer"')
+    html = html.replace('<aside class="toc-drawer', '<aside aria-label="On this page" class="toc-drawer')
+    html = html.replace("<pre>", '<pre tabindex="0">').replace(
+        '<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'
+    )
+    if "<h1" not in html:
+        html = re.sub(r'(id="furo-main-content">)', r"\1<h1>Search</h1>", html)
+    return re.sub(r'<th class="head([^"]*)"><p></p></th>', r'<td class="head\1"></td>', html)
+
+
 def main(site: Path) -> int:
     with tempfile.TemporaryDirectory() as folder:
         gather(Path(folder))
         build = [sys.executable, "-m", "sphinx", "-q", "-b", "html", "--fail-on-warning", "--keep-going"]
         done = subprocess.run([*build, "-d", f"{folder}/.doctrees", folder, str(site)], check=False)
     if done.returncode == 0:
+        for page in site.rglob("*.html"):
+            page.write_text(mend(page.read_text("utf-8")), encoding="utf-8")
         (site / "index.html").write_text(INDEX, encoding="utf-8")
         print(f"Open {site / 'index.html'}")
     return done.returncode

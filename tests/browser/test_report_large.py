@@ -13,6 +13,7 @@ import pyramidion as pyr
 from pyramidion.report import report_page, write_feedback
 from pyramidion.report.collect import findings
 from tests.browser.people import Visitors
+from tests.browser.test_accessibility import FOCUSED
 from tests.browser.test_report import fragment
 
 pytestmark = pytest.mark.browser
@@ -86,6 +87,15 @@ def test_no_table_is_clipped(size: str, place: Path, visitors: Visitors) -> None
     page.wait_for_function(f"({CLIPPED})().length === 0")
 
 
+def test_a_phone_shows_the_scores_of_the_ranking(place: Path, visitors: Visitors) -> None:
+    page = visitors.new(viewport=SIZES["phone"])
+    page.goto((place / "report.html").as_uri())
+    expect(page.locator("#topics tbody tr")).to_have_count(4)
+    score = page.locator("#rank-0 tbody tr").first.locator("td.number:not(.rank)").first.bounding_box()
+    assert score
+    assert score["x"] + score["width"] <= SIZES["phone"]["width"] - 8
+
+
 def test_long_tables_are_folded_and_searched(place: Path, visitors: Visitors) -> None:
     page = visitors.new(viewport=SIZES["wide"])
     page.goto((place / "large.html").as_uri())
@@ -156,6 +166,34 @@ def test_axe_finds_nothing_at_all(name: str, place: Path, visitors: Visitors) ->
         page.emulate_media(color_scheme=("light", "dark")[number % 2])  # type: ignore[arg-type]
         assert every_finding(page) == [], what
         assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), what
+
+
+NAMED = """() => {
+  const node = document.activeElement;
+  const labels = [node.getAttribute("aria-label"), node.textContent, ...[...(node.labels ?? [])].map((l) => l.textContent)];
+  return labels.some((text) => text?.trim());
+}"""
+
+
+@pytest.mark.parametrize("name", ["report.html", "feedback/overview.html", "feedback/check.html"])
+def test_tab_goes_through_everything_in_order(name: str, place: Path, visitors: Visitors) -> None:
+    """What has the focus can be seen, has a name, and comes after what had it before."""
+    page = visitors.new(viewport=SIZES["laptop"])
+    page.goto((place / name).as_uri())
+    expect(page.locator("main:visible h1")).to_be_visible()
+    stops, last = [], page.evaluate_handle("document.body")
+    for _ in range(200):
+        page.keyboard.press("Tab")
+        stop = page.evaluate(FOCUSED)
+        if stop is None:
+            break
+        stops.append(stop)
+        assert page.evaluate(NAMED), stop
+        after = "(before) => Boolean(before.compareDocumentPosition(document.activeElement) & 4)"
+        assert last.evaluate(after), stop
+        last = page.evaluate_handle("document.activeElement")
+    assert len(stops) >= 5
+    assert [stop["what"] for stop in stops if not stop["ringed"] or not stop["seen"]] == []
 
 
 def every_finding(page: Page) -> list[str]:
