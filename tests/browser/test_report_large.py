@@ -170,8 +170,8 @@ def test_axe_finds_nothing_at_all(name: str, place: Path, visitors: Visitors) ->
 
 NAMED = """() => {
   const node = document.activeElement;
-  const labels = [node.getAttribute("aria-label"), node.textContent, ...[...(node.labels ?? [])].map((l) => l.textContent)];
-  return labels.some((text) => text?.trim());
+  const labels = [...(node.labels ?? [])].map((label) => label.textContent);
+  return [node.getAttribute("aria-label"), node.textContent, ...labels].some((text) => text?.trim());
 }"""
 
 

@@ -24,7 +24,7 @@ from pyramidion.study import ScoreTable
 COLUMNS = (
     ("pyramid", "modified", "Pyramid", "experts annotate"),
     ("lite", "lite", "Lightweight", "crowd judges"),
-    ("responsiveness", "overall", "Rating 1-10", "people give ratings"),
+    ("responsiveness", "overall", "Responsiveness", "people rate, 1-10"),
     ("auto", "coverage", "Automatic", "no people"),
     ("rouge", "rouge-2-recall", "ROUGE-2", "overlapping words"),
 )
@@ -53,7 +53,7 @@ def run(folder: Path, output: Output) -> None:
     )
     output.show(
         f"The bundled example: {counts['topics']} topics, {counts['references']} references, "
-        f"{counts['systems']} systems, {counts['units']} content units, {counts['judgments']} judgments.\n"
+        f"{counts['systems']} systems, {counts['units']} units, {counts['judgments']} judgments.\n"
     )
     output.show(_ranking(tables))
     for note in tables["lite"].notes:
