@@ -80,6 +80,18 @@ def test_importing_twice_changes_nothing(desk: CampaignDesk) -> None:
         desk.import_study(pyr.Study(topics=(replace(held.topics[0], title="another title"),)))
 
 
+def test_new_summaries_of_a_known_topic_need_not_repeat_its_title(desk: CampaignDesk) -> None:
+    """A table of a new system's summaries only names the topics."""
+    held = desk.studies.load()
+    topic = held.topics[0]
+    desk.import_study(
+        pyr.Study(topics=(pyr.Topic(topic.id),), summaries=(pyr.Summary(topic.id, "new", "Words.", role="peer"),))
+    )
+    now = desk.studies.load()
+    assert now.topics == held.topics
+    assert "new" in now.systems
+
+
 def test_excluded_workers_leave_the_scores_and_come_back(desk: CampaignDesk) -> None:
     run(desk, "rate", "rate")
     worker = desk.campaigns.answers("rate")[0].worker

@@ -39,7 +39,7 @@ from pyramidion.errors import InputError, Problem, UsageError
 from pyramidion.formats.judgment_tables import write_judgments
 from pyramidion.store.database import Database
 from pyramidion.store.studies import Studies, long_ids
-from pyramidion.study import Aspect, Assignment, Campaign, Judge, Pyramid, Study, Task
+from pyramidion.study import Aspect, Assignment, Campaign, Judge, Pyramid, Study, Task, Topic
 from pyramidion.study.judgments import SIMULATED
 
 # ----------------------------------------------------------------------
@@ -245,8 +245,18 @@ def without_known(study: Study, held: Study) -> Study:
     for name in ("topics", "summaries", "pyramids", "judges", "aspects", "tasks", "assignments"):
         known = set(getattr(held, name))
         parts[name] = tuple(item for item in getattr(study, name) if item not in known)
+    by_id = {topic.id: topic for topic in held.topics}
+    parts["topics"] = tuple(topic for topic in parts["topics"] if not _is_told_by(topic, by_id.get(topic.id)))
     parts["judgments"] = study.judgments.take(~study.judgments.are_in(held.judgments))
     return Study(**parts)
+
+
+def _is_told_by(topic: Topic, held: Topic | None) -> bool:
+    """Whether a topic says nothing beyond a known one: a table of new summaries only names it."""
+    if held is None:
+        return False
+    pairs = ((topic.title, held.title), (topic.description, held.description), (topic.documents, held.documents))
+    return all(not new or new == known for new, known in pairs)
 
 
 def join_studies(first: Study, second: Study) -> Study:
