@@ -131,7 +131,7 @@ def unknown_link(page: Page, place: Place) -> None:
 def manage(path: str, *, to: str = "") -> Callable[[Page, Place], None]:
     def go(page: Page, place: Place) -> None:
         let_in(page, place.site, path)
-        page.locator("main table:visible").first.wait_for()
+        page.locator("main h1").first.wait_for()
         page.wait_for_load_state("networkidle")
         if to:
             heading = page.get_by_role("heading", name=to).first
