@@ -105,7 +105,8 @@ def test_every_table_and_report_says_that_it_is_simulated(copy: Path, tmp_path: 
     assert asked.stdout.startswith("Simulated: ")
     assert "|simulated:yes|" in asked.stdout
     assert "(simulated)" in (tmp_path / "a.tex").read_text("utf-8")
-    rated = run("analyze", "calibrate", copy, "--scores", tmp_path / "adjusted.json")
+    rater = next(judgment.judge for judgment in pyr.example().judgments if judgment.aspect == "overall")
+    rated = run("analyze", "calibrate", copy, "--experts", rater, "--scores", tmp_path / "adjusted.json")
     assert "|simulated:yes|" in (tmp_path / "adjusted.json").read_text("utf-8"), rated.stderr
     assert "SIMULATED" in run("campaign", "export", copy, tmp_path / "out.jsonl").stderr
     for command, page in (("report", "report.html"), ("feedback", "pages/overview.html"), ("feedback", "")):
