@@ -76,6 +76,7 @@ def test_a_copy_holds_nothing_that_names_people(study: Path) -> None:
     assert copy.workers.get(worker) is not None
     with copy.database.read() as connection:
         names = connection.exec_driver_sql("SELECT external FROM identities").scalars().all()
+        assert "a-session" not in connection.exec_driver_sql("SELECT session FROM entries").scalars().all()
     copy.database.close()
     assert names
     assert "a-person" not in names
