@@ -76,6 +76,7 @@ def test_a_copy_holds_nothing_that_names_people(study: Path) -> None:
     assert copy.workers.get(worker) is not None
     with copy.database.read() as connection:
         names = connection.exec_driver_sql("SELECT external FROM identities").scalars().all()
+        assert "a-session" not in connection.exec_driver_sql("SELECT session FROM entries").scalars().all()
     copy.database.close()
     assert names
     assert "a-person" not in names
@@ -105,7 +106,8 @@ def test_every_table_and_report_says_that_it_is_simulated(copy: Path, tmp_path: 
     assert asked.stdout.startswith("Simulated: ")
     assert "|simulated:yes|" in asked.stdout
     assert "(simulated)" in (tmp_path / "a.tex").read_text("utf-8")
-    rated = run("analyze", "calibrate", copy, "--scores", tmp_path / "adjusted.json")
+    rater = next(judgment.judge for judgment in pyr.example().judgments if judgment.aspect == "overall")
+    rated = run("analyze", "calibrate", copy, "--experts", rater, "--scores", tmp_path / "adjusted.json")
     assert "|simulated:yes|" in (tmp_path / "adjusted.json").read_text("utf-8"), rated.stderr
     assert "SIMULATED" in run("campaign", "export", copy, tmp_path / "out.jsonl").stderr
     for command, page in (("report", "report.html"), ("feedback", "pages/overview.html"), ("feedback", "")):

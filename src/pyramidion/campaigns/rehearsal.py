@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from sqlalchemy import Connection, delete, insert
+from sqlalchemy import Connection, String, cast, delete, insert, literal, update
 
 from pyramidion.campaigns.advancing import advance
 from pyramidion.campaigns.assignments import Assignments, Lease
@@ -61,7 +61,8 @@ def rehearsal_place(database: Database, place: str) -> Path:
 
 
 def copy_for_rehearsal(database: Database, destination: Path, *, force: bool = False) -> None:
-    """Copy a study into a file for its rehearsals, without the platforms' ids of people and without open sessions.
+    """Copy a study into a file for its rehearsals, without the platforms' ids of people and sessions, logged in to by
+    nobody.
     ``force`` replaces an earlier copy, and nothing else."""
     if destination.exists():
         if not force:
@@ -71,8 +72,11 @@ def copy_for_rehearsal(database: Database, destination: Path, *, force: bool = F
             raise UsageError(f"{destination} is not a copy for rehearsals, so it is not replaced; choose another name")
 
     def mark(copy: Connection) -> None:
-        for table in (schema.identities, schema.sessions, schema.log_in_failures):
+        for table in (schema.identities, schema.platform_events, schema.sessions, schema.log_in_failures):
             copy.execute(delete(table))
+        came = schema.entries
+        nobody = literal("copied-") + cast(came.c.id, String)  # one for each entry: a session belongs to one person
+        copy.execute(update(came).where(came.c.session != "").values(session=nobody))
         copy.execute(insert(schema.meta).values(key=REHEARSAL, value=database.shown))
 
     back_up(database, destination, force=force, change=mark)
