@@ -30,7 +30,7 @@ MINUTES = 10.0
 class RacyAssignments(Assignments):
     """Gives out a place without looking at who else is working on the task: what a missing lock amounts to."""
 
-    def _free_task(self, connection: Any, asked: dict[str, Any], done: int, *, apart: bool) -> Lease | None:
+    def _free_task(self, connection: Any, asked: dict[str, Any], *, apart: bool) -> Lease | None:
         t, a = schema.tasks.c, schema.assignments.c
         mine = select(a.task_id).where(a.worker_id == asked["worker"])
         open_tasks = select(schema.tasks).where(t.campaign_id == asked["campaign"], t.full.is_(False))
@@ -38,7 +38,7 @@ class RacyAssignments(Assignments):
         if task is None:
             return None
         id = connection.execute(queries.NEW_LEASE, asked | {"task": task.id, "wanted": 10**6}).scalar_one()
-        return Lease(id, task_of(task.body), asked["new_expires"], done=done)
+        return Lease(id, task_of(task.body), asked["new_expires"])
 
 
 class Campaigning(RuleBasedStateMachine):
