@@ -290,6 +290,12 @@ def test_comparing_goes_straight_on(site: Site, visitors: Visitors) -> None:
         phone.keyboard.press(key)
     expect(phone.get_by_text("2 tasks done in less than a minute")).to_be_visible()
     assert [answer["winner"] for answer in site.answers("compare")] == ["second", "first"]
+    page = visitors.new(viewport=LAPTOP)
+    begin(page, site.link("compare"))
+    page.keyboard.press("2")
+    assert page.evaluate("scrollY") == 0, "the texts stay where they are"
+    for name in ("Submit", "Instructions"):
+        assert page.get_by_role("button", name=name).evaluate("(node) => node.getClientRects()[0].height") < 50
 
 
 def test_the_review_of_writing_lists_what_is_odd(site: Site, visitors: Visitors) -> None:

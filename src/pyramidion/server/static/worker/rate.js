@@ -195,7 +195,8 @@ export function compareView({ page, answer, changed }) {
   }
 
   const value = () => inputs.find((input) => input.checked)?.value ?? null;
-  const focus = () => focusOn(inputs.find((input) => input.checked) ?? inputs[0]);
+  // Always in view, at the bottom.
+  const focus = () => (inputs.find((input) => input.checked) ?? inputs[0]).focus({ preventScroll: true });
   paint();
 
   return {
