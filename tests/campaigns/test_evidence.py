@@ -30,7 +30,7 @@ def test_marked_words_are_what_explanations_quote_and_exports_keep(desk: Campaig
     desk.start(plan(desk.studies.load(), "judge", "judge", settings, pyramid="crowd"))
     rehearse_campaign(desk, "judge", workers=12, careless=0, adversarial=0)
     study = desk.study_of("judge")
-    said = [judgment for judgment in study.judgments if judgment.judge.startswith("w")]
+    said = [judgment for judgment in study.judgments if judgment.judge.startswith("simulated-")]
     assert {bool(judgment.evidence) for judgment in said if judgment.value == 1} == {True}
     assert {bool(judgment.evidence) for judgment in said if judgment.value == 0} == {False}
     judged = unit_judgments(study, method="lite")
