@@ -98,7 +98,7 @@ def task(kind: Any, *keys: str) -> Callable[[Page, Place], None]:
 
     def go(page: Page, place: Place) -> None:
         join(kind)(page, place)
-        ready = page.locator("main .text:visible").first
+        ready = page.locator("main .task-bar")
         start = page.get_by_role("button", name="Start")
         page.locator("main :is(.text, fieldset, button):visible").first.wait_for()
         if page.get_by_role("button", name="Check my answers").count():
