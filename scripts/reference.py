@@ -13,6 +13,7 @@ from typing import Any
 import typer.main
 
 from pyramidion import formats
+from pyramidion.cli import waiting
 from pyramidion.cli.main import app
 from pyramidion.encoder.encodings import DEFAULT, MEGABYTES
 from pyramidion.formats import parts
@@ -72,6 +73,8 @@ _ENVIRONMENT = f"""## Environment variables
 | `{MEGABYTES}` | The most disk space, in megabytes, that encodings of sentences take between runs; 0 keeps none. \
 `pyramidion cache` shows what they take, `pyramidion cache --empty` removes them. | `{DEFAULT}` |
 | `{VARIABLE}` | The most, in megabytes, that a manager may send as texts at once in the browser. | `{DEFAULT_MB}` |
+| `{waiting.VARIABLE}` | Seconds after which a command whose messages go to a file says how far it is. \
+| `{waiting.DEFAULT}` |
 | `XDG_CACHE_HOME` | The folder in whose subfolder `pyramidion` caches are kept. | `~/.cache` |
 """
 

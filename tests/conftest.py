@@ -22,6 +22,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 _kept = tempfile.TemporaryDirectory(prefix="pyramidion-cache-")
 os.environ["XDG_CACHE_HOME"] = _kept.name
 os.environ["PYRAMIDION_ENCODINGS_MB"] = "0"
+os.environ["PYRAMIDION_SAY_AFTER"] = "100000"  # what commands print must not depend on how long they take
 
 # Timing never decides a test: shared machines are slow now and then.
 settings.register_profile("steady", deadline=None, max_examples=60, derandomize=True)

@@ -6,6 +6,7 @@ and more of them at growing distances. Afterwards both say how long it took.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +16,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-LONG = 10.0
+VARIABLE, DEFAULT = "PYRAMIDION_SAY_AFTER", 10
+
+
+def _long() -> float:
+    given = os.environ.get(VARIABLE, "")
+    return float(given) if given.isdigit() else float(DEFAULT)
+
+
+LONG = _long()
 """Seconds after which work is worth a line that stays. Most commands are done by then."""
 LONGEST_SILENCE = 60.0
 
