@@ -22,7 +22,7 @@ from pyramidion.cli.waiting import Work, duration, lines, moving
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def impatient(patient: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything takes long."""
     monkeypatch.setattr(output, "LONG", 0.0)
     monkeypatch.setattr(waiting, "LONG", 0.01)
