@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.console import Console
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from pyramidion.errors import Problem
 
 MOST_PROBLEMS = 30
+CHUNKS = 4096
+"""Pieces of JSON that are printed together."""
 _spinning: list[Console] = []
 """The consoles of lines that move at present."""
 T = TypeVar("T")
@@ -90,7 +93,10 @@ class Output:
     def result(self, data: Any) -> None:
         """The JSON result; a no-op without --json."""
         if self.json:
-            sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=1) + "\n")
+            chunks = json.JSONEncoder(ensure_ascii=False, indent=1).iterencode(data)
+            while some := "".join(islice(chunks, CHUNKS)):  # all of a large table's would take more than the table
+                sys.stdout.write(some)
+            sys.stdout.write("\n")
 
     def show(self, *things: Any) -> None:
         """Something for people; silent with --json or --quiet."""
