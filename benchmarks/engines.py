@@ -30,7 +30,7 @@ import pyramidion as pyr
 ROOT = Path(__file__).resolve().parent.parent
 RESULT = ROOT / "benchmarks/results/engines.md"
 PULSE = 0.5
-ROUNDS = 3
+ROUNDS = 2
 ABOUT = """Made by `python benchmarks/engines.py --summaries 100000 --write`. Every run is a real `auto run` of
 summaries recombined from real ones (recombined.py), without encodings of earlier runs."""
 
@@ -131,7 +131,7 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         study = Path(folder) / "study.jsonl"
-        small = min(1_000, given.summaries)
+        small = min(5_000, given.summaries)
         pyr.save(recombined(given.data, topics=small // 50, peers=50), study)
         lines = ["# Engines", "", ABOUT, "", "## Beside each other", "", *compared(study, small)]
         if given.summaries > small:

@@ -95,3 +95,23 @@ def test_units_of_features_never_matter(unit: float) -> None:
     x, y = noisy(5)
     for fit in (least_squares, canonical):
         assert fit(x * unit, y).weights * unit == pytest.approx(fit(x, y).weights)
+
+
+def test_canonical_of_few_rows_is_the_fit_closest_to_the_target() -> None:
+    """Six rows, four features and four targets: a space of three dimensions is in both, and any direction in it
+    correlates perfectly. What is chosen must not depend on rounding, such as that of another order of rows."""
+    rng = np.random.default_rng(5)
+    x, y, others = rng.normal(size=(6, 4)), rng.normal(size=6), rng.normal(size=(6, 3))
+    found = canonical(x, y, others)
+    for _ in range(20):
+        order = rng.permutation(6)
+        again = canonical(x[order], y[order], others[order])
+        assert again.weights == pytest.approx(found.weights, abs=1e-9)
+        assert again.intercept == pytest.approx(found.intercept, abs=1e-9)
+    assert _canonical_correlation(x @ found.weights, np.column_stack([y, others])) == pytest.approx(1)
+    # By hand: the projection of the target on what features and targets have in common.
+    features, targets = (np.linalg.qr(c - c.mean(axis=0))[0] for c in (x, np.column_stack([y, others])))
+    left, size, _ = np.linalg.svd(features.T @ targets)
+    common = features @ left[:, size > 1 - 1e-9]
+    assert common.shape[1] == 3
+    assert found.predict(x) == pytest.approx(common @ common.T @ (y - y.mean()) + y.mean())

@@ -12,6 +12,7 @@ from rich.console import Console
 from pyramidion import distribution
 from pyramidion.errors import MissingExtraError, Problem
 from pyramidion.study import Score, ScoreTable, Signature
+from pyramidion.study.scores import best_first
 
 TABLE = ScoreTable.of_summaries(
     [
@@ -39,6 +40,11 @@ def test_means_leave_undefined_scores_out() -> None:
 def test_equal_scores_rank_by_name_and_zero_is_not_missing() -> None:
     table = ScoreTable.of_summaries([Score("t", s, "m", 0.0) for s in "cab"], Signature.of("x"))
     assert table.ranking("m") == [("a", 0.0), ("b", 0.0), ("c", 0.0)]
+
+
+def test_what_is_equal_but_for_rounding_is_ranked_by_name() -> None:
+    means = {"b": 0.1 + 0.2, "a": 0.3, "c": 0.3 + 1e-9, "d": None, "e": float("nan")}
+    assert [list(means)[place] for place in best_first(means.values(), means)] == ["c", "a", "b", "d", "e"]
 
 
 def test_text_shows_ranking_signature_and_notes() -> None:

@@ -39,6 +39,7 @@ from pyramidion.stats.tukey import Comparisons
 from pyramidion.stats.tukey import tukey as tukey_comparisons
 from pyramidion.study import ScoreTable, Signature, Study
 from pyramidion.study.judgments import JudgeKind
+from pyramidion.study.scores import best_first
 
 TopicTest = Literal["permutation", "bootstrap", "wilcoxon"]
 UnitTest = Literal["mcnemar", "permutation", "wilcoxon"]
@@ -181,7 +182,7 @@ def tukey(
     plain = np.bincount(data.system, weights=data.value) / np.bincount(data.system)
     means = plain if np.isnan(found.effects).any() else found.effects
     number = np.bincount(data.system)
-    order = np.lexsort((np.array(data.systems), -means))
+    order = best_first(means, data.systems)
     raw = _upper(found.p)
     result = _significance(
         data.measure, "tukey", level, data.systems, means, order, found.difference, raw, raw, number[:, None] + number
@@ -239,7 +240,7 @@ def _all_pairs(measure: str, systems: tuple[str, ...], values: Floats, tests: Pa
     raw[rows] = tests.p_values(gaps[rows])
     adjusted = tests.corrected(raw)
     means = column_means(values.T)
-    order = np.lexsort((np.array(systems), -np.nan_to_num(means, nan=-np.inf)))
+    order = best_first(means, systems)
     difference = np.full((len(systems), len(systems)), np.nan)
     defined = shared > 0
     difference[first[defined], second[defined]] = np.nansum(gaps[defined], axis=1) / shared[defined]
@@ -261,7 +262,7 @@ def _significance(
     level: float,
     systems: tuple[str, ...],
     means: Floats,
-    order: NDArray[np.int64],
+    order: Sequence[int],
     difference: Floats,
     raw: Floats,
     adjusted: Floats,

@@ -18,6 +18,7 @@ from pyramidion.scoring.litepyramids import Compat
 from pyramidion.scoring.methods import fitting_methods, score
 from pyramidion.stats.intervals import Interval, percentile_interval, resampling_weights, weighted_means
 from pyramidion.study import ScoreTable, Signature, Study
+from pyramidion.study.scores import best_first
 
 Test = Literal["permutation", "bootstrap", "wilcoxon", "mcnemar", "tukey"]
 ON_UNITS = ("mcnemar", "permutation", "wilcoxon")
@@ -206,7 +207,7 @@ def ranking(
     cells, means = data.cells[chosen.name], data.means[chosen.name]
     drawn = weighted_means(resampling_weights(np.random.default_rng(seed), len(cells), resamples), cells)
     letters = {} if groups is None else {r.system: r.group for r in groups.result.ranking}
-    order = np.lexsort((np.array(data.systems), -np.nan_to_num(means, nan=-np.inf)))
+    order = best_first(means, data.systems)
     number = (~np.isnan(cells)).sum(axis=0)
     given = _given_intervals(table, chosen.measure, confidence)
     systems = tuple(
@@ -218,7 +219,7 @@ def ranking(
             letters.get(data.systems[i], ""),
             int(number[i]),
         )
-        for place, i in enumerate(order.tolist(), 1)
+        for place, i in enumerate(order, 1)
     )
     result = Ranking(chosen.name, systems, "" if groups is None else groups.result.test)
     made = Signature.of(

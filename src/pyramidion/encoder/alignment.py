@@ -103,8 +103,7 @@ class Alignment:
         """Words of units x sentences of summaries: the cosine with the most similar word."""
         if not len(starts) or not len(self.units.vectors):
             return np.zeros((len(self.units.vectors), len(starts)))
-        with one_thread():
-            cosines = self.units.vectors @ self.summaries.vectors.T
+        cosines = _cosines(self.units.vectors, self.summaries.vectors)
         return np.maximum.reduceat(cosines, starts, axis=1).astype(np.float64)
 
     def _found(self, cosine: Doubles, same: NDArray[np.bool_]) -> Doubles:
@@ -153,8 +152,7 @@ class Alignment:
         of one mostly asks for that of others."""
         if summary not in self._places:
             theirs = slice(*self.summaries.starts[summary : summary + 2])
-            with one_thread():
-                cosine = self.units.vectors @ self.summaries.vectors[theirs].T
+            cosine = _cosines(self.units.vectors, self.summaries.vectors[theirs])
             cosine += self.units.stems[:, None] == self.summaries.stems[None, theirs]
             self._places[summary] = cosine.argmax(1) + theirs.start
         return self._places[summary]
@@ -163,6 +161,13 @@ class Alignment:
     def _telling(self) -> list[bool]:
         """Words of summaries: whether a word alone is evidence."""
         return ((self.summaries.rarity > COMMON) | self.summaries.number).tolist()  # type: ignore[no-any-return]
+
+
+def _cosines(rows: Floats, columns: Floats) -> Floats:
+    """Added up in 64 bits and rounded to 32: in which order a library adds up depends on the processor and on the shape
+    of a product, and a verdict must not depend on what else is judged with it."""
+    with one_thread():
+        return (rows.astype(np.float64) @ columns.astype(np.float64).T).astype(np.float32)
 
 
 def _shared_stems(units: Texts, summaries: Texts, starts: NDArray[np.intp]) -> NDArray[np.bool_]:

@@ -14,6 +14,8 @@ Floats = NDArray[np.float64]
 HUBER = 1.345
 """Residuals beyond this many robust standard deviations lose weight; 95% as efficient as least squares on normal
 data."""
+SAME = 1e-9
+"""Correlations that differ by less are equal."""
 
 
 @dataclass(frozen=True)
@@ -59,17 +61,16 @@ def non_negative(features: Floats, target: Floats) -> Line:
 def canonical(features: Floats, target: Floats, others: Floats | None = None) -> Line:
     """The combination of features that correlates most with some combination of all targets, scaled to the first one.
 
-    With one target this is least squares; further targets (``others``, one per column) stabilise the direction.
+    With one target this is least squares; further targets (``others``, one per column) stabilise the direction. With
+    few rows several combinations can correlate equally, often perfectly: of those, the one closest to the first target.
     """
     centre, middle = features.mean(axis=0), target.mean()
     targets = target[:, None] if others is None else np.column_stack([target, others])
     x, x_back = _whitened(features - centre)
     y, _ = _whitened(targets - targets.mean(axis=0))
-    left, _, _ = np.linalg.svd(x.T @ y, full_matrices=False)
-    if not left.size:  # features or targets that never vary
-        return _line(np.zeros(features.shape[1]), centre, middle)
-    variate = x @ left[:, 0]  # of length 1, so that its product with the target is the slope
-    return _line(x_back @ left[:, 0] * (variate @ (target - middle)), centre, middle)
+    left, correlations, _ = np.linalg.svd(x.T @ y, full_matrices=False)
+    best = left[:, correlations >= correlations.max(initial=0.0) - SAME]
+    return _line(x_back @ (best @ (best.T @ (x.T @ (target - middle)))), centre, middle)
 
 
 def _whitened(columns: Floats) -> tuple[Floats, Floats]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyramidion import distribution
@@ -82,6 +82,13 @@ def usual_order(measures: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(measures), key=lambda measure: (place.get(measure, len(FAMILIAR)), measure)))
 
 
+def best_first(values: Iterable[float | None], names: Iterable[str]) -> list[int]:
+    """Places from the greatest value to the least; undefined ones last, and by name what is equal but for rounding."""
+    known = [-math.inf if value is None or math.isnan(value) else float(f"{value:.12g}") for value in values]
+    rows = [(-value, name) for value, name in zip(known, names, strict=True)]
+    return sorted(range(len(rows)), key=rows.__getitem__)
+
+
 @dataclass(frozen=True, repr=False)
 class ScoreTable:
     """Scores per summary and per system, with their signature and notes on what was missing or excluded.
@@ -109,7 +116,7 @@ class ScoreTable:
             if score.value is not None:
                 cell.append(score.value)
         means = tuple(
-            Score(None, system, measure, fsum(cell) / len(cell) if cell else None)
+            Score(None, system, measure, math.fsum(cell) / len(cell) if cell else None)
             for (system, measure), cell in sorted(values.items())
         )
         return cls(per_summary + means, signature, tuple(notes), tuple(order))
@@ -147,7 +154,9 @@ class ScoreTable:
 
     def ranking(self, measure: str) -> list[tuple[str, float | None]]:
         """Systems from best to worst; undefined ones last, equal ones by name."""
-        return sorted(self.per_system(measure).items(), key=lambda item: (item[1] is None, -(item[1] or 0.0), item[0]))
+        means = self.per_system(measure)
+        systems = list(means)
+        return [(systems[place], means[systems[place]]) for place in best_first(means.values(), systems)]
 
     @property
     def is_simulated(self) -> bool:
