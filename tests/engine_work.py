@@ -7,6 +7,7 @@ import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from pyramidion.engines import Advance, Work
 from pyramidion.errors import UsageError
@@ -82,3 +83,15 @@ def wait_once(mark: Path, value: int) -> int:
         mark.with_suffix(".new").rename(mark)
         time.sleep(120)
     return value
+
+
+def hold_open(pipe: Path, value: int) -> int:
+    """The pipe is open for as long as this process lives; 1 takes long."""
+    _held.append(pipe.open("w"))
+    print(value, file=_held[-1], flush=True)
+    if value:
+        time.sleep(120)
+    return value
+
+
+_held: list[TextIO] = []

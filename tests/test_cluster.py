@@ -22,6 +22,7 @@ import pytest
 import yaml
 
 import pyramidion as pyr
+from pyramidion import engines
 from pyramidion.analysis import plan
 from pyramidion.engines import cluster, mapped, started
 from pyramidion.errors import LostEngineError, UsageError
@@ -57,13 +58,13 @@ def _free_port() -> int:
 
 
 @contextmanager
-def running_cluster(folder: Path, *, workers: int = 2) -> Iterator[Cluster]:
+def running_cluster(folder: Path, *, workers: int = 2, path: Path = ROOT) -> Iterator[Cluster]:
     """Without nannies: whoever is killed stays away."""
     port = _free_port()
 
     def begin(*words: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "distributed.cli." + words[0], *words[1:]]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        environment = {**os.environ, "PYTHONPATH": str(path)}
         return subprocess.Popen(
             command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
@@ -144,6 +145,32 @@ def test_other_versions_on_workers_are_refused(two_workers: Cluster, monkeypatch
     monkeypatch.setattr(cluster, "version", lambda: "9.9")
     with pytest.raises(UsageError, match=r"Dask worker tcp://.* has pyramidion .*, and this is 9\.9; install"):
         list(mapped(two_workers.place, square, [1]))
+
+
+def test_a_worker_of_another_version_that_comes_later_is_refused(
+    two_workers: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with started(two_workers.place) as engine:
+        monkeypatch.setattr(engines, "version", lambda: "9.9")
+        with pytest.raises(UsageError, match=r"a worker has pyramidion .*, and this is 9\.9; install the same"):
+            list(mapped(engine, square, [1]))
+
+
+def test_a_worker_without_pyramidion_is_refused(tmp_path: Path) -> None:
+    hiding = """
+import sys
+
+class Hiding:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "pyramidion":
+            raise ModuleNotFoundError("No module named 'pyramidion'")
+
+sys.meta_path.insert(0, Hiding())
+"""
+    (tmp_path / "sitecustomize.py").write_text(hiding)
+    refused = pytest.raises(UsageError, match=r"Dask worker tcp://.* has no pyramidion; install version .* there")
+    with running_cluster(tmp_path, workers=1, path=tmp_path) as made, refused:
+        list(mapped(made.place, square, [1]))
 
 
 def test_workers_that_compute_differently_are_named(two_workers: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:

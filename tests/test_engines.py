@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from select import select
 
 import pytest
 from hypothesis import given
@@ -20,6 +24,8 @@ from pyramidion.errors import LostEngineError, UsageError
 from tests import engine_work
 from tests.engine_work import Number, die, die_once, make_squares, refuse, sleep_long, square, wait_for
 
+ROOT = Path(__file__).resolve().parents[1]
+PATIENCE = 60.0
 ENGINES = ["here", "processes:2", "dask:2"]
 
 
@@ -140,6 +146,32 @@ def test_work_that_nobody_waits_for_is_ended(tmp_path: Path) -> None:
     assert next(results) == 0
     results.close()  # as an error or Ctrl-C does
     assert not mark.exists()
+
+
+@pytest.mark.parametrize("where", ["processes:2", "dask:2"])
+def test_workers_end_with_a_command_that_is_killed(where: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    code = f"""
+from functools import partial
+from pathlib import Path
+from select import select
+from pyramidion.engines import mapped
+from tests.engine_work import hold_open
+if __name__ == "__main__":
+    list(mapped({where!r}, partial(hold_open, Path({str(tmp_path / "pipe")!r})), [0, 1]))
+"""
+    (tmp_path / "command.py").write_text(code)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = subprocess.Popen([sys.executable, str(tmp_path / "command.py")], env=environment)
+    with (tmp_path / "pipe").open("rb", buffering=0) as pipe:
+        heard = b""
+        while len(heard) < len(b"0\n1\n"):
+            heard += pipe.read(4)
+        command.kill()
+        command.wait()
+        ended, _, _ = select([pipe], [], [], PATIENCE)
+        assert ended, "workers are still there"
+        assert pipe.read(1) == b""
 
 
 @pytest.mark.parametrize("unknown", ["spark", "processes:0", "processes:x", "dask:-1", "here:2"])

@@ -33,10 +33,10 @@ def clients_of(pid: int, port: int) -> dict[int, set[int]]:
         _, local, remote, state, *_, inode = line.split()[:10]
         if state == ESTABLISHED and int(local.rpartition(":")[2], 16) == port:
             client_of[f"socket:[{inode}]"] = int(remote.rpartition(":")[2], 16)
-    return {one: {client_of[name] for name in _open_files(one) & client_of.keys()} for one in (pid, *children_of(pid))}
+    return {one: {client_of[name] for name in open_files(one) & client_of.keys()} for one in (pid, *children_of(pid))}
 
 
-def _open_files(pid: int) -> set[str]:
+def open_files(pid: int) -> set[str]:
     found = set()
     for entry in Path(f"/proc/{pid}/fd").iterdir():
         with suppress(OSError):

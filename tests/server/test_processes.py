@@ -18,7 +18,7 @@ import httpx
 import pytest
 from sqlalchemy import insert, select
 from tests.databases import Postgres
-from tests.server.processes import children_of, clients_of, is_running
+from tests.server.processes import children_of, clients_of, is_running, open_files
 from tests.server.servers import Server, free_port, logged_in, make_study, served_here, start_many, start_server
 
 from pyramidion.campaigns.desk import CampaignDesk
@@ -251,6 +251,27 @@ def fill(desk: CampaignDesk, campaign: str) -> None:
             for task in tasks for place, person in enumerate(people)
         ]  # fmt: skip
         connection.execute(insert(schema.assignments), rows)
+
+
+def test_downloads_that_nobody_waits_for_are_not_kept_open(tmp_path: Path) -> None:
+    desk = make_study(tmp_path / "study.db")
+    fill(desk, "past")
+    with started(tmp_path / "study.db", 1) as server:
+        manager = logged_in(desk, server.url)
+        wanted = manager.build_request("GET", "/manage/campaigns/past/export.jsonl")
+        head = "".join(f"{name}: {value}\r\n" for name, value in wanted.headers.items())
+        place = urlsplit(server.url)
+        for _ in range(5):
+            with socket.create_connection((str(place.hostname), int(place.port or 0))) as leaving:
+                leaving.sendall(f"GET {wanted.url.path} HTTP/1.1\r\n{head}\r\n".encode())
+        assert manager.send(wanted).status_code == 200
+        until(lambda: not downloads_of(server.pid))
+    desk.database.close()
+
+
+def downloads_of(pid: int) -> list[str]:
+    """The files that a server has written for downloads and still has open."""
+    return [name for name in open_files(pid) if "pyramidion-" in name]
 
 
 def test_large_campaigns_are_read_in_another_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,10 +25,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from multiprocessing import get_context
-from threading import local
+from multiprocessing import get_context, parent_process
+from threading import Thread, local
 from typing import Generic, Protocol, TypeVar
 
+from pyramidion.distribution import version
 from pyramidion.errors import LostEngineError, Problem, UsageError
 
 
@@ -182,7 +183,7 @@ class WorkerPool:
 
     def _submitted(self, made_from: bytes, item: T) -> Future[bytes]:
         try:
-            return self._executor.submit(_work, made_from, pickle.dumps(item))
+            return self._executor.submit(_work, version(), made_from, pickle.dumps(item))
         except BrokenExecutor as error:  # a worker was lost since we last looked
             broken: Future[bytes] = Future()
             broken.set_exception(error)
@@ -238,7 +239,20 @@ class LocalProcesses(WorkerPool):
 
 
 def _pool(processes: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(processes, get_context("spawn"), leave_interrupts_to_us)
+    return ProcessPoolExecutor(processes, get_context("spawn"), _begin)
+
+
+def _begin() -> None:
+    leave_interrupts_to_us()
+    Thread(target=_end_with_the_command, daemon=True).start()
+
+
+def _end_with_the_command() -> None:
+    """A command that is killed can end nobody, and its workers would wait for work for ever."""
+    command = parent_process()
+    assert command is not None
+    command.join()
+    os._exit(1)
 
 
 def leave_interrupts_to_us() -> None:
@@ -294,7 +308,9 @@ _here = local()
 """A thread of a worker keeps its work here, with what it was made from."""
 
 
-def _work(made_from: bytes, item: bytes) -> bytes:
+def _work(release: str, made_from: bytes, item: bytes) -> bytes:
+    if release != version():  # a cluster may get new workers during a run
+        raise UsageError(f"a worker has pyramidion {version()}, and this is {release}; install the same")
     if getattr(_here, "made_from", None) != made_from:
         make, threads = pickle.loads(made_from)  # noqa: S301 - written by `WorkerPool.run`
         _here.work, _here.made_from = make(threads), made_from

@@ -135,8 +135,8 @@ def _unlike(client: Any) -> list[Problem]:
     """Refuse workers with another version; say where they compute differently, in the last bits."""
     told: Mapping[str, Any] = client.run(_about, on_error="return")
     for worker, about in told.items():
-        if isinstance(about, ModuleNotFoundError):
-            raise UsageError(f"Dask worker {worker} has no pyramidion ({about}); install version {version()} there")
+        if isinstance(about, Exception) and "No module named 'pyramidion" in str(about):  # Dask wraps the error
+            raise UsageError(f"Dask worker {worker} has no pyramidion; install version {version()} there")
         if isinstance(about, Exception):
             raise LostEngineError(f"Dask worker {worker} cannot work: {about}")
         if about[0] != version():

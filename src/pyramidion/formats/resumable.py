@@ -63,7 +63,7 @@ def append_lines(
     done, last = _whole_lines(part) if part.exists() else (0, b"")
     if done and not continues(done, json.loads(last)):
         raise UsageError(f"{part} was written from another file or with other choices; remove it to begin again")
-    with part.open("a", encoding="utf-8") as file:
+    with part.open("a", buffering=1, encoding="utf-8") as file:  # line by line, also if this process is killed
         for line in make(done):
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
             yield line

@@ -13,15 +13,16 @@ import multiprocessing
 import os
 import signal
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.server.parent import end_with_parent
@@ -76,7 +77,7 @@ class Reader:
         finally:
             Path(path).unlink()  # what is open can still be read, and is gone with this process at the latest
         length = {"Content-Length": str(os.fstat(handle).st_size)}
-        return StreamingResponse(_chunks(handle), media_type=media_type, headers={**headers, **length})
+        return FileReply(os.fdopen(handle, "rb"), media_type=media_type, headers={**headers, **length})
 
     async def _read_elsewhere(self, reading: Reading[Result], arguments: tuple[Any, ...]) -> Result:
         if self._idle is not None:
@@ -108,9 +109,16 @@ class Reader:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _chunks(handle: int) -> Iterator[bytes]:
-    with os.fdopen(handle, "rb") as file:
-        yield from iter(lambda: file.read(CHUNK), b"")
+class FileReply(StreamingResponse):
+    """Sends an open file in pieces, and closes it: whoever asked may be gone before the first piece."""
+
+    def __init__(self, file: BinaryIO, **more: Any) -> None:
+        super().__init__(iter(lambda: file.read(CHUNK), b""), **more)
+        self._file = file
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._file:
+            await super().__call__(scope, receive, send)
 
 
 # -- in the other process ------------------------------------------------------------------------------------
