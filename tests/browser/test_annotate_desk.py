@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.annotating import (
     JUDGE,
@@ -385,6 +385,20 @@ def test_few_keys_for_what_is_done_most(small: Site, visitors: Visitors) -> None
     units = {unit["label"]: unit for unit in state(page, number)["pyramid"]["units"]}
     assert units[COURT]["weight"] >= weight
     assert first
+
+
+def test_suggestions_say_that_they_are_looked_for(site: Site, visitors: Visitors) -> None:
+    """Also below the ten contributors of a unit, where nothing could be seen of it."""
+    page = visitors.new(viewport=LAPTOP)
+    large_pyramid(page, site, "looking")
+    page.locator('[data-unit="u0"] button').first.click()
+    held: list[Route] = []
+    page.route("**/suggestions?*", lambda route: held.append(route))  # noqa: PLW0108 - a builtin cannot be marked
+    page.keyboard.press("s")
+    expect(page.get_by_text("Looking …")).to_be_in_viewport()
+    held[0].continue_()
+    expect(page.get_by_text("Looking …")).to_have_count(0)
+    expect(page.locator(".a-suggestions > *").first).to_be_in_viewport()
 
 
 def test_what_is_settled_is_not_suggested_again(small: Site, visitors: Visitors) -> None:

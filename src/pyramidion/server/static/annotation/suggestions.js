@@ -69,6 +69,7 @@ class Suggesting {
   /** @param {string} text @param {string} [kind] */
   say(text, kind = "p.muted.small") {
     put(this.list, el(kind, text));
+    this.node.scrollIntoView({ block: "nearest" });
   }
 
   /** @param {[title: string, items: Item[]][]} groups @param {string} none */
@@ -190,6 +191,7 @@ export class UnitSuggestions extends Suggesting {
     this.#asking.abort();
     this.#asking = new AbortController();
     const { signal } = this.#asking;
+    this.say("Looking …");
     try {
       const address = path`/api/annotate/${this.editor.work.id}/suggestions?unit=${unit.id}`;
       this.#offered = await get(address, { signal });
@@ -249,7 +251,6 @@ export class Proposals extends Suggesting {
 
   async load() {
     this.say("Looking …");
-    this.node.scrollIntoView({ block: "nearest" });
     try {
       this.#offered = await get(path`/api/annotate/${this.editor.work.id}/suggestions`);
       this.refresh();
