@@ -91,6 +91,25 @@ def test_what_a_peer_expresses_is_likely_and_at_the_right_place(suggester: Sugge
     assert placed / right > 0.75
 
 
+@pytest.mark.slow
+def test_no_more_words_are_suggested_than_an_expert_marks(suggester: Suggester, example: Study) -> None:
+    """Where the clause is the right one: the same words but for a few (Dice .8) in 59% of 306 cases of the example,
+    against 28% when clauses are suggested whole."""
+    alike = []
+    for topic in ("drought-plan", "reef-nursery"):
+        pyramid, texts = expert(example, topic)
+        for unit in (unit for unit in pyramid.units if unit.weight > 1):
+            first, *hidden = unit.contributors
+            begun = put(pyramid, replace(unit, contributors=(first,)), at=unit.id)
+            wanted = {each.reference: each.spans for each in hidden}
+            for name, spans, _ in suggester.for_unit(begun, texts, unit.id).contributors:
+                if name in wanted and (recall := covered(wanted[name], spans)):
+                    precision = covered(spans, wanted[name])
+                    alike.append(2 * precision * recall / (precision + recall) >= 0.8)
+    assert len(alike) > 50
+    assert sum(alike) / len(alike) > 0.5
+
+
 def test_suggestions_are_ranked_apart_and_new(suggester: Suggester, example: Study) -> None:
     pyramid, texts = expert(example)
     unit = replace(pyramid.units[0], contributors=pyramid.units[0].contributors[:1])

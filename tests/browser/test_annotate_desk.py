@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.annotating import (
     JUDGE,
@@ -385,6 +385,49 @@ def test_few_keys_for_what_is_done_most(small: Site, visitors: Visitors) -> None
     units = {unit["label"]: unit for unit in state(page, number)["pyramid"]["units"]}
     assert units[COURT]["weight"] >= weight
     assert first
+
+
+def test_suggestions_say_that_they_are_looked_for(site: Site, visitors: Visitors) -> None:
+    """Also below the ten contributors of a unit, where nothing could be seen of it."""
+    page = visitors.new(viewport=LAPTOP)
+    large_pyramid(page, site, "looking")
+    page.locator('[data-unit="u0"] button').first.click()
+    held: list[Route] = []
+    page.route("**/suggestions?*", lambda route: held.append(route))  # noqa: PLW0108 - a builtin cannot be marked
+    page.keyboard.press("s")
+    expect(page.get_by_text("Looking …")).to_be_in_viewport()
+    held[0].continue_()
+    expect(page.get_by_text("Looking …")).to_have_count(0)
+    expect(page.locator(".a-suggestions > *").first).to_be_in_viewport()
+
+
+def test_what_is_settled_is_not_suggested_again(small: Site, visitors: Visitors) -> None:
+    """A reference contributes once, so its other clauses go with the first; they are back when that is undone. What is
+    likely in a summary goes when its unit is matched, with whatever words."""
+    page = visitors.new(viewport=LAPTOP)
+    come_in(page, small, "erin")
+    open_editor(page, small, begin(page, kind="pyramid", name="settled", start="expert"))
+    card(page, COURT).locator("button").click()
+    page.get_by_role("button", name="Remove the words of C").click()
+    page.keyboard.press("s")
+    from_c = page.locator(".a-suggestion").filter(has=page.locator(".a-from").get_by_text("C", exact=True))
+    expect(from_c.first).to_be_visible()
+    count = from_c.count()
+    assert count > 1
+    page.keyboard.press("e")
+    expect(page.get_by_role("button", name="Remove the words of C")).to_be_visible()
+    expect(from_c).to_have_count(0)
+    page.keyboard.press("Control+z")
+    expect(from_c).to_have_count(count)
+    open_editor(page, small, begin(page, kind="peer", system="extract", name="settled", pyramid="expert"))
+    likely = page.locator("h3:text('similar words') + ul li")
+    label = likely.last.locator("bdi").first.text_content() or ""
+    card(page, label).locator("button").click()
+    page.locator(".a-text").dblclick(position={"x": 30, "y": 20})
+    page.keyboard.press("a")
+    expect(card(page, label)).to_contain_text("✓")
+    expect(likely.get_by_text(label, exact=True)).to_have_count(0)
+    expect(likely.first).to_be_visible()
 
 
 def test_proposals_come_into_view_and_are_taken_by_key(small: Site, visitors: Visitors) -> None:

@@ -7,6 +7,7 @@ Ranked, never applied. Measured on the bundled example by hiding what the annota
 
 from __future__ import annotations
 
+import re
 import threading
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,6 +40,12 @@ SIMILAR, SAME = 0.25, 0.3
 """Clauses and units below these are not shown. In the bundled example 19 of 20 hidden contributors are above."""
 LIKELY = 0.3
 """A unit with a lower probability is not shown as expressed; the judge `align` says "present" from .34 on."""
+PAUSE = re.compile(r"[.,;:!?)…]\s|[(–—]")
+LINKING = frozenset(("and", "but", "or"))
+PART_STARTS = LINKING | frozenset(
+    ("because", "which", "who", "whose", "that", "while", "after", "before", "when", "where", "although")
+)
+"""Where a part of a clause may begin: after a pause, or with one of these words."""
 
 
 class SuggestedContributor(NamedTuple):
@@ -69,6 +76,7 @@ class UnitSuggestions:
 class _EncodedText:
     """A text, its words with their vectors, and its clauses with theirs."""
 
+    text: str
     words: Bag
     clauses: tuple[tuple[Clause, Bag], ...]
 
@@ -76,6 +84,26 @@ class _EncodedText:
         """The words inside some spans, with the vectors they have in their sentence."""
         places = (range(bisect_left(self._starts, span.start), bisect_right(self._ends, span.end)) for span in spans)
         return self.words.only(sorted({place for inside in places for place in inside}))
+
+    def saying(self, clause: int, sayings: Sequence[Bag]) -> Spans:
+        """The neighbouring parts of a clause that are most similar to what a unit says: an expert marks no more. On the
+        bundled example they are the expert's words but for a few in 59% of 306 cases, whole clauses in 28%."""
+        cut, words = self.clauses[clause]
+        starts = [0, *(place for place in range(1, len(words)) if self._parted(words, place)), len(words)]
+        runs = [range(first, end) for at, first in enumerate(starts) for end in starts[at + 1 :]]
+        runs = [run[1:] if len(run) > 1 and self._word(words, run[0]) in LINKING else run for run in runs]
+        similarity = _similarity(sayings, [words.only(run) for run in runs]).mean(0)
+        best = runs[int(similarity.argmax())]
+        told = Span(words.spans[best[0]].start, words.spans[best[-1]].end)
+        parts = (Span(max(told.start, part.start), min(told.end, part.end)) for part in union(cut.spans))
+        return tuple(part for part in parts if part.start < part.end)
+
+    def _parted(self, words: Bag, place: int) -> bool:
+        between = self.text[words.spans[place - 1].end : words.spans[place].start]
+        return bool(PAUSE.search(between)) or self._word(words, place) in PART_STARTS
+
+    def _word(self, words: Bag, place: int) -> str:
+        return words.spans[place].of(self.text).lower()
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -147,7 +175,7 @@ class Suggester:
         _, segmenter, aligner = self._tools
         segmented = segmenter.segment(texts)
         for cut, aligned in zip(segmented, aligner.prepare(segmented), strict=True):
-            yield _EncodedText(aligned.whole, tuple(zip(cut.clauses(), aligned.clauses, strict=True)))
+            yield _EncodedText(cut.text, aligned.whole, tuple(zip(cut.clauses(), aligned.clauses, strict=True)))
 
     def _labels_of(self, units: Iterable[ContentUnit]) -> dict[str, Bag]:
         from pyramidion.encoder.words import bags
@@ -191,17 +219,20 @@ def _similarity(first: Sequence[Bag], second: Sequence[Bag]) -> Doubles:
 def _contributors(
     unit: ContentUnit, sayings: Sequence[Bag], read: Mapping[str, _EncodedText]
 ) -> tuple[SuggestedContributor, ...]:
-    free = [(name, *cut) for name, text in read.items() if name not in unit.references for cut in text.clauses]
+    others = {name: text for name, text in read.items() if name not in unit.references}
+    free = [(name, number, *cut) for name, text in others.items() for number, cut in enumerate(text.clauses)]
     if not free:
         return ()
     similarity = _similarity(sayings, [words for *_, words in free]).mean(0)
+    taken: list[tuple[str, Spans]] = []
     suggested: list[SuggestedContributor] = []
     for place in np.argsort(-similarity, kind="stable").tolist():
-        name, clause, _ = free[place]
+        name, number, clause, _ = free[place]
         if similarity[place] < SIMILAR or len(suggested) == MOST:
             break
-        if not any(known.reference == name and _overlap(known.spans, clause.spans) for known in suggested):
-            suggested.append(SuggestedContributor(name, union(clause.spans), float(similarity[place])))
+        if not any(known == name and _overlap(spans, clause.spans) for known, spans in taken):
+            taken.append((name, clause.spans))
+            suggested.append(SuggestedContributor(name, read[name].saying(number, sayings), float(similarity[place])))
     return tuple(suggested)
 
 
@@ -218,11 +249,11 @@ def _probabilities(sayings: Mapping[str, Sequence[Bag]], text: Bag) -> dict[str,
 
 
 def _best_clauses(units: Sequence[Sequence[Bag]], text: _EncodedText) -> list[Spans]:
-    """Where a text says each unit: a whole clause, since single words that fit are anywhere."""
+    """Where a text says each unit: in one clause, since single words that fit are anywhere."""
     if not units:
         return []
     similarity = _means(_similarity([saying for unit in units for saying in unit], [w for _, w in text.clauses]), units)
-    return [union(text.clauses[place][0].spans) for place in similarity.argmax(1).tolist()]
+    return [text.saying(place, unit) for place, unit in zip(similarity.argmax(1).tolist(), units, strict=True)]
 
 
 def _means(rows: Doubles, groups: Sequence[Sequence[Bag]]) -> Doubles:

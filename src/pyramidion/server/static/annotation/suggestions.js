@@ -21,11 +21,11 @@ import { paint } from "./text.js";
  * @typedef {{ unit: string, label: string, similarity: number }} SuggestedUnit
  *
  * @typedef {object} Item
+ * @property {string} key under which it is dismissed
  * @property {Child} shown
  * @property {number | undefined} similarity
  * @property {string} verb
  * @property {() => unknown} accept
- * @property {() => void} dismiss
  * @property {() => void} hint shows what it is about, for as long as it is looked at
  */
 
@@ -34,6 +34,8 @@ const PAUSE = 250;
 /** A button that opens a list of suggestions. */
 class Suggesting {
   on = false;
+  /** @type {Set<string>} */
+  #dismissed = new Set();
 
   /** @param {Editor} editor @param {{ title: string, label: string, noun: string }} words */
   constructor(editor, { title, label, noun }) {
@@ -56,6 +58,9 @@ class Suggesting {
 
   load() {}
 
+  /** Show what is still open. */
+  refresh() {}
+
   clear() {
     paint.clear("hint");
     put(this.list);
@@ -64,11 +69,14 @@ class Suggesting {
   /** @param {string} text @param {string} [kind] */
   say(text, kind = "p.muted.small") {
     put(this.list, el(kind, text));
+    this.node.scrollIntoView({ block: "nearest" });
   }
 
   /** @param {[title: string, items: Item[]][]} groups @param {string} none */
   show(groups, none) {
-    const full = groups.filter(([, items]) => items.length > 0);
+    const full = groups
+      .map(([title, items]) => /** @type {const} */ ([title, items.filter(({ key }) => !this.#dismissed.has(key))]))
+      .filter(([, items]) => items.length > 0);
     if (!full.length) return this.say(none);
     put(
       this.list,
@@ -80,7 +88,7 @@ class Suggesting {
   /** Into view, and the words of the first one too, which E accepts and D dismisses. */
   #point() {
     const first = this.list.querySelector("li");
-    if (!first || first.classList.contains("a-next")) return;
+    if (!first) return;
     first.classList.add("a-next");
     const [accept, dismiss] = [first.querySelector(".a-tool"), first.querySelector(".a-cross")];
     accept?.append(" ", el("kbd", "E"));
@@ -110,7 +118,7 @@ class Suggesting {
   }
 
   /** @param {Item} item */
-  #item({ shown, similarity, verb, accept, dismiss, hint }) {
+  #item({ key, shown, similarity, verb, accept, hint }) {
     const leave = () => {
       paint.clear("hint");
       this.editor.light([]);
@@ -121,12 +129,12 @@ class Suggesting {
       const focused = this.node.contains(document.activeElement);
       leave();
       if (act() === false) return;
-      if (node.isConnected) node.remove();
+      this.refresh();
       const left = this.list.querySelectorAll("li");
       if (focused) (left[Math.min(at, left.length - 1)]?.querySelector("button") ?? this.button).focus();
-      this.#point();
     };
-    const cross = { type: "button", "aria-label": `Dismiss the ${this.noun}`, onclick: settle(dismiss) };
+    const dismiss = settle(() => this.#dismissed.add(key));
+    const cross = { type: "button", "aria-label": `Dismiss the ${this.noun}`, onclick: dismiss };
     const node = el(
       "li.a-suggestion",
       { onpointerenter: hint, onpointerleave: leave, onfocusin: hint, onfocusout: leave },
@@ -143,6 +151,8 @@ class Suggesting {
 export class UnitSuggestions extends Suggesting {
   /** @type {Unit | null} */
   #unit = null;
+  /** @type {{ contributors: SuggestedWords[], same: SuggestedUnit[] } | null} */
+  #offered = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
   #asking = new AbortController();
@@ -158,13 +168,15 @@ export class UnitSuggestions extends Suggesting {
    */
   about(unit, changed) {
     this.#unit = unit;
-    if (changed) this.clear();
-    if (this.on && changed && unit) this.load(PAUSE);
+    if (!changed) return this.refresh();
+    this.clear();
+    if (this.on && unit) this.load(PAUSE);
   }
 
   clear() {
     clearTimeout(this.#timer);
     this.#asking.abort();
+    this.#offered = null;
     super.clear();
   }
 
@@ -179,35 +191,39 @@ export class UnitSuggestions extends Suggesting {
     this.#asking.abort();
     this.#asking = new AbortController();
     const { signal } = this.#asking;
+    this.say("Looking …");
     try {
-      const { contributors, same } = await get(path`/api/annotate/${this.editor.work.id}/suggestions?unit=${unit.id}`, {
-        signal,
-      });
-      this.#show(unit, contributors, same);
+      const address = path`/api/annotate/${this.editor.work.id}/suggestions?unit=${unit.id}`;
+      this.#offered = await get(address, { signal });
+      this.refresh();
     } catch (/** @type {any} */ error) {
       if (!signal.aborted) this.say(error.message, "p.small");
     }
   }
 
-  /** @param {Unit} unit @param {SuggestedWords[]} words @param {SuggestedUnit[]} units */
-  #show({ id: unit }, words, units) {
-    const { work } = this.editor;
-    const dismiss = () => {};
+  /** A reference contributes once: what else it says is no longer asked about when it does. */
+  refresh() {
+    const { editor } = this;
+    const unit = this.#unit;
+    if (!unit || !this.#offered) return;
+    const has = new Set(unit.contributors.map(({ reference }) => reference));
+    const words = this.#offered.contributors.filter(({ reference }) => !has.has(reference));
     const belonging = words.map(({ reference, spans, text, similarity }) => ({
+      key: JSON.stringify([unit.id, reference, spans]),
       shown: [el("bdi.a-from", reference), el("bdi.a-suggested", text)],
       similarity,
       verb: "Add",
-      accept: () => work.do({ type: "add_contributor", unit, reference, spans }),
-      dismiss,
-      hint: () => this.editor.ways.hint(reference, spans),
+      accept: () => editor.work.do({ type: "add_contributor", unit: unit.id, reference, spans }),
+      hint: () => editor.ways.hint(reference, spans),
     }));
+    const units = this.#offered.same.filter((each) => editor.unit(each.unit));
     const same = units.map(({ unit: other, label, similarity }) => ({
+      key: JSON.stringify([unit.id, other]),
       shown: [el("bdi.a-from", "unit"), el("bdi.a-suggested", label || "no label")],
       similarity,
       verb: "Merge",
-      accept: () => work.do({ type: "merge_units", units: [unit, other] }),
-      dismiss,
-      hint: () => this.editor.light([other]),
+      accept: () => editor.work.do({ type: "merge_units", units: [unit.id, other] }),
+      hint: () => editor.light([other]),
     }));
     this.show(
       [
@@ -226,18 +242,15 @@ export class UnitSuggestions extends Suggesting {
 export class Proposals extends Suggesting {
   /** @type {{ proposals: Proposal[], likely: Proposal[] } | null} */
   #offered = null;
-  /** @type {Set<string>} */
-  #dismissed = new Set();
 
   /** @param {PeerEditor} editor */
   constructor(editor) {
     super(editor, { title: "Proposals", label: "Proposals", noun: "proposal" });
-    this.taken = () => editor.peer.matches.map(key);
+    this.matches = () => editor.peer.matches;
   }
 
   async load() {
     this.say("Looking …");
-    this.node.scrollIntoView({ block: "nearest" });
     try {
       this.#offered = await get(path`/api/annotate/${this.editor.work.id}/suggestions`);
       this.refresh();
@@ -246,17 +259,18 @@ export class Proposals extends Suggesting {
     }
   }
 
-  /** Those that are still open: neither accepted nor dismissed. */
+  /** Words matched elsewhere may repeat a unit; similar ones are asked about while their unit is not matched. */
   refresh() {
     if (!this.on || !this.#offered) return;
-    const taken = new Set(this.taken());
-    /** @param {Proposal[]} proposals */
-    const open = (proposals) => proposals.filter((each) => !taken.has(key(each)) && !this.#dismissed.has(key(each)));
-    const { proposals, likely } = this.#offered;
+    const matches = this.matches();
+    const taken = new Set(matches.map(key));
+    const matched = new Set(matches.map(({ unit }) => unit));
+    const proposals = this.#offered.proposals.filter((each) => !taken.has(key(each)));
+    const likely = this.#offered.likely.filter(({ unit }) => !matched.has(unit));
     this.show(
       [
-        ["Proposal: matched in other summaries", open(proposals).map((each) => this.#itemOf(each))],
-        ["Proposal: similar words", open(likely).map((each) => this.#itemOf(each))],
+        ["Proposal: matched in other summaries", proposals.map((each) => this.#itemOf(each))],
+        ["Proposal: similar words", likely.map((each) => this.#itemOf(each))],
       ],
       "No proposals.",
     );
@@ -270,17 +284,14 @@ export class Proposals extends Suggesting {
     const unit = editor.unit(id);
     const words = el("bdi.a-suggested-words", text.quote(text.places.toUnits(spans)));
     return {
+      key: key(proposal),
       shown: [
         el("span.a-weight", String(unit?.weight ?? "")),
         el("span.a-suggested", el("bdi", unit?.label || id), words),
       ],
       similarity,
       verb: "Accept",
-      accept: () => editor.work.do({ type: "match_unit", unit: id, spans }) && this.refresh(),
-      dismiss: () => {
-        this.#dismissed.add(key(proposal));
-        this.refresh();
-      },
+      accept: () => editor.work.do({ type: "match_unit", unit: id, spans }),
       hint: () => {
         editor.ways.hint(text.name, spans);
         editor.light([id]);
