@@ -337,6 +337,19 @@ def test_comparing_goes_straight_on(site: Site, visitors: Visitors) -> None:
         assert page.get_by_role("button", name=name).evaluate("(node) => node.getClientRects()[0].height") < 50
 
 
+def test_both_candidates_are_in_view_on_a_laptop(site: Site, visitors: Visitors) -> None:
+    page = visitors.new(viewport=LAPTOP)
+    begin(page, site.link("compare"))
+    bar = page.locator(".task-bar").bounding_box()
+    texts = [
+        page.locator("section").filter(has=page.get_by_role("heading", name=f"{place} candidate")).bounding_box()
+        for place in ("First", "Second")
+    ]
+    assert bar
+    assert all(text and text["y"] + text["height"] <= bar["y"] for text in texts)
+    expect(page.get_by_role("heading", name="Reference summaries")).to_be_visible()
+
+
 def test_the_review_of_writing_lists_what_is_odd(site: Site, visitors: Visitors) -> None:
     page = visitors.new()
     begin(page, site.link("write"))
