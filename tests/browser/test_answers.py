@@ -67,6 +67,13 @@ def row(page: Page | Locator, table: str, text: str) -> Locator:
     return page.get_by_role("table", name=table).get_by_role("row").filter(has_text=text)
 
 
+LINES = """(node) => {
+  const words = document.createRange();
+  words.selectNodeContents(node);
+  return words.getClientRects().length;
+}"""
+
+
 def test_no_answer_is_rejected_without_seeing_the_others(site: Site, visitors: Visitors) -> None:
     odd = worker_of(site, "person 3")
     page = opened(visitors, site, "/manage/campaigns/judged")
@@ -181,3 +188,5 @@ def test_a_large_rehearsal_says_so_and_stays_readable(
             assert box is not None
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= size["width"]
+            heads = compared.get_by_role("columnheader", name="Known")
+            assert [head.evaluate(LINES) for head in heads.all()] in ([1], []), "no word is cut in two"

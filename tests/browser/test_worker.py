@@ -12,8 +12,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from pyramidion.campaigns.tasks import ATTENTION
-from tests.browser.people import Visitors, begin, counter, judged
-from tests.browser.site import Site, serve, small_study
+from tests.browser.people import Visitors, answer_check, begin, counter, judged, pass_check
+from tests.browser.site import MANAGER, Site, serve, small_study
+from tests.server.servers import logged_in
 
 pytestmark = pytest.mark.browser
 
@@ -87,7 +88,7 @@ def test_terms_come_before_the_work_and_the_code_also_when_stopping(site: Site, 
     expect(page.get_by_role("heading", name="How to do it")).to_be_visible()
     start = page.get_by_role("button", name="Start with the first task")
     start.click()
-    expect(page.get_by_text("Please agree to take part first")).to_be_visible()
+    expect(page.get_by_text("Please agree to take part first")).to_be_in_viewport()
     page.get_by_label("I have read this and agree to take part").check()
     start.click()
     expect(page.get_by_text("Your first task, 2 more for you after this one")).to_be_visible()
@@ -106,6 +107,44 @@ def test_terms_come_before_the_work_and_the_code_also_when_stopping(site: Site, 
     page.get_by_role("button", name="Stop", exact=True).click()
     expect(page.get_by_text("You have sent 1 answer, in less than a minute.")).to_be_visible()
     expect(page.get_by_text("C0DE", exact=True)).to_be_visible()
+
+
+def reword_consent(site: Site, campaign: str, words: str) -> None:
+    """As a manager's page does it."""
+    manager, address = logged_in(site.desk, site.url, MANAGER), f"/api/manage/campaigns/{campaign}"
+    design = manager.get(f"{address}/design").json()
+    wish = {key: design[key] for key in ("kind", "name", "topics", "systems")}
+    edited = manager.put(address, json={**wish, "settings": {**design["settings"], "consent": words}})
+    assert edited.status_code == 200, edited.text
+
+
+def test_consent_is_given_once_and_again_to_other_words(site: Site, visitors: Visitors) -> None:
+    visitors.expect_problem("status of 409")
+    site.start("judge", "agreed", workers=9, **TERMS)
+    page = visitors.new(viewport=LAPTOP)
+    page.goto(site.link("agreed"))
+    agree = page.get_by_label("I have read this and agree to take part")
+    answer_check(page, "judge")
+    expect(page.get_by_text("Please agree to take part first")).to_be_in_viewport()
+    agree.check()
+    answer_check(page, "judge", rightly=False)
+    expect(page.get_by_text("This is your last try")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("This is your last try")).to_be_visible()
+    expect(agree).to_have_count(0)
+    pass_check(page, "judge")
+    reword_consent(site, "agreed", "Other words.")
+    page.reload()
+    expect(page.get_by_text("Other words.")).to_be_visible()
+    reword_consent(site, "agreed", "The last words.")
+    agree.check()
+    start = page.get_by_role("button", name="Start with the first task")
+    start.click()
+    expect(page.get_by_text("The last words.")).to_be_visible()
+    expect(agree).not_to_be_checked()
+    agree.check()
+    start.click()
+    expect(counter(page)).to_be_visible()
 
 
 def test_no_tasks_left_and_a_pause_come_before_the_instructions(site: Site, visitors: Visitors) -> None:
@@ -296,6 +335,19 @@ def test_comparing_goes_straight_on(site: Site, visitors: Visitors) -> None:
     assert page.evaluate("scrollY") == 0, "the texts stay where they are"
     for name in ("Submit", "Instructions"):
         assert page.get_by_role("button", name=name).evaluate("(node) => node.getClientRects()[0].height") < 50
+
+
+def test_both_candidates_are_in_view_on_a_laptop(site: Site, visitors: Visitors) -> None:
+    page = visitors.new(viewport=LAPTOP)
+    begin(page, site.link("compare"))
+    bar = page.locator(".task-bar").bounding_box()
+    texts = [
+        page.locator("section").filter(has=page.get_by_role("heading", name=f"{place} candidate")).bounding_box()
+        for place in ("First", "Second")
+    ]
+    assert bar
+    assert all(text and text["y"] + text["height"] <= bar["y"] for text in texts)
+    expect(page.get_by_role("heading", name="Reference summaries")).to_be_visible()
 
 
 def test_the_review_of_writing_lists_what_is_odd(site: Site, visitors: Visitors) -> None:

@@ -244,6 +244,9 @@ class Person:
         found: dict[str, Any] = response.json()
         return found
 
+    def agree(self, text: str) -> httpx.Response:
+        return self.client.post(f"/api/work/{self.campaign}/consent", json={"text": text})
+
     def check(self, answers: dict[str, str]) -> dict[str, Any]:
         response = self.client.post(f"/api/work/{self.campaign}/check", json={"answers": answers})
         assert response.status_code == 200, response.text

@@ -322,7 +322,8 @@ def test_a_preview_is_the_real_page_and_stores_nothing(site: Site) -> None:
     assert before[1] + 1 == len(site.desk.workers.entries())
     assert before[2] == site.desk.studies.newest()
 
-    at_task = Previewer(boss, boss.get(f"{moved.headers['location']}&task=true"))
+    asking = boss.get(f"/manage/campaigns/{site.campaign(check=True, consent='Freely.')}/preview").headers["location"]
+    at_task = Previewer(boss, boss.get(f"{asking}&task=true"))
     assert at_task.work()["state"] == "task", "somebody new, past the questions"
 
 

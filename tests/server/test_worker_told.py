@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 from tests.server.conftest import Site
 from tests.server.servers import Person, answer_to, make_study, served_here, start_many
 from tests.server.test_worker_api import ON_PROLIFIC, enter
 
 from pyramidion.campaigns import queries
 from pyramidion.campaigns.desk import CampaignDesk
+from pyramidion.campaigns.monitor import overview
+from pyramidion.store import schema
 from pyramidion.study import Span
 
 pytestmark = pytest.mark.server
@@ -54,6 +57,76 @@ def test_pay_time_consent_and_contact_come_first(site: Site, check: bool) -> Non
     assert site.desk.campaigns.answers(ann.campaign) == []
 
 
+def agreed_to(site: Site, campaign: str) -> list[tuple[str, str]]:
+    """Who agreed to which words, as it is stored."""
+    table = schema.consents
+    of_campaign = select(table.c.worker_id, table.c.text).join(schema.campaigns).order_by(table.c.id)
+    with site.desk.database.read() as connection:
+        return [(row.worker_id, row.text) for row in connection.execute(of_campaign.filter_by(name=campaign))]
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_nobody_works_without_having_agreed(site: Site, check: bool) -> None:
+    ann = site.person(site.campaign(**TERMS, check=check))
+    beginning = "instructions-and-check" if check else "instructions"
+    assert (arrive(ann)["state"], ann.work()["state"]) == (beginning, beginning)
+    assert ann.work()["about"]["agreed"] is False
+    if check:
+        refused = ann.client.post(f"/api/work/{ann.campaign}/check", json={"answers": ann.right_answers()})
+        assert (refused.status_code, refused.json()["error"]) == (403, "agree to take part first")
+        assert ann.work()["tries_left"] == 2, "nothing was asked of them"
+    assert site.desk.campaigns.answers(ann.campaign) == [], "no task is held for them"
+    assert ann.agree("Something else.").status_code == 409
+    for _ in range(2):
+        assert ann.agree(TERMS["consent"]).status_code == 200
+    if check:
+        assert ann.work()["about"]["agreed"] is True
+        assert ann.check(ann.right_answers())["passed"]
+    task = ann.work()
+    assert task["state"] == "task"
+    [(worker, text)] = agreed_to(site, ann.campaign)
+    assert text == TERMS["consent"]
+    ann.submit(task["assignment"], answer_to(task["page"]))
+    [row] = overview(site.desk, ann.campaign).as_dict()["workers"]
+    assert row["worker"] == worker
+    assert row["agreed"] == site.desk.workers.consents(ann.campaign)[worker]
+
+
+def test_other_words_are_agreed_to_again_and_work_goes_on(site: Site) -> None:
+    campaign = site.campaign(**TERMS)
+    ann = site.person(campaign)
+    ann.join()
+    ann.agree(TERMS["consent"])
+    task = ann.work()
+    assert ann.draft(task["assignment"], {"answer": {"comment": "half"}}).status_code == 200
+    boss, address = site.account(), f"/api/manage/campaigns/{campaign}"
+    design = boss.get(f"{address}/design").json()
+    design["settings"]["consent"] = "Other words."
+    wish = {key: design[key] for key in ("kind", "name", "settings", "topics", "systems")}
+    edited = boss.put(address, json=wish)
+    assert edited.status_code == 200, edited.text
+    asked = ann.work()
+    assert (asked["state"], asked["about"]["consent"]) == ("instructions", "Other words.")
+    assert ann.agree("Other words.").status_code == 200
+    again = ann.work()
+    assert (again["assignment"], again["draft"]) == (task["assignment"], {"answer": {"comment": "half"}})
+    assert [text for _, text in agreed_to(site, campaign)] == [TERMS["consent"], "Other words."]
+
+
+def test_consent_is_kept_over_a_restart(place: str) -> None:
+    desk = make_study(place)
+    start_many(desk, "judge", 4, workers=2, check=False, consent="Freely.")
+    with served_here(place) as server:
+        ann = Person(desk, server.url, "judge", "ann")
+        ann.join()
+        assert ann.agree("Freely.").status_code == 200
+    with served_here(place) as server:
+        ann = Person(desk, server.url, "judge", "ann")
+        ann.join()
+        assert ann.work()["state"] == "task"
+    desk.database.close()
+
+
 def test_who_has_begun_goes_on_without_the_instructions(site: Site) -> None:
     ann = site.person(site.campaign())
     assert arrive(ann)["state"] == "instructions"
@@ -77,6 +150,7 @@ def test_nobody_reads_or_is_asked_in_vain(site: Site, check: bool) -> None:
 def test_who_stops_is_told_what_they_have_earned(site: Site) -> None:
     ann = site.person(site.campaign(**TERMS, code_when_stopping=True))
     ann.join()
+    ann.agree(TERMS["consent"])
     for done in range(3):
         shown = ann.client.get(f"/api/work/{ann.campaign}/way-out").json()
         assert (shown["done"], shown["needed"], shown["contact"]) == (done, 2, "Ada, ada@example.org")

@@ -26,7 +26,7 @@ from pyramidion.campaigns.verification import verify
 from pyramidion.campaigns.workers import Entry, tombstone
 from pyramidion.store import schema
 from pyramidion.store.database import Database
-from pyramidion.study import Settings, Task
+from pyramidion.study import Campaign, Settings, Task
 from pyramidion.study.blocks import unpack
 
 ANNA = Arrival("connect", "participant-5f3a9c0d1e", "session-6a7b8c9d", "study-77aa88bb")
@@ -238,7 +238,9 @@ def test_a_block_an_exclusion_and_used_tries_hold(site: Site) -> None:
     for action in ("block", "exclude"):
         decide_worker(desk, action, site.anna.worker, actor="boss", reason=SAID[3])  # type: ignore[arg-type]
     desk.workers.record_check("judge", site.anna.worker, False, after=0)
-    forget_worker(site.database, site.anna.worker)
+    asking = Campaign("judge", "judge", Settings(consent="Freely."))
+    desk.workers.record_consent(asking, site.anna.worker)
+    assert forget_worker(site.database, site.anna.worker).erased["consents"] == 1
     back = desk.workers.enter("judge", ANNA)
     known = desk.workers.get(back.worker)
     assert known is not None
@@ -246,6 +248,8 @@ def test_a_block_an_exclusion_and_used_tries_hold(site: Site) -> None:
     assert desk.assignments.lease("judge", back.worker, back.id) is None
     assert desk.worker_decisions.exclusions() == {back.worker: ERASED}
     assert desk.workers.check_state("judge", back.worker) == (1, False)
+    assert not desk.workers.has_agreed(asking, back.worker), "whoever comes again is asked again"
+    assert desk.workers.consents("judge") == {}
 
 
 def test_invitations_and_imports_know_who_was_forgotten(site: Site, example: pyr.Study) -> None:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
 import pyramidion as pyr
 from pyramidion.campaigns.assignments import Assignments, SubmissionConflictError
@@ -17,7 +17,7 @@ from pyramidion.campaigns.platforms import Arrival
 from pyramidion.campaigns.tables import Campaigns
 from pyramidion.campaigns.tasks import JudgeAnswer
 from pyramidion.campaigns.workers import WorkerDecisions, Workers
-from pyramidion.store import schema
+from pyramidion.store import migrations, schema
 from pyramidion.store.accounts import Accounts
 from pyramidion.store.database import Database
 from pyramidion.store.studies import Studies
@@ -367,6 +367,23 @@ def test_an_open_task_stays_with_the_session_it_was_leased_to(database: Database
     back = assignments.lease("judge", owner.worker, owner.id)
     assert back is not None
     assert (back.id, back.draft) == (lease.id, {"mine": True})
+
+
+def test_a_database_from_before_consents_opens(place: str) -> None:
+    database = Database.create(place, title="Old")
+    with database.write() as connection:
+        schema.consents.drop(connection)
+        connection.execute(delete(migrations._history).where(migrations._history.c.name == "given_consents"))
+    database.close()
+    again = Database.open(place)
+    campaign(again, consent="Freely.")
+    asking, workers, ann = Campaigns(again).get("judge"), Workers(again), worker(again, "ann")
+    assert not workers.has_agreed(asking, ann)
+    for _ in range(2):
+        workers.record_consent(asking, ann)
+    assert workers.has_agreed(asking, ann)
+    assert list(workers.consents("judge")) == [ann]
+    again.close()
 
 
 def test_the_comprehension_check_has_two_tries(database: Database) -> None:

@@ -151,7 +151,8 @@ def _forget(connection: Connection, secret: bytes, worker: str, new: str) -> Cou
     erased += _erase_sessions(connection, _e.worker_id == worker)
     gone = connection.execute(delete(schema.identities).filter_by(worker_id=worker)).rowcount
     told = connection.execute(update(schema.reviews).where(_r.worker_id == worker).values(reason=ERASED)).rowcount
-    erased += Counter({"platform ids": gone, "reasons": told + (blocked is not None)})
+    agreed = connection.execute(delete(schema.consents).filter_by(worker_id=worker)).rowcount
+    erased += Counter({"platform ids": gone, "consents": agreed, "reasons": told + (blocked is not None)})
     for column in _references_to(schema.workers.c.id):
         connection.execute(update(column.table).where(column == worker).values({column: new}))
     connection.execute(delete(schema.workers).filter_by(id=worker))

@@ -45,6 +45,8 @@ class WorkerReport:
     rejected: int = 0
     undecided: int = 0
     """Answers that somebody has yet to approve or reject."""
+    agreed: float | None = None
+    """When they agreed to take part; None where the campaign asks for no consent."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ def overview(desk: CampaignDesk, name: str, study: Study | None = None) -> Overv
             [(system, t.wanted) for t in tasks for system in _systems(t.task)],
             [system for a in counted for system in _systems(a.task)],
         ),
-        workers=_workers(submitted, agreement, least, flags, excluded, blocked, standings),
+        workers=_workers(submitted, agreement, least, flags, excluded, blocked, standings, desk.workers.consents(name)),
         alpha=_alpha(scored) if campaign.kind in {"judge", "rate"} else None,
         seconds=[answer.seconds for answer in kept if answer.seconds is not None],
         cost=_cost(campaign, sum(answer.paid_for for answer in submitted)),
@@ -265,6 +267,7 @@ def _workers(
     excluded: dict[str, str],
     blocked: dict[str, str],
     standings: Mapping[int, Standing],
+    consents: Mapping[str, float],
 ) -> tuple[WorkerReport, ...]:
     decided = Counter((answer.worker, standings.get(answer.id, Standing()).decision) for answer in submitted)
     by_worker: dict[str, list[StoredAnswer]] = defaultdict(list)
@@ -286,6 +289,7 @@ def _workers(
             approved=decided[worker, "approve"],
             rejected=decided[worker, "reject"],
             undecided=decided[worker, ""],
+            agreed=consents.get(worker),
         )
         for worker, answers in sorted(by_worker.items())
     )

@@ -55,6 +55,8 @@ def enter_preview(desk: CampaignDesk, name: str, *, past_check: bool) -> Entry:
     session = f"preview-{number}"
     settings = campaign.settings
     entry = desk.workers.enter(name, Arrival(settings.platform, session, session, settings.platform_study))
+    if past_check:
+        desk.workers.record_consent(campaign, entry.worker)
     if past_check and settings.check:
         desk.workers.record_check(name, entry.worker, True, after=0)
     return entry

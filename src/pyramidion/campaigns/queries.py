@@ -53,6 +53,14 @@ CHECK = (
     .join_from(schema.qualifications, schema.campaigns, _q.campaign_id == _c.id)
     .where(_c.name == _name, _q.worker_id == _worker)
 )
+_g = schema.consents.c
+CONSENT = (
+    select(_g.at, _g.text)
+    .join_from(schema.consents, schema.campaigns, _g.campaign_id == _c.id)
+    .where(_c.name == _name, _g.worker_id == _worker)
+    .order_by(_g.id.desc())
+    .limit(1)
+)
 
 
 ANSWERS = (

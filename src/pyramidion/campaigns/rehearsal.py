@@ -139,7 +139,9 @@ class InProcess:
         return self._entry(worker).worker
 
     def lets_in(self, person: SimulatedWorker, rng: np.random.Generator) -> bool:
-        """Whether somebody passes the comprehension check, in as many tries as people have."""
+        """Whether somebody passes the comprehension check, in as many tries as people have. Everybody agrees to take
+        part."""
+        self._desk.workers.record_consent(self._campaign, self.pseudonym(person.name))
         if not self._campaign.settings.check:
             return True
         asked = (self._desk.workers, self._desk.database.secret, self._campaign, self.pseudonym(person.name))

@@ -24,6 +24,7 @@ from pyramidion.campaigns.tables import find_campaign
 from pyramidion.errors import InputError, Problem, UnknownError, UsageError, check_choice
 from pyramidion.store import schema
 from pyramidion.store.database import Database, insert_if_new
+from pyramidion.study import Campaign
 from pyramidion.study.judgments import SIMULATED
 
 CHECK_TRIES = 2
@@ -155,6 +156,36 @@ class Workers:
         with self._database.write() as connection:
             _must_exist(connection, id)
             connection.execute(update(schema.workers).filter_by(id=id).values(blocked=reason))
+
+    # -- consent -----------------------------------------------------------------------------------------
+
+    def has_agreed(self, campaign: Campaign, worker: str) -> bool:
+        """Whether a worker agreed to what the campaign asks consent to now; nothing needs no consent."""
+        asked = campaign.settings.consent
+        if not asked:
+            return True
+        row = self._database.first(queries.CONSENT, {"campaign_name": campaign.name, "worker": worker})
+        return row is not None and row.text == asked
+
+    def record_consent(self, campaign: Campaign, worker: str) -> None:
+        """Note that a worker agrees, once for the same words."""
+        if self.has_agreed(campaign, worker):
+            return
+        with self._database.write() as connection:
+            key = {"campaign_id": find_campaign(connection, campaign.name).id, "worker_id": worker}
+            given = {"at": time.time(), "text": campaign.settings.consent}
+            connection.execute(insert(schema.consents).values(**key, **given))
+
+    def consents(self, campaign: str) -> dict[str, float]:
+        """When each worker agreed last."""
+        query = (
+            select(schema.consents.c.worker_id, func.max(schema.consents.c.at))
+            .join_from(schema.consents, schema.campaigns)
+            .where(schema.campaigns.c.name == campaign)
+            .group_by(schema.consents.c.worker_id)
+        )
+        with self._database.read() as connection:
+            return {row[0]: row[1] for row in connection.execute(query)}
 
     # -- the comprehension check -------------------------------------------------------------------------
 

@@ -173,6 +173,11 @@ def adjudications(connection: Connection) -> None:
         connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN adjudicates JSON"))
 
 
+def given_consents(connection: Connection) -> None:
+    """Consent was asked by the page only; whoever agreed before is asked once more."""
+    schema.consents.create(connection, checkfirst=True)
+
+
 STEPS: tuple[Callable[[Connection], None], ...] = (
     first_tables,
     annotation_tables,
@@ -183,6 +188,7 @@ STEPS: tuple[Callable[[Connection], None], ...] = (
     judgment_blocks,
     campaign_changes,
     adjudications,
+    given_consents,
 )
 
 

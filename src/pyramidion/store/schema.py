@@ -191,6 +191,18 @@ qualifications = Table(
     Column("passed", Boolean, nullable=False),
 )
 
+consents = Table(
+    "consents",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("campaign_id", ForeignKey("campaigns.id"), nullable=False),
+    Column("worker_id", ForeignKey("workers.id"), nullable=False),
+    Column("at", Float, nullable=False),
+    Column("text", Text, nullable=False),
+    Index("consents_of_worker", "worker_id", "campaign_id"),
+)
+"""Who agreed to take part in a campaign, when and to which words, appended: other words are agreed to again."""
+
 assignments = Table(
     "assignments",
     metadata,

@@ -163,7 +163,7 @@ def test_a_campaign_from_writing_to_scores(desk: CampaignDesk) -> None:
 def judging(tmp_path: Path, example: pyr.Study) -> Iterator[CampaignDesk]:
     opened = CampaignDesk(Database.create(tmp_path / "judging.db"))
     opened.import_study(example)
-    settings = Settings.for_kind("judge", workers=20, gold_rate=1.0)
+    settings = Settings.for_kind("judge", workers=20, gold_rate=1.0, consent="Freely.")
     opened.start(plan(opened.studies.load(), "judge", "judge", settings))
     yield opened
     opened.database.close()
@@ -178,6 +178,7 @@ def test_the_check_stops_bots_and_lets_readers_in(judging: CampaignDesk) -> None
     assert (careful.worked, bots.worked) == (50 - careful.failed_check, 50 - bots.failed_check)
     assert sum(done.submitted.values()) == judging.campaigns.progress("judge")["submitted"]
     assert careful.caught <= 8
+    assert len(judging.workers.consents("judge")) == 100, "they agree as people do"
     # The check that the server asks counts their tries: nobody who failed gets another one.
     again = rehearse_campaign(judging, "judge", workers=100, shares={"bot": 0.5}, careless=0, adversarial=0, seed=1)
     assert [gate.failed_check for gate in again.gates] == [careful.failed_check, bots.failed_check]

@@ -45,6 +45,10 @@ def _check_depth(value: Any, depth: int = 0) -> None:
 SoundObject = Annotated[dict[str, Any], AfterValidator(_sound)]
 
 
+class Consent(BaseModel):
+    text: str = Field(max_length=20_000)
+
+
 class CheckAnswers(BaseModel):
     answers: dict[str, str] = Field(max_length=20)
 
@@ -74,15 +78,17 @@ def _next_work(visit: Visit, campaign: str, *, arriving: bool) -> dict[str, Any]
     about = ctx.campaign(campaign)
     if worker.blocked:
         return {"state": "blocked", **_told(about)}
+    agreed = ctx.desk.workers.has_agreed(about, worker.id)
     now = check_state(ctx.desk.workers, ctx.secret, about, worker.id) if about.settings.check else None
-    if (now is not None and not now.passed) or (now is None and arriving):
-        if now is not None and now.check is None:
-            return {"state": "failed-check", **_told(about)}
+    if now is not None and now.check is None and not now.passed:
+        return {"state": "failed-check", **_told(about)}
+    asked = now is not None and not now.passed
+    if asked or not agreed or (now is None and arriving):
         own = _own(visit, about)
         if not own.left and not own.holds:  # before anybody reads or answers anything in vain
             return _nothing_left(visit, ctx.desk.campaigns.get(campaign))
-        if now is not None or not (own.done or own.holds):
-            return _beginning(visit, about, own, now)
+        if asked or not agreed or not (own.done or own.holds):
+            return _beginning(visit, about, own, now if asked else None, agreed=agreed)
     lease = ctx.desk.assignments.lease(campaign, worker.id, visit.who.entry)
     if lease is None:
         return _nothing_left(visit, ctx.desk.campaigns.get(campaign))
@@ -106,7 +112,9 @@ def _shown(own: OwnProgress) -> dict[str, Any]:
     return {"done": own.done, "left": own.left, "many": own.left >= MANY, "seconds": round(own.seconds)}
 
 
-def _beginning(visit: Visit, campaign: Campaign, own: OwnProgress, now: CheckState | None) -> dict[str, Any]:
+def _beginning(
+    visit: Visit, campaign: Campaign, own: OwnProgress, now: CheckState | None, *, agreed: bool
+) -> dict[str, Any]:
     """What somebody is told before they begin: pay, time, how much there is, whom to ask, and what to do."""
     settings = campaign.settings
     content = instructions(campaign)
@@ -125,6 +133,7 @@ def _beginning(visit: Visit, campaign: Campaign, own: OwnProgress, now: CheckSta
             "minutes": settings.minutes_per_task,
             "most": settings.most_per_worker,
             "consent": settings.consent,
+            "agreed": agreed,
             "contact": settings.contact,
             "code_after": settings.code_after if any(way_out.values()) else None,
             "code_when_stopping": settings.code_when_stopping,
@@ -190,11 +199,25 @@ def _way_out(visit: Visit, campaign: Campaign, *, early: bool = False) -> dict[s
     return {"completion_url": url or "", "code": code}
 
 
+@router.post("/api/work/{campaign}/consent", tags=["work"])
+def consent(campaign: str, body: Consent, visit: OwnPage) -> dict[str, Any]:
+    """Somebody agrees to take part, in the words that they have read: others may have been put in their place."""
+    ctx, worker = visit.ctx, visit.welcome_worker()
+    about = ctx.campaign(campaign)
+    if body.text != about.settings.consent:
+        raise SubmissionConflictError("what you are asked to agree to has changed; please read it again")
+    ctx.desk.workers.record_consent(about, worker.id)
+    return {}
+
+
 @router.post("/api/work/{campaign}/check", tags=["work"])
 def check(campaign: str, body: CheckAnswers, visit: OwnPage) -> dict[str, Any]:
     """One of two tries at the comprehension questions. Which answers were wrong is not said."""
     ctx, worker = visit.ctx, visit.welcome_worker()
-    now = answer_check(ctx.desk.workers, ctx.secret, ctx.campaign(campaign), worker.id, body.answers)
+    about = ctx.campaign(campaign)
+    if not ctx.desk.workers.has_agreed(about, worker.id):
+        raise HTTPException(403, "agree to take part first")
+    now = answer_check(ctx.desk.workers, ctx.secret, about, worker.id, body.answers)
     return {"passed": now.passed, "tries_left": now.tries_left}
 
 

@@ -51,7 +51,9 @@ export class WorkerAnswers {
     const shown = JSON.stringify(row);
     if (!row || this.#shown === shown) return;
     this.#shown = shown;
-    put(this.head, el("p.m-help", workerSummary(row)), statusLines(row), row.flags.length > 0 && flagList(row.flags));
+    const agreed = row.agreed !== null && el("p.m-help", "Agreed to take part: ", when(row.agreed));
+    const flags = row.flags.length > 0 && flagList(row.flags);
+    put(this.head, el("p.m-help", workerSummary(row)), agreed, statusLines(row), flags);
   }
 
   async #load() {

@@ -25,6 +25,7 @@ import { simulatedPill } from "./words.js";
  * @property {number} approved
  * @property {number} rejected
  * @property {number} undecided answers that nobody has approved or rejected yet
+ * @property {number | null} agreed when they agreed to take part
  */
 
 /**

@@ -2,7 +2,7 @@
 // What people read before they start, and the questions that show whether it was clear.
 
 import { ApiError, call, path } from "../shared/api.js";
-import { button, el, put, setText, submitButton, uniqueId, written } from "../shared/dom.js";
+import { button, el, setText, submitButton, uniqueId, written } from "../shared/dom.js";
 import { plural } from "../shared/format.js";
 import { announce } from "../shared/messages.js";
 
@@ -52,7 +52,8 @@ function exampleItem({ text, answer, why }) {
 
 /**
  * @typedef {{ pay: number, currency: string, minutes: number, most: number, done: number, left: number, many: boolean,
- *   consent: string, contact: string, code_after: number | null, code_when_stopping: boolean, early_code: boolean }} Terms
+ *   consent: string, agreed: boolean, contact: string, code_after: number | null, code_when_stopping: boolean,
+ *   early_code: boolean }} Terms
  */
 
 /** What is offered and asked, before anything has to be read. @param {Terms} about */
@@ -81,18 +82,28 @@ function codeTerms({ code_after: after, code_when_stopping: stopping, early_code
   return `when there is nothing left for you${needed}.${early ? " There is another code if you stop before." : ""}`;
 }
 
-/** What has to be agreed to, if anything. @param {string} text */
-function consent(text) {
+/** What has to be agreed to, if anything, and once only. @param {Terms} about */
+function consent({ consent: text, agreed }) {
   const box = el("input", { type: "checkbox" });
-  const node =
-    text &&
-    el(
-      "section.consent.card",
-      el("h2", "Before you take part"),
-      written(text),
-      el("label.choice", box, "I have read this and agree to take part"),
-    );
-  return { node, given: () => !text || box.checked, focus: () => box.focus() };
+  const asked = el("p.notice.warn", { role: "alert" });
+  const choice = [asked, el("label.choice", box, "I have read this and agree to take part")];
+  return {
+    text,
+    needed: !agreed,
+    node:
+      text &&
+      el(
+        "section.consent.card",
+        el("h2", "Before you take part"),
+        written(text),
+        agreed ? el("p.muted", "You have agreed to this.") : choice,
+      ),
+    given: () => agreed || box.checked,
+    ask() {
+      setText(asked, "Please agree to take part first.");
+      box.focus();
+    },
+  };
 }
 
 /**
@@ -103,10 +114,11 @@ function consent(text) {
  */
 export function showInstructions(shell, { content, tries_left: triesLeft, again, about }) {
   const questions = (content.questions ?? []).map(question);
-  const result = el("div.check-result", { tabindex: "-1", hidden: true });
-  const action = questions.length ? "Check my answers" : "Start with the first task";
+  const result = el("div.check-result.notice.warn", { tabindex: "-1", hidden: true });
+  const begin = about.done ? "Go on with the next task" : "Start with the first task";
+  const action = questions.length ? "Check my answers" : begin;
   const send = submitButton(action);
-  const agreement = consent(again ? "" : about.consent);
+  const agreement = consent(about);
   const form = el(
     "form.check.card",
     { novalidate: true, onsubmit: check },
@@ -121,7 +133,7 @@ export function showInstructions(shell, { content, tries_left: triesLeft, again,
     el("p", el("strong", "Some of your answers were wrong. ")),
     el("p", "Please read the instructions and the example again. Below are other questions about them."),
   );
-  const before = again ? wrong : [terms(about), agreement.node];
+  const before = [again ? wrong : terms(about), (agreement.needed || !again) && agreement.node];
   shell.show(content.title, [heading, before, guide(content, 2), form], { page: "narrow" });
   if (again) announce("Some of your answers were wrong. Please read the instructions again.");
 
@@ -134,27 +146,20 @@ export function showInstructions(shell, { content, tries_left: triesLeft, again,
   /** @param {SubmitEvent} event */
   async function check(event) {
     event.preventDefault();
-    if (!agreement.given()) {
-      tell("warn", el("p", "Please agree to take part first, at the top of this page."));
-      agreement.focus();
-      return;
-    }
-    if (!questions.length) return shell.next();
+    if (!agreement.given()) return agreement.ask();
     const open = questions.filter((each) => !each.value());
     if (open.length) {
-      tell("warn", el("p", `${plural(open.length, "question is", "questions are")} not answered yet.`));
+      result.hidden = false;
+      setText(result, `${plural(open.length, "question is", "questions are")} not answered yet.`);
       open[0].focus();
       return;
     }
     send.disabled = true;
-    setText(send, "Checking ...");
+    setText(send, "One moment ...");
     try {
+      if (agreement.needed) await tell("consent", { text: agreement.text });
       const answers = Object.fromEntries(questions.map((each) => [each.id, each.value()]));
-      const outcome = await shell.patiently(
-        () => call("POST", path`/api/work/${shell.campaign}/check`, { answers }),
-        send,
-      );
-      if (outcome.passed) passed();
+      if (questions.length && (await tell("check", { answers })).passed) passed();
       else await shell.next();
     } catch (error) {
       if (!(error instanceof ApiError) || error.status === 401) shell.fail(error);
@@ -164,6 +169,11 @@ export function showInstructions(shell, { content, tries_left: triesLeft, again,
       send.disabled = false;
       setText(send, action);
     }
+  }
+
+  /** @param {string} what @param {object} body */
+  function tell(what, body) {
+    return shell.patiently(() => call("POST", path`/api/work/${shell.campaign}/${what}`, body), send);
   }
 
   // Tasks are held for a limited time, so the first one is only asked for when the person is ready.
@@ -179,13 +189,6 @@ export function showInstructions(shell, { content, tries_left: triesLeft, again,
       { page: "message", focus: start },
     );
     announce("All answers are correct.");
-  }
-
-  /** @param {string} kind @param {...Child} children */
-  function tell(kind, ...children) {
-    result.hidden = false;
-    result.className = `check-result notice ${kind}`;
-    put(result, ...children);
   }
 }
 

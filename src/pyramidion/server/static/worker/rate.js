@@ -201,7 +201,7 @@ export function compareView({ page, answer, changed }) {
 
   return {
     panel: null,
-    work: [references(page.references), el("div.pair", candidates)],
+    work: [el("div.pair", candidates), references(page.references)],
     direct: choices,
     verb: "answered",
     total: 1,

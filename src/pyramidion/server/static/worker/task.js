@@ -276,8 +276,8 @@ function topicBox({ kind, topic }) {
   if (!topic?.title && !topic?.description) return null;
   const name = [el("span.muted", "Topic: "), el("bdi.topic", { dir: "auto" }, topic.title)];
   if (!topic.description) return el("p.about", name);
-  // Judging needs the summary only, and on a phone every line above the texts is in the way.
-  const folded = kind === "judge" || !matchMedia("(min-width: 52rem)").matches;
+  // Judging needs the summary only; two candidates need the height, and on a phone every line is in the way.
+  const folded = ["judge", "compare"].includes(kind) || !matchMedia("(min-width: 52rem)").matches;
   return el(
     "details.about",
     { open: !folded },
