@@ -10,8 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -28,16 +27,9 @@ from pyramidion.engines import cluster, mapped, started
 from pyramidion.errors import LostEngineError, UsageError
 from tests.cli.running import run
 from tests.engine_work import die, square, wait_once
+from tests.waiting import PATIENCE, until
 
 ROOT = Path(__file__).resolve().parents[1]
-PATIENCE = 90.0
-
-
-def until(ready: Callable[[], object], what: str) -> None:
-    end = time.monotonic() + PATIENCE
-    while not ready():
-        assert time.monotonic() < end, f"{what} has not happened"
-        time.sleep(0.05)
 
 
 @dataclass

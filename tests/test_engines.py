@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
@@ -23,6 +22,7 @@ from pyramidion.engines import FARTHEST, PER_WORKER, Step, Where, in_order, mapp
 from pyramidion.errors import LostEngineError, UsageError
 from tests import engine_work
 from tests.engine_work import Number, die, die_once, make_squares, refuse, sleep_long, square, wait_for
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 60.0
@@ -134,8 +134,7 @@ def test_a_process_that_is_killed_between_two_looks_is_replaced() -> None:
         for process in list(pool._processes.values()):
             process.kill()
             process.join()
-        while not pool._broken:
-            time.sleep(0.01)
+        until(lambda: pool._broken)
         done += running
     assert sorted(item.value for item, _ in done) == list(range(30))
 

@@ -28,6 +28,7 @@ from tests.browser.annotating import (
 )
 from tests.browser.people import Visitors
 from tests.browser.site import TOPIC, Site, serve
+from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 
@@ -374,7 +375,7 @@ def test_few_keys_for_what_is_done_most(small: Site, visitors: Visitors) -> None
     page.get_by_role("button", name="Remove the words of C").click()
     page.keyboard.press("s")
     expect(page.locator(".a-suggestion").first).to_be_in_viewport()
-    page.wait_for_function("CSS.highlights.get('hint')?.size > 0")  # the words of the first one, before any key
+    until(lambda: page.evaluate("CSS.highlights.get('hint')?.size"))  # the words of the first one, before any key
     first, second = page.locator(".a-suggestion .a-suggested").all_text_contents()[:2]
     page.keyboard.press("d")
     expect(page.locator(".a-suggestion .a-suggested").first).to_have_text(second)

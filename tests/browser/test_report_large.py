@@ -15,6 +15,7 @@ from pyramidion.report.collect import findings
 from tests.browser.people import Visitors
 from tests.browser.test_accessibility import FOCUSED
 from tests.browser.test_report import fragment
+from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 
@@ -84,7 +85,7 @@ def test_no_table_is_clipped(size: str, place: Path, visitors: Visitors) -> None
     page.locator("#topics").get_by_role("button", name="Show all 50").click()
     assert page.evaluate(CLIPPED) == []
     page.set_viewport_size(SIZES["laptop"])  # the map takes out what does not fit any more
-    page.wait_for_function(f"({CLIPPED})().length === 0")
+    until(lambda: page.evaluate(CLIPPED) == [])
 
 
 def test_a_phone_shows_the_scores_of_the_ranking(place: Path, visitors: Visitors) -> None:

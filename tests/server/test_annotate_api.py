@@ -15,6 +15,7 @@ import httpx
 import pytest
 from tests.databases import Postgres
 from tests.server.servers import PASSWORD, browser, logged_in, make_study, served_here
+from tests.waiting import until
 
 import pyramidion as pyr
 from pyramidion.campaigns.desk import CampaignDesk
@@ -656,10 +657,7 @@ def test_a_stored_pyramid_serves_peers_by_its_name(office: Office) -> None:
     assert erin.do(peer, "match_unit", unit=unit, spans=[[0, 4]])["score"]["observed"] == 1
     other = replace(pyr.example(), pyramids=(pyr.Pyramid("harbor-bridge", ("A",), (), office.name()),))
     office.desk.studies.add(pyr.Study(pyramids=other.pyramids))
-    deadline = time.monotonic() + 30
-    while other.pyramids[0].name not in erin.client.get("/api/annotate").text:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    until(lambda: other.pyramids[0].name in erin.client.get("/api/annotate").text)
 
 
 # -- two annotations -----------------------------------------------------------------------------------------

@@ -8,8 +8,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -20,21 +19,13 @@ from sqlalchemy import insert, select
 from tests.databases import Postgres
 from tests.server.processes import children_of, clients_of, is_running, open_files
 from tests.server.servers import Server, free_port, logged_in, make_study, served_here, start_many, start_server
+from tests.waiting import PATIENCE, until
 
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.server.reader import FEW_ANSWERS
 from pyramidion.store import schema
 
 pytestmark = [pytest.mark.server, pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")]
-
-PATIENCE = 60.0  # only what never happens fails
-
-
-def until(happened: Callable[[], object]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not happened():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.02)
 
 
 @pytest.fixture

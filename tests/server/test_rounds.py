@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ from tests.server.servers import (
     served_here,
     start_server,
 )
+from tests.waiting import until
 
 from pyramidion.analysis.stopping import Look
 from pyramidion.campaigns import advancing, sync
@@ -48,16 +49,6 @@ from pyramidion.store.accounts import Accounts
 pytestmark = pytest.mark.server
 ALIKE = dict.fromkeys(SYSTEMS, 0.5)
 """Systems that say the same, so that no pair is ever decided."""
-
-
-def until(what: Callable[[], Any], within: float = STARTS_WITHIN) -> Any:
-    """What becomes true sooner or later; only a server that never does it fails."""
-    end = time.monotonic() + within
-    while time.monotonic() < end:
-        if found := what():
-            return found
-        time.sleep(0.02)
-    raise AssertionError("it never happened")
 
 
 def answers_of(page: dict[str, Any], shares: Mapping[str, float] = SHARES) -> dict[str, Any]:
