@@ -30,7 +30,7 @@ import numpy as np
 from train_judge import FOLDS, READ, WEIGHT, Document, Doubles, auc, best_threshold, fit
 
 import pyramidion as pyr
-from pyramidion.encoder.minilm import Encoder
+from pyramidion.encoder.minilm import Encoder, session_of
 from pyramidion.encoder.words import Bag, bags
 from pyramidion.judges.presence import JudgedUnits, PresenceModel
 from pyramidion.judges.wording import credited, verbatim
@@ -232,12 +232,8 @@ def _differences(rows: Sequence[Row]) -> str:
 
 
 def main(encoder_file: Path, data: Path, target: Path) -> None:
-    import onnxruntime
-
     encoder = Encoder()
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    encoder._session = onnxruntime.InferenceSession(str(encoder_file), options, providers=["CPUExecutionProvider"])
+    encoder._session = session_of(encoder_file)
     encoder._disk = None  # holds what the shipped encoder made
     studies = {name: pyr.load(data / name) for name in WEIGHT}
     single = single_answers(studies["realsumm-half"], data / "realsumm-half" / "crowd")

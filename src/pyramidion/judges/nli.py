@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from pyramidion.encoder.minilm import session_of
 from pyramidion.encoder.sentences import sentence_spans
 from pyramidion.errors import UsageError, needs_extra
 from pyramidion.judges import Doubles, Questions, Verdicts
@@ -54,17 +55,12 @@ class OnnxEntailment:
     """A folder as `optimum-cli export onnx` writes it: the model, tokenizer.json and config.json."""
 
     def __init__(self, folder: Path, file: str = "model.onnx", threads: int | None = None) -> None:
-        import onnxruntime
-
         with needs_extra("judge nli with an ONNX model", "nli-onnx"):
             from tokenizers import Tokenizer
         try:
             config = json.loads((folder / "config.json").read_text("utf-8"))
             self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
-            options = onnxruntime.SessionOptions()
-            options.intra_op_num_threads = threads or 0  # 0: as many as there are cores
-            cpu = ["CPUExecutionProvider"]
-            self._session: Any = onnxruntime.InferenceSession(str(folder / file), options, providers=cpu)
+            self._session: Any = session_of(folder / file, threads or 0)
         except Exception as error:  # tokenizers and onnxruntime raise bare exceptions
             raise _cannot_be_loaded(str(folder), error) from None
         self._tokenizer.no_truncation()
