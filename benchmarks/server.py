@@ -65,7 +65,7 @@ from pyramidion.study import Judge, Judgments  # noqa: E402
 
 TARGET = ROOT / "benchmarks" / "results" / "server.md"
 ANNOTATORS, WANTED, CAMPAIGN = 500, 5, "load"
-LEASE_MINUTES = 0.25
+SHORT_LEASE = 0.25  # minutes, so that some come late
 WARM_UP = 8.0
 QUIET = 0.3  # cores in use by others
 GIVE_UP = 600.0  # seconds after which a run that does not end is stopped
@@ -178,10 +178,10 @@ class Shares:
 
 
 @contextmanager
-def served(place: str, processes: int, tasks: int) -> Iterator[tuple[CampaignDesk, str, int]]:
+def served(place: str, processes: int, tasks: int, **settings: float) -> Iterator[tuple[CampaignDesk, str, int]]:
     """A campaign with so many tasks on a running server: the study, where, and the server's process."""
     desk = make_study(place)
-    start_many(desk, CAMPAIGN, tasks, workers=WANTED, lease_minutes=LEASE_MINUTES, check=False)
+    start_many(desk, CAMPAIGN, tasks, workers=WANTED, check=False, **settings)
     server = start_server(place, processes=processes)
     try:
         yield desk, server.url, server.pid
@@ -194,7 +194,7 @@ def annotators(desk: CampaignDesk, url: str, think: float) -> Annotators:
     def link(name: str) -> str:
         return f"/join/{invite(desk.database.secret, CAMPAIGN, name)}"
 
-    return Annotators(url, CAMPAIGN, link, think=think, lease_seconds=60 * LEASE_MINUTES)
+    return Annotators(url, CAMPAIGN, link, think=think, lease_seconds=60 * SHORT_LEASE)
 
 
 def wait_for_quiet(patience: float) -> None:
@@ -267,7 +267,7 @@ EXACT_HEADER = [
 
 
 def measure_exactness(places: Places, kind: str, processes: int, tasks: int) -> str:
-    with served(places.new(kind), processes, tasks) as (desk, url, _pid):
+    with served(places.new(kind), processes, tasks, lease_minutes=SHORT_LEASE) as (desk, url, _pid):
         crowd = annotators(desk, url, think=0.1)
 
         def all_full() -> bool:

@@ -11,12 +11,12 @@ import pytest
 from sqlalchemy import delete, select, update
 
 import pyramidion as pyr
-from pyramidion.campaigns.assignments import Assignments, SubmissionConflictError
+from pyramidion.campaigns.assignments import Assignments, Lease, SubmissionConflictError
 from pyramidion.campaigns.decisions import AnswerDecisions
 from pyramidion.campaigns.platforms import Arrival
 from pyramidion.campaigns.tables import Campaigns
 from pyramidion.campaigns.tasks import JudgeAnswer
-from pyramidion.campaigns.workers import WorkerDecisions, Workers
+from pyramidion.campaigns.workers import Entry, WorkerDecisions, Workers
 from pyramidion.store import migrations, schema
 from pyramidion.store.accounts import Accounts
 from pyramidion.store.database import Database
@@ -158,6 +158,41 @@ def test_a_draft_renews_the_lease_but_not_a_place_that_is_gone(database: Databas
     clock.now += 200
     assert assignments.lease("judge", b) is not None
     assert assignments.save_draft(lease.id, a, {"n": 2}) is None
+
+
+def test_a_draft_in_good_time_is_kept_in_one_step_for_its_owner_only(database: Database) -> None:
+    clock = Clock()
+    campaign(database, tasks=2, workers=1)
+    campaign(database, tasks=2, workers=1, name="other")
+    about, other = (Campaigns(database).get(name) for name in ("judge", "other"))
+    workers, assignments = Workers(database), Assignments(database, clock)
+    owner, again = (workers.enter("judge", Arrival("prolific", "a", session)) for session in ("s1", "s2"))
+    stranger = workers.enter("judge", Arrival("prolific", "b", "s3"))
+    lease = assignments.lease("judge", owner.worker, owner.id)
+    assert lease is not None
+
+    def save(campaign: Campaign, entry: Entry, draft: object) -> float | None:
+        return assignments.save_draft_early(lease.id, campaign, entry.worker, entry.id, {"n": draft})
+
+    def kept() -> Lease | None:
+        return assignments.lease("judge", owner.worker, owner.id)
+
+    clock.now += 500
+    assert save(about, owner, 1) == clock.now + 600
+    good = kept()
+    assert good == replace(lease, expires=clock.now + 600, draft={"n": 1})
+    assert [save(about, stranger, 2), save(about, again, 3), save(other, owner, 4)] == [None, None, None]
+    workers.set_blocked(owner.worker, "a reason")
+    assert save(about, owner, 5) is None
+    workers.set_blocked(owner.worker, None)
+    assert kept() == good
+    clock.now += 545  # it runs for 55 seconds yet: somebody else might look when it has run out
+    assert save(about, owner, 6) is None
+    assert kept() == good
+    clock.now -= 10
+    assert save(about, owner, 7) == clock.now + 600
+    assert assignments.submit(lease.id, owner.worker, "k", JudgeAnswer({})).counted
+    assert save(about, owner, 8) is None
 
 
 def test_replayed_submissions_give_the_same_receipt_and_others_conflict(database: Database) -> None:

@@ -237,6 +237,14 @@ RENEW = _of_assignment.values(expires=bindparam("new_expires"))
 SAVE_DRAFT = _of_assignment.values(draft=bindparam("new_draft"), expires=bindparam("new_expires"))
 _in_time = and_(_a.state == "leased", _a.expires > _now, _a.removed.is_(None))
 SAVE_DRAFT_IN_TIME = SAVE_DRAFT.where(_in_time)
+SAVE_DRAFT_EARLY = SAVE_DRAFT.where(
+    _in_time,  # :now is a while from now
+    _a.worker_id == _worker,
+    _a.entry_id == bindparam("entry", type_=Integer),
+    exists().where(schema.workers.c.id == _worker, schema.workers.c.blocked.is_(None)),
+    exists().where(_t.id == _a.task_id, _t.campaign_id == _c.id, _c.name == _name),
+)
+"""The same in one statement, for :worker, who came by :entry to :campaign_name and is not blocked."""
 RETURN = _of_assignment.where(_a.state == "leased").values(state="returned")
 SUBMIT = _of_assignment.values(
     state="submitted",

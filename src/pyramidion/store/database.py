@@ -165,6 +165,14 @@ class Database:
         with self._single.connect() as connection:
             return connection.execute(query, values).first()
 
+    def change(self, statement: Executable, values: dict[str, Any]) -> int:
+        """How many rows a single statement changes, which needs no transaction around it."""
+        if self.sqlite or self._shared is not None:
+            with self.write() as connection:
+                return int(connection.execute(statement, values).rowcount)
+        with _refused_if_moved(), self._single.connect() as connection:
+            return int(connection.execute(statement, values).rowcount)
+
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """A transaction that holds SQLite's write lock from its start; on PostgreSQL rows are locked as needed.

@@ -224,8 +224,13 @@ def check(campaign: str, body: CheckAnswers, visit: OwnPage) -> dict[str, Any]:
 @router.put("/api/work/{campaign}/{assignment}/draft", tags=["work"])
 async def save_draft(assignment: AssignmentId, body: Draft, visit: OwnPage) -> JSONResponse:
     def save() -> float | None:
-        _welcome_work(visit, assignment)
-        return visit.ctx.desk.assignments.save_draft(assignment, visit.who.worker, body.draft)
+        who, assignments = visit.who, visit.ctx.desk.assignments
+        campaign = visit.ctx.campaign(who.campaign)
+        expires = assignments.save_draft_early(assignment, campaign, who.worker, who.entry, body.draft)
+        if expires is None:
+            _welcome_work(visit, assignment)
+            expires = assignments.save_draft(assignment, who.worker, body.draft)
+        return expires
 
     return JSONResponse({"expires": await visit.ctx.turns.take(save)})
 
