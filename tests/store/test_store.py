@@ -11,7 +11,8 @@ import pytest
 from sqlalchemy import delete, select, update
 
 import pyramidion as pyr
-from pyramidion.campaigns.assignments import Assignments, Lease, SubmissionConflictError
+from pyramidion.campaigns import queries
+from pyramidion.campaigns.assignments import Assignments, Lease, OwnProgress, SubmissionConflictError
 from pyramidion.campaigns.decisions import AnswerDecisions
 from pyramidion.campaigns.platforms import Arrival
 from pyramidion.campaigns.tables import Campaigns
@@ -193,6 +194,57 @@ def test_a_draft_in_good_time_is_kept_in_one_step_for_its_owner_only(database: D
     assert save(about, owner, 7) == clock.now + 600
     assert assignments.submit(lease.id, owner.worker, "k", JudgeAnswer({})).counted
     assert save(about, owner, 8) is None
+
+
+def test_what_is_left_is_counted_up_to_many(database: Database) -> None:
+    clock = Clock()
+    campaign(database, tasks=120, workers=1)
+    assignments = Assignments(database, clock)
+    a, b = worker(database, "a"), worker(database, "b")
+
+    def take(who: str, times: int) -> OwnProgress | None:
+        for _ in range(times):
+            lease = assignments.lease("judge", who)
+            assert lease is not None
+            assignments.submit(lease.id, who, "k", JudgeAnswer({}))
+        clock.now += 10  # what is known of the campaign is looked up again
+        return lease.own
+
+    def left(who: str) -> int:
+        return assignments.progress_of("judge", who, None).left
+
+    assert left(a) == left(b) == queries.MANY
+    assert take(a, 15) == OwnProgress(14, 0.0, queries.MANY, holds=False)
+    assert left(a) == queries.MANY
+    assert take(a, 10) == OwnProgress(24, 0.0, 95, holds=False)
+    assert left(a) == left(b) == 95
+    assert take(b, 90) == OwnProgress(89, 0.0, 5, holds=False)
+    assert left(a) == left(b) == 5
+    assert take(b, 5) == OwnProgress(94, 0.0, 0, holds=False)
+    assert left(a) == left(b) == 0
+
+
+def test_topics_somebody_wrote_for_are_not_left_for_them(database: Database) -> None:
+    campaign(database, tasks=3, name="write", kind="write")
+    campaign(database, tasks=110, workers=1)
+    clock = Clock()
+    assignments = Assignments(database, clock)
+    writer, other = worker(database, "a"), worker(database, "b")
+    for _ in range(3):
+        lease = assignments.lease("write", writer)
+        assert lease is not None
+        assignments.give_back(lease.id, writer)
+    first, second = assignments.lease("judge", writer), assignments.lease("judge", other)
+    assert first is not None
+    assert second is not None
+    assert (first.task.topic, second.task.topic) == ("t3", "t0")
+    for _ in range(10):
+        assignments.submit(first.id, writer, "k", JudgeAnswer({}))
+        first = assignments.lease("judge", writer)
+        assert first is not None
+    clock.now += 10
+    assert assignments.progress_of("judge", writer, None).left == 110 - 3 - 11
+    assert assignments.progress_of("judge", other, None).left == 110 - 12
 
 
 def test_replayed_submissions_give_the_same_receipt_and_others_conflict(database: Database) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, update
@@ -22,8 +22,8 @@ from pyramidion.campaigns.tasks import Answer, Gold, to_object
 from pyramidion.errors import PyramidionError
 from pyramidion.store import schema
 from pyramidion.store.database import Database
+from pyramidion.store.studies import REFRESH_SECONDS
 from pyramidion.study import Campaign, Settings, Task
-from pyramidion.study.tasks import TaskKind
 
 TRIES = 20
 PAUSES = (0.01, 0.03, 0.1, 0.3)
@@ -61,6 +61,8 @@ class Lease:
     expires: float
     draft: dict[str, Any] | None = None
     gold: Gold | None = None
+    own: OwnProgress | None = None
+    """Beside this task, where the campaign shows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +83,26 @@ class OwnWork(NamedTuple):
     blocked: bool
 
 
-def _keeps_writers_apart(kind: TaskKind, settings: Settings) -> bool:
-    return kind == "judge" and settings.separate_writers
+@dataclass(frozen=True, slots=True)
+class _Asker:
+    """Somebody who asks for a task: their campaign, what they have done in it, and what queries are given."""
+
+    campaign: Row[Any]
+    settings: Settings
+    standing: Row[Any]
+    asked: dict[str, Any]
+
+    @property
+    def may_begin(self) -> bool:
+        """Whether they get another task where there is one."""
+        if self.campaign.state != "running" or self.campaign.blocked is not None or self.standing.withdrew:
+            return False
+        return not self.settings.most_per_worker or self.standing.done < self.settings.most_per_worker
+
+    @property
+    def keeps_apart(self) -> bool:
+        """Whether they get no task of topics that they wrote for."""
+        return bool(self.campaign.kind == "judge" and self.settings.separate_writers and self.standing.wrote)
 
 
 class Assignments:
@@ -96,6 +116,7 @@ class Assignments:
     ) -> None:
         self._database = database
         self.clock, self.pause = clock, pause
+        self._open: dict[int, tuple[float, int]] = {}
 
     def lease(self, campaign: str, worker: str, entry: int | None = None) -> Lease | None:
         """The worker's open task, or the next one; None if nothing is left for this worker.
@@ -114,52 +135,83 @@ class Assignments:
         with self._database.write() as connection:
             whose = {"worker": worker, "campaign_name": campaign}
             row = connection.execute(queries.LOCK_WORKER, whose).first()  # several tabs ask one after the other
-            row = row or find_campaign(connection, campaign)
-            settings = Settings(**row.settings)  # with the defaults of settings that the campaign is older than
-            now = self.clock()
-            asked = whose | {"campaign": row.id, "entry": entry, "now": now}
-            asked["new_expires"] = now + 60 * settings.lease_minutes
-            open_lease = self._open_lease(connection, asked)
-            if open_lease is not None:
-                return open_lease
-            known = connection.execute(queries.MAY_WORK, asked).first()
-            if row.state != "running" or known is None or known.blocked is not None or known.withdrew:
+            if row is None:
+                find_campaign(connection, campaign)  # raises where there is none of this name
+            if row is None or row.blocked is not None:
                 return None
-            if settings.most_per_worker and known.done >= settings.most_per_worker:
-                return None
-            apart = _keeps_writers_apart(row.kind, settings)
-            return self._free_task(connection, asked, apart=apart)
+            asker = self._asker(connection, row, worker, entry)
+            lease = self._open_lease(connection, asker) if asker.standing.holds else None
+            if lease is None and asker.may_begin:
+                lease = self._free_task(connection, asker)
+            if lease is None or not asker.settings.show_progress:
+                return lease
+            return replace(lease, own=self._progress(connection, asker))
 
-    def _open_lease(self, connection: Connection, asked: dict[str, Any]) -> Lease | None:
+    def _asker(self, connection: Connection, row: Row[Any], worker: str, entry: int | None) -> _Asker:
+        now, settings = self.clock(), Settings(**row.settings)  # with defaults where the campaign is older than them
+        asked = {"campaign": row.id, "worker": worker, "entry": entry, "now": now}
+        asked["new_expires"] = now + 60 * settings.lease_minutes
+        return _Asker(row, settings, connection.execute(queries.STANDING, asked).one(), asked)
+
+    def _open_lease(self, connection: Connection, asker: _Asker) -> Lease | None:
         """A reload gives the same open task back with its draft; an expired one too, while its place is free."""
-        for row in connection.execute(queries.OPEN_LEASES, asked).all():
-            if row.entry_id != asked["entry"]:
-                continue
+        now = asker.asked["now"]
+        for row in connection.execute(queries.OPEN_LEASES, asker.asked).all():
             expires = row.expires
-            if expires <= asked["now"]:
+            if expires <= now:
                 self._lock_task(connection, row.task_id)
-                if not self._has_place(connection, row.task_id, row.wanted, asked["now"]):
+                if not self._has_place(connection, row.task_id, row.wanted, now):
                     continue
-                expires = asked["new_expires"]
+                expires = asker.asked["new_expires"]
                 connection.execute(queries.RENEW, {"assignment": row.id, "new_expires": expires})
             return Lease(row.id, task_of(row.body), expires, row.draft, gold_of(row))
         return None
 
-    def _free_task(self, connection: Connection, asked: dict[str, Any], *, apart: bool) -> Lease | None:
-        query = queries.FREE_TASK_APART if apart else queries.FREE_TASK
+    def _free_task(self, connection: Connection, asker: _Asker) -> Lease | None:
         for _ in range(TRIES):
-            task = connection.execute(query, asked).first()
+            task = connection.execute(queries.FREE_TASK[asker.keeps_apart], asker.asked).first()
             if task is None:
                 break
             # On PostgreSQL the count was taken before the row was locked: this looks again, when nobody can add to it.
-            place = asked | {"task": task.id, "wanted": task.wanted}
+            place = asker.asked | {"task": task.id, "wanted": task.wanted}
             id = connection.execute(queries.NEW_LEASE, place).scalar()
             if id is not None:
-                return Lease(id, task_of(task.body), asked["new_expires"], gold=gold_of(task))
-        unlocked = queries.ANY_FREE_TASK_APART if apart else queries.ANY_FREE_TASK
-        if not self._database.sqlite and connection.execute(unlocked, asked).first() is not None:
+                return Lease(id, task_of(task.body), place["new_expires"], gold=gold_of(task))
+        unlocked = queries.ANY_FREE_TASK[asker.keeps_apart]
+        if not self._database.sqlite and connection.execute(unlocked, asker.asked).first() is not None:
             raise _LockedError
         return None
+
+    def progress_of(self, campaign: str, worker: str, entry: int | None) -> OwnProgress:
+        """What a worker has done, and what is there for them; without taking anything."""
+        with self._database.read() as connection:
+            whose = {"worker": worker, "campaign_name": campaign}
+            row = connection.execute(queries.WORKER_AND_CAMPAIGN, whose).first()
+            if row is None:
+                return OwnProgress()
+            return self._progress(connection, self._asker(connection, row, worker, entry))
+
+    def _progress(self, connection: Connection, asker: _Asker) -> OwnProgress:
+        standing = asker.standing
+        left = self._left(connection, asker) if asker.may_begin else 0
+        if most := asker.settings.most_per_worker:
+            left = min(left, most - standing.done)
+        return OwnProgress(standing.done, float(standing.seconds), left, standing.holds > 0)
+
+    def _left(self, connection: Connection, asker: _Asker) -> int:
+        """Counting what is left for one person takes longer than giving them a task: not where it is clear."""
+        if not asker.keeps_apart and self._open_tasks(connection, asker) - asker.standing.had > queries.MANY:
+            return queries.MANY
+        return int(connection.execute(queries.LEFT[asker.keeps_apart], asker.asked).scalar_one())
+
+    def _open_tasks(self, connection: Connection, asker: _Asker) -> int:
+        """How many tasks of a campaign there are for anybody, as it was within the last second."""
+        campaign, now = asker.asked["campaign"], asker.asked["now"]
+        at, count = self._open.get(campaign, (float("-inf"), 0))
+        if not 0 <= now - at <= REFRESH_SECONDS:
+            count = int(connection.execute(queries.OPEN_TASKS, asker.asked).scalar_one())
+            self._open[campaign] = (now, count)
+        return count
 
     def save_draft(self, assignment: int, worker: str, draft: dict[str, Any]) -> float | None:
         """Keep a draft and renew the lease; returns the new expiry time, or None if the place is gone."""
@@ -194,19 +246,6 @@ class Assignments:
         """One assignment of a worker; None where it is not theirs."""
         row = self._database.first(queries.ASSIGNMENT, {"assignment": assignment, "worker": worker})
         return None if row is None else OwnWork(answer_of(row), row.blocked is not None)
-
-    def progress_of(self, campaign: Campaign, worker: str, entry: int | None) -> OwnProgress:
-        """What a worker has done, and what is there for them; without taking anything."""
-        apart = _keeps_writers_apart(campaign.kind, campaign.settings)
-        query = queries.OWN_PROGRESS_APART if apart else queries.OWN_PROGRESS
-        asked = {"worker": worker, "campaign_name": campaign.name, "entry": entry, "now": self.clock()}
-        row = self._database.first(query, asked)
-        if row is None:
-            return OwnProgress()
-        most = campaign.settings.most_per_worker or row.done + row.left
-        welcome = row.state == "running" and row.blocked is None and not row.withdrew
-        left = max(0, min(row.left, most - row.done)) if welcome else 0
-        return OwnProgress(row.done, float(row.seconds), left, bool(row.holds))
 
     def done_by(self, campaign: str, worker: str) -> int:
         """How many tasks of a campaign a worker has submitted."""

@@ -6,6 +6,7 @@ and back, so that what belongs together is asked together. Names in ``:colons`` 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import (
@@ -89,13 +90,13 @@ def _places_taken(task: ColumnElement[Any]) -> Select[Any]:
 
 PLACES_TAKEN = _places_taken(_task)
 
-LOCK_WORKER = (
-    select(schema.campaigns)
+WORKER_AND_CAMPAIGN = (
+    select(schema.campaigns, schema.workers.c.blocked)
     .join(schema.workers, true())
     .where(_c.name == _name, schema.workers.c.id == _worker)
-    .with_for_update(of=schema.workers, key_share=True)
 )
-"""The campaign :campaign_name, with the row of :worker locked."""
+LOCK_WORKER = WORKER_AND_CAMPAIGN.with_for_update(of=schema.workers, key_share=True)
+"""The campaign :campaign_name, and whether :worker is blocked, whose row is locked."""
 LOCK_TASK = select(_t.id).where(_t.id == _task).with_for_update()
 LOCK_TASK_OF: Select[Any] = (
     select(_t.id, _t.wanted, _c.settings)
@@ -105,12 +106,15 @@ LOCK_TASK_OF: Select[Any] = (
 )
 """The task that :assignment of :worker is about, locked, with the settings of its campaign."""
 
+_open = and_(_a.state == "leased", _a.entry_id.is_not_distinct_from(bindparam("entry", type_=Integer)))
+_own = and_(_a.worker_id == _worker, _t.campaign_id == _campaign)
 OPEN_LEASES = (
     select(schema.assignments, _t.body, _t.gold, _t.wanted)
     .select_from(WITH_TASKS)
-    .where(_a.worker_id == _worker, _a.state == "leased", _t.campaign_id == _campaign)
+    .where(_own, _open)
     .order_by(_a.expires.desc())
 )
+"""The tasks of :campaign that :worker has in hand, who came by :entry."""
 
 ASSIGNMENT = (
     select(
@@ -141,18 +145,6 @@ DONE_BY_ENTRY = (
 """How many answers of :worker, by :entry, are paid for."""
 
 
-def _withdrew(campaign: ColumnElement[Any]) -> Select[Any]:
-    withdrawn = select(_a.id).select_from(WITH_TASKS).where(_a.worker_id == _worker, _a.removed == "withdrawn")
-    return withdrawn.where(_t.campaign_id == campaign)
-
-
-MAY_WORK = select(
-    schema.workers.c.blocked, _withdrew(_campaign).exists().label("withdrew"), DONE.scalar_subquery().label("done")
-).where(schema.workers.c.id == _worker)
-"""What may keep :worker from the tasks of :campaign (:campaign_name): a block, having withdrawn by leaving it on the
-platform, or having done enough."""
-
-
 def _topics_written_for() -> Select[Any]:
     """Topics that :worker has taken a writing task of, in any campaign."""
     written, writing = schema.tasks.alias("written"), schema.campaigns.alias("writing")
@@ -165,58 +157,58 @@ def _topics_written_for() -> Select[Any]:
     )
 
 
-def _free_task(
-    *, apart: bool, lock: bool = True, most: int = 1, campaign: ColumnElement[Any] = _campaign
-) -> Select[Any]:
-    """The first task of :campaign with a place left at :now that :worker has not had, or the first few. On PostgreSQL
-    it is locked, and those that somebody else has locked are passed over."""
-    mine = exists().where(_a.task_id == _t.id, _a.worker_id == _worker)
-    query = (
-        select(schema.tasks)
-        .where(_t.campaign_id == campaign, _t.full.is_(False), not_(mine))
-        .where(_places_taken(_t.id).scalar_subquery() < _t.wanted)
-        .order_by(_t.id)
-        .limit(most)
+def _standing() -> Select[Any]:
+    submitted = _a.state == "submitted"
+    return (
+        select(
+            func.count().label("had"),
+            func.count().filter(submitted).label("done"),
+            func.coalesce(func.sum(_a.submitted - _a.leased).filter(submitted), 0.0).label("seconds"),
+            func.count().filter(_open).label("holds"),
+            func.count().filter(_a.removed == "withdrawn").label("withdrew"),
+            _topics_written_for().exists().label("wrote"),
+        )
+        .select_from(WITH_TASKS)
+        .where(_own)
     )
-    query = query.with_for_update(skip_locked=True) if lock else query
+
+
+STANDING = _standing()
+"""How many tasks of :campaign :worker has had and submitted, in how many seconds, how many :entry has in hand; whether
+they withdrew by leaving it on the platform, and whether they wrote for any campaign."""
+
+
+def _with_places() -> Select[Any]:
+    """Tasks of :campaign with a place left at :now."""
+    query = select(schema.tasks).where(_t.campaign_id == _campaign, _t.full.is_(False))
+    return query.where(_places_taken(_t.id).scalar_subquery() < _t.wanted)
+
+
+def _free_tasks(*, apart: bool) -> Select[Any]:
+    """Those that :worker has not had; ``apart``: of no topic that they wrote for."""
+    query = _with_places().where(not_(exists().where(_a.task_id == _t.id, _a.worker_id == _worker)))
     return query.where(_t.topic.not_in(_topics_written_for())) if apart else query
 
 
-FREE_TASK = _free_task(apart=False)
-FREE_TASK_APART = _free_task(apart=True)
-"""The same, but of no topic that the worker wrote for."""
-ANY_FREE_TASK = _free_task(apart=False, lock=False)
-ANY_FREE_TASK_APART = _free_task(apart=True, lock=False)
-"""Both without a lock: whether there is anything at all."""
+def _count(tasks: Select[Any], most: int) -> Select[Any]:
+    return select(func.count()).select_from(tasks.with_only_columns(_t.id).limit(most).subquery())
 
+
+def _both(query: Callable[[Select[Any]], Select[Any]]) -> dict[bool, Select[Any]]:
+    """The same of all free tasks and of those of topics that the worker did not write for."""
+    return {apart: query(_free_tasks(apart=apart)) for apart in (False, True)}
+
+
+ANY_FREE_TASK = _both(lambda tasks: tasks.order_by(_t.id).limit(1))
+"""The first free task."""
+FREE_TASK = _both(lambda tasks: tasks.order_by(_t.id).limit(1).with_for_update(skip_locked=True))
+"""The same, locked on PostgreSQL, where those that somebody else has locked are passed over."""
 MANY = 100
 """Counting goes no further: nobody plans their day by more tasks, and a campaign may have a hundred thousand."""
-
-
-def _own_progress(*, apart: bool) -> Select[Any]:
-    campaign = select(_c.id).where(_c.name == _name).scalar_subquery()
-    free = _free_task(apart=apart, lock=False, most=MANY, campaign=campaign).with_only_columns(_t.id).subquery()
-    held = select(_a.id).select_from(WITH_TASKS).where(_t.campaign_id == campaign, _a.worker_id == _worker)
-    parts = {
-        "done": DONE.scalar_subquery(),
-        "seconds": DONE.with_only_columns(func.coalesce(func.sum(_a.submitted - _a.leased), 0.0)).scalar_subquery(),
-        "left": select(func.count()).select_from(free).scalar_subquery(),
-        "holds": held.where(_a.entry_id == bindparam("entry"), _a.state == "leased").exists(),
-        "withdrew": _withdrew(campaign).exists(),
-    }
-    named = (query.label(name) for name, query in parts.items())
-    known = schema.workers.join(schema.campaigns, true())
-    return (
-        select(_c.state, schema.workers.c.blocked, *named)
-        .select_from(known)
-        .where(_c.name == _name, schema.workers.c.id == _worker)
-    )
-
-
-OWN_PROGRESS = _own_progress(apart=False)
-OWN_PROGRESS_APART = _own_progress(apart=True)
-"""How many tasks of :campaign_name :worker has submitted, in how many seconds, how many more there are for them at
-:now, counted up to `MANY`, whether :entry holds one, and what may keep them from more."""
+LEFT = _both(lambda tasks: _count(tasks, MANY))
+"""How many more tasks of :campaign there are for :worker at :now, counted up to `MANY`."""
+OPEN_TASKS = _count(_with_places(), 10 * MANY)
+"""How many there are for anybody, counted further: whoever has had few of so many has many left."""
 
 _new: dict[str, ColumnElement[Any]] = {
     "task_id": _task,

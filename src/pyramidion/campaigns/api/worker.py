@@ -74,22 +74,24 @@ async def next_work(campaign: str, visit: Visitor, arriving: bool = False) -> JS
 
 
 def _next_work(visit: Visit, campaign: str, *, arriving: bool) -> dict[str, Any]:
-    ctx, worker = visit.ctx, visit.worker()
+    ctx, who = visit.ctx, visit.who
     about = ctx.campaign(campaign)
-    if worker.blocked:
-        return {"state": "blocked", **_told(about)}
-    agreed = ctx.desk.workers.has_agreed(about, worker.id)
-    now = check_state(ctx.desk.workers, ctx.secret, about, worker.id) if about.settings.check else None
-    if now is not None and now.check is None and not now.passed:
-        return {"state": "failed-check", **_told(about)}
+    agreed = ctx.desk.workers.has_agreed(about, who.worker)
+    now = check_state(ctx.desk.workers, ctx.secret, about, who.worker) if about.settings.check else None
     asked = now is not None and not now.passed
     if asked or not agreed or (now is None and arriving):
+        if visit.worker().blocked:
+            return {"state": "blocked", **_told(about)}
+        if now is not None and now.check is None and not now.passed:
+            return {"state": "failed-check", **_told(about)}
         own = _own(visit, about)
         if not own.left and not own.holds:  # before anybody reads or answers anything in vain
             return _nothing_left(visit, ctx.desk.campaigns.get(campaign))
         if asked or not agreed or not (own.done or own.holds):
             return _beginning(visit, about, own, now if asked else None, agreed=agreed)
-    lease = ctx.desk.assignments.lease(campaign, worker.id, visit.who.entry)
+    lease = ctx.desk.assignments.lease(campaign, who.worker, who.entry)
+    if lease is None and visit.worker().blocked:
+        return {"state": "blocked", **_told(about)}
     if lease is None:
         return _nothing_left(visit, ctx.desk.campaigns.get(campaign))
     return {
@@ -98,14 +100,14 @@ def _next_work(visit: Visit, campaign: str, *, arriving: bool) -> dict[str, Any]
         "page": task_page(ctx.study(), about, lease.task, lease.gold),
         "expires": lease.expires,
         "draft": lease.draft,
-        "progress": _shown(_own(visit, about)) if about.settings.show_progress else None,
+        "progress": _shown(lease.own) if lease.own else None,
         "contact": about.settings.contact,
         "content": instructions(about),
     }
 
 
 def _own(visit: Visit, campaign: Campaign) -> OwnProgress:
-    return visit.ctx.desk.assignments.progress_of(campaign, visit.who.worker, visit.who.entry)
+    return visit.ctx.desk.assignments.progress_of(campaign.name, visit.who.worker, visit.who.entry)
 
 
 def _shown(own: OwnProgress) -> dict[str, Any]:
