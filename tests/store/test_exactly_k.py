@@ -30,8 +30,8 @@ MINUTES = 10.0
 class RacyAssignments(Assignments):
     """Gives out a place without looking at who else is working on the task: what a missing lock amounts to."""
 
-    def _free_task(self, connection: Any, asked: dict[str, Any], *, apart: bool) -> Lease | None:
-        t, a = schema.tasks.c, schema.assignments.c
+    def _free_task(self, connection: Any, asker: Any) -> Lease | None:
+        asked, t, a = asker.asked, schema.tasks.c, schema.assignments.c
         mine = select(a.task_id).where(a.worker_id == asked["worker"])
         open_tasks = select(schema.tasks).where(t.campaign_id == asked["campaign"], t.full.is_(False))
         task = connection.execute(open_tasks.where(t.id.not_in(mine)).limit(1)).first()

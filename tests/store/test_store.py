@@ -214,13 +214,13 @@ def test_what_is_left_is_counted_up_to_many(database: Database) -> None:
         return assignments.progress_of("judge", who, None).left
 
     assert left(a) == left(b) == queries.MANY
-    assert take(a, 15) == OwnProgress(14, 0.0, queries.MANY, holds=False)
+    assert take(a, 15) == OwnProgress(14, 0.0, queries.MANY, holds=True)
     assert left(a) == queries.MANY
-    assert take(a, 10) == OwnProgress(24, 0.0, 95, holds=False)
+    assert take(a, 10) == OwnProgress(24, 0.0, 95, holds=True)
     assert left(a) == left(b) == 95
-    assert take(b, 90) == OwnProgress(89, 0.0, 5, holds=False)
+    assert take(b, 90) == OwnProgress(89, 0.0, 5, holds=True)
     assert left(a) == left(b) == 5
-    assert take(b, 5) == OwnProgress(94, 0.0, 0, holds=False)
+    assert take(b, 5) == OwnProgress(94, 0.0, 0, holds=True)
     assert left(a) == left(b) == 0
 
 

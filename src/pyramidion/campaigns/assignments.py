@@ -145,7 +145,7 @@ class Assignments:
                 lease = self._free_task(connection, asker)
             if lease is None or not asker.settings.show_progress:
                 return lease
-            return replace(lease, own=self._progress(connection, asker))
+            return replace(lease, own=replace(self._progress(connection, asker), holds=True))
 
     def _asker(self, connection: Connection, row: Row[Any], worker: str, entry: int | None) -> _Asker:
         now, settings = self.clock(), Settings(**row.settings)  # with defaults where the campaign is older than them

@@ -186,12 +186,13 @@ export class UnitSuggestions extends Suggesting {
   }
 
   async #ask() {
-    const unit = this.#unit;
-    if (!unit || isProvisional(unit.id)) return;
     this.#asking.abort();
     this.#asking = new AbortController();
     const { signal } = this.#asking;
     this.say("Looking …");
+    await this.editor.work.settled(); // what the server holds is what it looks at
+    const unit = this.#unit;
+    if (signal.aborted || !unit || isProvisional(unit.id)) return;
     try {
       const address = path`/api/annotate/${this.editor.work.id}/suggestions?unit=${unit.id}`;
       this.#offered = await get(address, { signal });
@@ -251,6 +252,7 @@ export class Proposals extends Suggesting {
 
   async load() {
     this.say("Looking …");
+    await this.editor.work.settled();
     try {
       this.#offered = await get(path`/api/annotate/${this.editor.work.id}/suggestions`);
       this.refresh();
