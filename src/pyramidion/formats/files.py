@@ -84,9 +84,8 @@ def _lines(path: Path, problems: Problems, *, utf16: bool = False) -> Iterator[_
         try:
             while raw := read():
                 number += 1
-                where = f"{path}, line {number}"
                 if len(raw) >= MAX_LINE and not raw.endswith(b"\n"):
-                    problems.error(where, f"is longer than {MAX_LINE // 2**20} MiB")
+                    problems.error(f"{path}, line {number}", f"is longer than {MAX_LINE // 2**20} MiB")
                     while (rest := read()) and not rest.endswith(b"\n"):
                         pass
                     yield _Line(number, "", False)
@@ -97,7 +96,8 @@ def _lines(path: Path, problems: Problems, *, utf16: bool = False) -> Iterator[_
                 try:
                     yield _Line(number, text.decode(), True)
                 except UnicodeDecodeError as error:
-                    problems.error(where, f"byte {text[error.start]:#04x} is not UTF-8; save the file as UTF-8")
+                    what = f"byte {text[error.start]:#04x} is not UTF-8; save the file as UTF-8"
+                    problems.error(f"{path}, line {number}", what)
                     yield _Line(number, text.decode(errors="replace"), False)
         except UnicodeDecodeError as error:  # of UTF-16, after which nothing is certain
             what = f"is not UTF-16, though the file begins like it: {error.reason}; save the file as UTF-8"
@@ -262,10 +262,17 @@ class BadLineError(ValueError):
     """A line that cannot be used; its message goes to the problems with the line's address."""
 
 
+def _no_constant(name: str) -> float:
+    raise BadLineError(f"{name} is not a valid value; write null for a missing value")
+
+
+_STRICT = json.JSONDecoder(parse_constant=_no_constant)
+
+
 def parse_json(text: str) -> Any:
     """A JSON value, strictly: no NaN, no lone surrogates, nothing that only JavaScript accepts."""
     try:
-        held = json.loads(text, parse_constant=_no_constant)
+        held = _STRICT.decode(text)
         if "\\ud" in text or "\\uD" in text:
             json.dumps(held, ensure_ascii=False).encode("utf-8")
     except json.JSONDecodeError as error:
@@ -316,10 +323,6 @@ def parse_number(text: str) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) else None
-
-
-def _no_constant(name: str) -> float:
-    raise BadLineError(f"{name} is not a valid value; write null for a missing value")
 
 
 def to_file_name(id: str) -> str:
