@@ -1,4 +1,4 @@
-"""What a study server bears: python benchmarks/server.py [--quick] [--write] [--beside CHECKOUT]
+"""What a study server bears: python benchmarks/server.py [--quick] [--write]
 
 Everything runs against real server processes (`pyramidion serve`) on this machine, with 500 annotators as in
 annotators.py. The generator is the benchmark's own process; it, the server and the database share the same cores.
@@ -22,7 +22,6 @@ import os
 import platform
 import sqlite3
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -65,7 +64,6 @@ from pyramidion.store import schema  # noqa: E402
 from pyramidion.study import Judge, Judgments  # noqa: E402
 
 TARGET = ROOT / "benchmarks" / "results" / "server.md"
-BESIDE_TARGET = TARGET.with_name("server_beside.md")
 ANNOTATORS, WANTED, CAMPAIGN = 500, 5, "load"
 SHORT_LEASE = 0.25  # minutes, so that some come late
 WARM_UP = 8.0
@@ -387,54 +385,6 @@ def measure_polls(place: str, judgments: int, answers: int, times: int) -> Itera
 # -- the page ------------------------------------------------------------------------------------------------
 
 
-ABOUT_BESIDE = """\
-Made by `python benchmarks/server.py --beside CHECKOUT --write`: the loads of [server.md](server.md) on this version and
-on commit {commit}, in turn, twice each, by the same 500 annotators. In between, processes are given their connections
-by the one with the fewest, PostgreSQL is asked fewer times per request and told how many tasks there are."""
-BESIDE = (("PostgreSQL", 4, 0.0), ("PostgreSQL", 4, 0.5), ("SQLite", 1, 0.0))
-SHOWN = (
-    *("database", "processes", "pause, s", "requests/s", "p50, ms", "p99, ms", "errors"),
-    *("server, cores", "database, cores", "others, cores", "server CPU, ms/request"),
-)
-ONE_LOAD = """
-import sys, tempfile
-from pathlib import Path
-sys.path.insert(0, "benchmarks")
-import server
-kind, processes, think, seconds = sys.argv[1:]
-with tempfile.TemporaryDirectory() as folder, server.postgres() as database:
-    places = server.Places(Path(folder), database)
-    print(server.LOAD_HEADER[0])
-    print(server.measure_load(places, kind, int(processes), float(think), float(seconds)))
-"""
-
-
-def measure_in(checkout: Path, kind: str, processes: int, think: float, seconds: float) -> dict[str, str]:
-    """One load on another version of pyramidion, by its own benchmark; the cells of its row by their column."""
-    command = [sys.executable, "-c", ONE_LOAD, kind, str(processes), str(think), str(seconds)]
-    environment = os.environ | {"PYTHONPATH": str(checkout.resolve() / "src")}
-    done = subprocess.run(command, cwd=checkout, env=environment, check=True, capture_output=True, text=True)
-    header, row = ([cell.strip() for cell in line.strip("| ").split("|")] for line in done.stdout.splitlines()[-2:])
-    return dict(zip(header, row, strict=True))
-
-
-def commit_of(checkout: Path) -> str:
-    asked = ["git", "-C", str(checkout), "rev-parse", "--short", "HEAD"]
-    return subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
-
-
-def measure_beside(checkout: Path, seconds: float) -> Iterator[str]:
-    """Both versions in turn, so that whatever else the machine does meets both."""
-    yield "| version | " + " | ".join(SHOWN) + " | p99/p50 |"
-    yield "|---" * 2 + "|" + "---:|" * len(SHOWN)
-    for load in BESIDE:
-        for _ in range(2):
-            for version, folder in (("before", checkout), ("now", ROOT)):
-                cells = measure_in(folder, *load, seconds)
-                tail = float(cells["p99, ms"].replace(",", "")) / float(cells["p50, ms"].replace(",", ""))
-                yield f"| {version} | " + " | ".join(cells[name] for name in SHOWN) + f" | {tail:.1f} |"
-
-
 def shown(line: str) -> str:
     print(line, flush=True)
     return line
@@ -471,20 +421,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a tenth of everything, in a few minutes")
     parser.add_argument("--write", action="store_true", help=f"also write {TARGET.relative_to(ROOT)}")
-    parser.add_argument("--beside", metavar="CHECKOUT", type=Path, help="measure only this one and another version")
     chosen = parser.parse_args()
     sizes = Sizes(5.0, 100, 10, 2, imported=8_000, answers=400, polls=3, patience=0.0) if chosen.quick else Sizes()
-    if chosen.beside:
-        about = ABOUT_BESIDE.format(commit=commit_of(chosen.beside))
-        target, lines = BESIDE_TARGET, [*map(shown, measure_beside(chosen.beside, sizes.seconds))]
-    else:
-        about, target = (__doc__ or "").split("\n\n", 1)[1].strip(), TARGET
-        with tempfile.TemporaryDirectory() as folder, postgres() as server:
-            lines = measure(Places(Path(folder), server), sizes)
+    with tempfile.TemporaryDirectory() as folder, postgres() as server:
+        lines = measure(Places(Path(folder), server), sizes)
+    about = (__doc__ or "").split("\n\n", 1)[1].strip()
     text = "\n".join(["# The study server", "", about, "", *lines, "", machine(), ""])
     if chosen.write:
-        target.parent.mkdir(exist_ok=True)
-        target.write_text(text, encoding="utf-8")
+        TARGET.parent.mkdir(exist_ok=True)
+        TARGET.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
