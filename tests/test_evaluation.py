@@ -250,9 +250,9 @@ def test_processes_give_the_same_as_one() -> None:
 def test_a_run_leaves_everything_and_goes_on_where_it_was(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     first = run(small_study("x"), folder, Choices())
-    assert (first.topics, first.known) == (1, 0)
+    assert (len(first.topics), first.known) == (1, 0)
     again = run(small_study("x", "y"), folder, Choices())
-    assert (again.topics, again.known) == (2, 1)
+    assert (len(again.topics), again.known) == (2, 1)
     log = (folder / "log.txt").read_text("utf-8")
     assert log == evaluate_study(small_study("x", "y"), Choices()).log
     third = run(small_study("x", "y"), folder, Choices())

@@ -190,10 +190,11 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class RunDone:
-    """What a run gave, how many of the topics an earlier one had finished, and what could not be exported."""
+    """What a run gave for which topics, how many of them were known from an earlier one, and what was not exported."""
 
     evaluation: Evaluation
-    topics: int
+    topics: tuple[str, ...]
+    pyramid: str
     known: int
     notes: tuple[Problem, ...] = ()
 
@@ -230,7 +231,12 @@ def evaluate_study(
     return _assembled(study, choices, jobs, results)
 
 
-def run(
+def run(study: Study, folder: Path, choices: Choices, **how: Any) -> RunDone:
+    """Build, judge, score and write everything into a folder: a new one, or that of an earlier run, which goes on."""
+    return write_run(evaluate_into(study, folder, choices, **how), folder)
+
+
+def evaluate_into(
     study: Study,
     folder: Path,
     choices: Choices,
@@ -239,16 +245,20 @@ def run(
     engine: Where = None,
     advance: Advance = ignore,
 ) -> RunDone:
-    """Build, judge, score and write everything into a folder: a new one, or that of an earlier run, which goes on.
-    Pyramids are built from the references, whatever pyramids the study has, unless one of them is named."""
+    """The first part of `run`, in which a folder keeps only what is finished. Pyramids are built from the references,
+    whatever pyramids the study has, unless one of them is named."""
     check_pyramid(study, pyramid)
     jobs = topic_jobs(study, pyramid=pyramid, rebuild=pyramid is None, explain=True)
     auto_run.make_folder(folder)
     results, known = run_topics(jobs, choices, folder=folder / auto_run.PARTS, engine=engine, advance=advance)
     made = _assembled(study, choices, jobs, results)
-    names = [to_file_name(job.topic) for job in jobs]
-    lost = auto_run.write_run(folder, made.table, made.study, names, pyramid=jobs[0].name)
-    return RunDone(made, len(jobs), known, lost)
+    return RunDone(made, tuple(job.topic for job in jobs), jobs[0].name, known)
+
+
+def write_run(done: RunDone, folder: Path) -> RunDone:
+    """The second part: all files for people and other tools, which takes a while where there are many summaries."""
+    names, made = map(to_file_name, done.topics), done.evaluation
+    return replace(done, notes=auto_run.write_run(folder, made.table, made.study, names, pyramid=done.pyramid))
 
 
 def _assembled(study: Study, choices: Choices, jobs: Sequence[TopicJob], results: Sequence[TopicResult]) -> Evaluation:

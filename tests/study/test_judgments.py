@@ -24,6 +24,13 @@ one = st.builds(
 )
 
 
+@given(st.lists(one, min_size=1), st.data())
+def test_taken_rows_are_those_of_the_list(items: list[Judgment], data: st.DataObject) -> None:
+    """With their evidence, however many have some, and however often each is taken."""
+    rows = data.draw(st.lists(st.integers(0, len(items) - 1)))
+    assert list(Judgments(items).take(rows)) == [items[row] for row in rows]
+
+
 @given(st.lists(one))
 def test_a_sequence_like_any_other(items: list[Judgment]) -> None:
     judgments = Judgments(items)

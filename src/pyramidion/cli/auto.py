@@ -261,21 +261,23 @@ def run(
     output, choices = reading.out, _choices(context, building, matching)
     study = reading.study(path)
     _refuse_building(context, study, pyramid, matching, rebuild=pyramid is None)
-    from pyramidion.evaluation import run as run_all
+    from pyramidion.evaluation import evaluate_into, write_run
 
     total = len(study.peers) + len(study.topics)
     try:
         with working.started(output) as engine, output.progress(total, "Building and scoring") as advance:
-            done = run_all(study, folder, choices, pyramid=pyramid, engine=engine, advance=advance)
+            done = evaluate_into(study, folder, choices, pyramid=pyramid, engine=engine, advance=advance)
+        with output.busy("Writing the results"):
+            done = write_run(done, folder)
     except KeyboardInterrupt:
         output.say(f"Stopped. Finished topics are kept in {folder}; run the same command again to go on after them.")
         raise
     table = replace(done.evaluation.table, notes=(*done.evaluation.table.notes, *done.notes))
-    output.result({"folder": str(folder), "topics": done.topics, "known": done.known, **table_as_json(table)})
+    output.result({"folder": str(folder), "topics": len(done.topics), "known": done.known, **table_as_json(table)})
     output.show(table)
     output.warn(table.notes)
     if done.known:
-        output.show(f"{done.known} of {done.topics} topics were finished by an earlier run.")
+        output.show(f"{done.known} of {len(done.topics)} topics were finished by an earlier run.")
     place = plain(str(folder))
     output.show(
         f"Wrote scores.csv, study.jsonl, {'' if done.notes else 'pyramids/ '}and log.txt to {place}/. Next:\n"

@@ -318,15 +318,23 @@ class Judgments(Sequence[Judgment]):
                 return self
             index = np.flatnonzero(index)
         index = index.astype(np.int64)
-        evidence = {}
-        if self.evidence:
-            has_some = np.zeros(len(self), dtype=bool)
-            has_some[list(self.evidence)] = True
-            new = np.flatnonzero(has_some[index])
-            old = index[new].tolist()
-            evidence = dict(zip(new.tolist(), map(self.evidence.__getitem__, old), strict=True))
+        evidence = self._evidence_of(index)
         named = {name: getattr(self, name).take(index) for name in NAMED}
         return self.with_columns(**named, value=self.value[index], evidence=evidence)
+
+    def _evidence_of(self, rows: Codes) -> dict[int, tuple[Mention, ...]]:
+        """The evidence of these rows, by their place among them. Whoever takes a few of many again and again must not
+        look at all that there is."""
+        if not self.evidence:
+            return {}
+        if len(rows) < len(self.evidence):
+            asked = enumerate(rows.tolist())
+            return {place: self.evidence[row] for place, row in asked if row in self.evidence}
+        has_some = np.zeros(len(self), dtype=bool)
+        has_some[list(self.evidence)] = True
+        places = np.flatnonzero(has_some[rows])
+        old = rows[places].tolist()
+        return dict(zip(places.tolist(), map(self.evidence.__getitem__, old), strict=True))
 
     def are_in(self, others: Judgments) -> NDArray[np.bool_]:
         """Which of these judgments are, unchanged, among the others."""
