@@ -1,0 +1,72 @@
+"""Room on every screen: enough units in view, nothing over anything else, nothing hidden without a sign of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.annotating import LARGE, account, begin, come_in, large_study, open_editor
+from tests.browser.people import Visitors
+from tests.browser.site import Site, serve
+
+pytestmark = pytest.mark.browser
+
+PHONE = {"width": 390, "height": 844}
+LOW_PHONE = {"width": 390, "height": 664}
+Box = tuple[float, float, float, float]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with serve(large_study(), tmp_path_factory.mktemp("room")) as site:
+        account(site, "erin")
+        yield site
+
+
+def box(part: Locator) -> Box:
+    """Left, top, right, bottom."""
+    found = part.bounding_box()
+    assert found is not None
+    return found["x"], found["y"], found["x"] + found["width"], found["y"] + found["height"]
+
+
+def overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] - 1 and other[0] < one[2] - 1 and one[1] < other[3] - 1 and other[1] < one[3] - 1
+
+
+def open_pyramid(page: Page, site: Site, name: str) -> None:
+    come_in(page, site, "erin")
+    open_editor(page, site, begin(page, kind="pyramid", topic=LARGE, name=name, start="expert"))
+
+
+def set_compact(page: Page) -> None:
+    page.evaluate("document.documentElement.classList.add('a-dense')")
+
+
+@pytest.mark.parametrize("size", [LOW_PHONE, PHONE], ids=["low phone", "phone"])
+def test_nothing_in_the_pick_bar_covers_anything_else(site: Site, visitors: Visitors, size: dict[str, int]) -> None:
+    page = visitors.new(viewport=size)
+    open_pyramid(page, site, f"pick bar {size['height']}")
+    set_compact(page)
+    bar = page.locator(".a-here")
+    bar.scroll_into_view_if_needed()
+
+    def check_bar(*parts: Locator) -> None:
+        boxes = [box(part) for each in parts for part in each.all()]
+        frame = box(bar)
+        for at, one in enumerate(boxes):
+            assert frame[0] <= one[0]
+            assert frame[1] <= one[1]
+            assert one[2] <= frame[2]
+            assert one[3] <= frame[3]
+            assert not any(overlap(one, other) for other in boxes[at + 1 :])
+
+    buttons = bar.locator("button.button")
+    expect(buttons).to_have_count(3)
+    check_bar(bar.locator(".a-hint"), buttons)
+    page.evaluate("scrollTo(0, 0)")  # from under the bar at the top
+    page.locator(".a-text").first.dblclick(position={"x": 60, "y": 20})
+    expect(bar.locator(".a-chip").first).to_be_visible()
+    check_bar(bar.locator(".a-picked"), buttons, bar.locator(".a-chip"))
