@@ -10,11 +10,14 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.annotating import LARGE, account, begin, come_in, large_study, open_editor
 from tests.browser.people import Visitors
 from tests.browser.site import Site, serve
+from tests.browser.test_annotate_desk import READABLE
 
 pytestmark = pytest.mark.browser
 
 PHONE = {"width": 390, "height": 844}
 LOW_PHONE = {"width": 390, "height": 664}
+LAPTOP = {"width": 1280, "height": 720}
+DESKTOP = {"width": 1440, "height": 900}
 Box = tuple[float, float, float, float]
 
 
@@ -39,6 +42,11 @@ def overlap(one: Box, other: Box) -> bool:
 def open_pyramid(page: Page, site: Site, name: str) -> None:
     come_in(page, site, "erin")
     open_editor(page, site, begin(page, kind="pyramid", topic=LARGE, name=name, start="expert"))
+
+
+def open_summary(page: Page, site: Site, name: str) -> None:
+    come_in(page, site, "erin")
+    open_editor(page, site, begin(page, kind="peer", topic=LARGE, system="system-1", name=name, pyramid="expert"))
 
 
 def set_compact(page: Page) -> None:
@@ -70,3 +78,18 @@ def test_nothing_in_the_pick_bar_covers_anything_else(site: Site, visitors: Visi
     page.locator(".a-text").first.dblclick(position={"x": 60, "y": 20})
     expect(bar.locator(".a-chip").first).to_be_visible()
     check_bar(bar.locator(".a-picked"), buttons, bar.locator(".a-chip"))
+
+
+@pytest.mark.parametrize("size", [LAPTOP, DESKTOP], ids=["laptop", "desktop"])
+def test_at_least_15_units_are_readable_at_first(site: Site, visitors: Visitors, size: dict[str, int]) -> None:
+    page = visitors.new(viewport=size)
+    for opened in (open_pyramid, open_summary):
+        opened(page, site, f"readable {size['width']}")
+        assert page.evaluate(READABLE) >= 15
+
+
+def test_a_phone_starts_with_room_for_fingers(site: Site, visitors: Visitors) -> None:
+    page = visitors.new(viewport=LOW_PHONE)
+    open_pyramid(page, site, "fingers")
+    left, top, right, bottom = box(page.locator(".a-unit").first)
+    assert min(right - left, bottom - top) >= 24
