@@ -105,3 +105,27 @@ def test_a_phone_shows_both_annotations_and_the_decision(site: Site, visitors: V
     assert not page.locator("#rows .m-scroll").evaluate(scrolled)
     row.get_by_role("button", name="right").click()
     expect(page.get_by_text("1 of 1 disagreement settled")).to_be_visible()
+
+
+def test_a_comparison_of_nothing_says_what_to_do(site: Site, visitors: Visitors) -> None:
+    page = visitors.new(viewport=PHONE)
+    visitors.expect_problem("Failed to load resource")
+    come_in(page, site, "erin")
+    pyramid = begin(page, kind="pyramid", name="of a pyramid", start="expert")
+    summary = begin(page, kind="peer", name="of a summary", system="lead", pyramid="expert")
+    for query in (
+        "",
+        "?first=x&second=y",
+        f"?first={pyramid}",
+        f"?first={pyramid}&second=99999",
+        f"?first={pyramid}&second=9007199254740991",
+        f"?first={pyramid}&second={summary}",
+    ):
+        page.goto(f"{site.url}/annotate/compare{query}")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Two annotations side by side")
+        link = page.get_by_role("link", name="Choose two annotations on the desk")
+        expect(link).to_be_visible()
+        expect(page.locator(".card:visible")).to_have_count(0)
+        expect(page.get_by_text("not valid")).to_have_count(0)
+    link.click()
+    expect(page.get_by_role("heading", name="Topics")).to_be_visible()

@@ -2,7 +2,7 @@
 // Two annotations of one text side by side, disagreements first; a third takes the choice of either, row by row, and
 // knows which rows are settled.
 
-import { get, path, post } from "../shared/api.js";
+import { ApiError, get, path, post } from "../shared/api.js";
 import { button, byId, el, name, onSubmit, put, setText, submitButton } from "../shared/dom.js";
 import { plural } from "../shared/format.js";
 import { errorBox, hush, say } from "../shared/messages.js";
@@ -29,12 +29,16 @@ import { Work } from "./work.js";
  */
 /** @typedef {{ row: Row, node: HTMLTableRowElement, third: HTMLElement }} Line */
 
+/** How the server says that there is no such annotation, that two are of different texts, or that a number is too large. */
+const UNCOMPARABLE = [404, 409, 422];
+
 /** @param {HTMLElement} main */
 export async function openComparison(main) {
   const asked = new URLSearchParams(location.search);
   const [first, second] = [Number(asked.get("first")), Number(asked.get("second"))];
-  /** @type {Compared} */
-  const compared = await get(path`/api/annotate/compare?first=${first}&second=${second}`);
+  const compared = await askFor(first, second);
+  if (!compared) return;
+  byId("compared").hidden = false;
   const page = new Comparison(compared, main);
   const { thirds } = compared;
   const wanted = Number(asked.get("third"));
@@ -43,6 +47,35 @@ export async function openComparison(main) {
   if (last) await page.open(last.id, last.adjudicates[0] === second ? "second" : "first");
   else if (wanted) await page.open(wanted, asked.get("start") === "second" ? "second" : "first");
   else page.show();
+}
+
+/**
+ * Both annotations; null where the address does not name two that can be compared, which the page then says.
+ * @param {number} first @param {number} second @returns {Promise<Compared | null>}
+ */
+async function askFor(first, second) {
+  const areNumbers = Number.isSafeInteger(first) && Number.isSafeInteger(second) && first > 0 && second > 0;
+  if (!areNumbers) return sayHow("The address of this page does not name two annotations.");
+  try {
+    return await get(path`/api/annotate/compare?first=${first}&second=${second}`);
+  } catch (error) {
+    if (!(error instanceof ApiError) || !UNCOMPARABLE.includes(error.status)) throw error;
+    return sayHow("These two cannot be compared: one does not exist, or they differ in their text or pyramid.");
+  }
+}
+
+/** @param {string} problem */
+function sayHow(problem) {
+  put(
+    byId("notices"),
+    el("p", problem),
+    el(
+      "p",
+      el("a.m-strong", { href: "/annotate" }, "Choose two annotations on the desk"),
+      ", then put them side by side.",
+    ),
+  );
+  return null;
 }
 
 class Comparison {
