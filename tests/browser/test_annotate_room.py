@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+import pyramidion as pyr
 from tests.browser.annotating import LARGE, account, begin, come_in, large_study, open_editor
 from tests.browser.people import Visitors
 from tests.browser.site import Site, serve
@@ -93,3 +96,33 @@ def test_a_phone_starts_with_room_for_fingers(site: Site, visitors: Visitors) ->
     open_pyramid(page, site, "fingers")
     left, top, right, bottom = box(page.locator(".a-unit").first)
     assert min(right - left, bottom - top) >= 24
+
+
+@pytest.mark.parametrize("count", [9, 10])
+def test_many_topics_are_searched(visitors: Visitors, tmp_path: Path, count: int) -> None:
+    """Those on which work has begun come first."""
+    large = large_study()
+    topics = tuple(pyr.Topic(f"t{number}", f"Water {number}") for number in range(count - 1))
+    topics += (pyr.Topic(LARGE, "The Café at the bridge"),)
+    with serve(replace(large, topics=topics), tmp_path) as site:
+        account(site, "erin")
+        page = visitors.new(viewport=PHONE)
+        come_in(page, site, "erin")
+        cards = page.locator(".a-topic:visible")
+        expect(cards).to_have_count(count)
+        expect(cards.first).to_contain_text("Water 0")
+        begin(page, kind="pyramid", topic=LARGE, name="begun")
+        page.reload()
+        expect(cards.first).to_contain_text("The Café at the bridge")
+        search = page.get_by_label("Search topics")
+        expect(search).to_have_count(int(count >= 10))
+        if count < 10:
+            return
+        search.fill("bridge CAFE")
+        expect(cards).to_have_count(1)
+        expect(page.get_by_text("1 of 10 topics")).to_be_visible()
+        search.fill("bridges")
+        expect(cards).to_have_count(0)
+        expect(page.get_by_text("No topic has these words.")).to_be_visible()
+        search.fill("")
+        expect(cards).to_have_count(count)
