@@ -31,6 +31,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield site
 
 
+# How many lines the words of a node take.
+LINES = """(node) => {
+  const range = document.createRange();
+  range.selectNodeContents(node);
+  return new Set([...range.getClientRects()].map(({top}) => Math.round(top))).size;
+}"""
+
+
 def box(part: Locator) -> Box:
     """Left, top, right, bottom."""
     found = part.bounding_box()
@@ -126,3 +134,46 @@ def test_many_topics_are_searched(visitors: Visitors, tmp_path: Path, count: int
         expect(page.get_by_text("No topic has these words.")).to_be_visible()
         search.fill("")
         expect(cards).to_have_count(count)
+
+
+def test_all_references_can_be_gone_to_on_a_phone(site: Site, visitors: Visitors) -> None:
+    page = visitors.new(viewport=PHONE)
+    open_pyramid(page, site, "tabs")
+    tabs = page.locator(".a-tab")
+    expect(tabs).to_have_count(10)
+    left, _, right, _ = box(page.locator(".a-tabs"))
+    for tab in tabs.all():
+        start, _, end, _ = box(tab)
+        assert left <= start
+        assert end <= right
+
+
+def test_a_laptop_shows_all_counts_of_a_summary(site: Site, visitors: Visitors) -> None:
+    page = visitors.new(viewport=LAPTOP)
+    open_summary(page, site, "counts")
+    counts = page.locator(".a-parts > summary")
+    expect(counts).to_have_text("0 matched · 0 repeated · 0 in no unit")
+    assert counts.evaluate("node => node.scrollWidth <= node.clientWidth")
+
+
+def test_numbers_and_names_of_scores_stay_whole_in_print_on_a_phone(site: Site, visitors: Visitors) -> None:
+    page = visitors.new(viewport=PHONE)
+    open_summary(page, site, "printed")
+    page.goto(f"{page.url}/print")
+    cells = page.locator(".p-scores :is(th, .number)")
+    expect(cells).to_have_count(10)
+    for cell in cells.all():
+        assert cell.evaluate(LINES) == 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_a_search_without_hits_says_so(site: Site, visitors: Visitors) -> None:
+    page = visitors.new(viewport=LAPTOP)
+    open_pyramid(page, site, "hits")
+    none = page.locator(".a-tiers").get_by_text("No unit has these words.")
+    expect(none).to_have_count(0)
+    page.get_by_label("Search units").fill("xylophone")
+    expect(none).to_be_visible()
+    page.get_by_label("Search units").fill("water")
+    expect(page.locator(".a-card:visible").first).to_be_visible()
+    expect(none).to_have_count(0)
