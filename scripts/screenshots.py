@@ -205,8 +205,7 @@ def tree(page: Page, place: Place) -> None:
     """The same pyramid, compact, with the contributors of every unit."""
     come_in(page, place.site, "erin")
     open_editor(page, place.site, begin(page, kind="pyramid", name="erin, all in view", start="expert"))
-    for key in ("o", "t"):
-        page.keyboard.press(key)
+    page.keyboard.press("t")
 
 
 def compare(page: Page, place: Place) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
@@ -9,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pyramidion.analysis.pyramid_pairs import compare_pyramids, dice
+from pyramidion.annotation.api.views import rows as view_rows
 from pyramidion.annotation.commands import Mark, Match, PeerAnnotation
-from pyramidion.annotation.comparison import alikeness, compare_peers
+from pyramidion.annotation.comparison import alikeness, compare_peers, differing_fields
 from pyramidion.study import ContentUnit, Contributor, Pyramid, Span
 
 
@@ -170,3 +172,29 @@ def test_how_far_two_annotators_agree_by_hand() -> None:
     pairs = compare_pyramids(pyramid(unit("1", A=(0, 10)), unit("2", B=(0, 4))), pyramid(unit("7", A=(0, 10))))
     assert alikeness(pairs, pyramid()) == (1, 2, 1.0, None)
     assert alikeness([], pyramid()) == (0, 0, None, None)
+
+
+def test_labels_and_comments_are_disagreements_that_do_not_count_in_the_agreement() -> None:
+    units = (unit("1", "one", A=(0, 4)), unit("2", "two", A=(5, 9)), unit("3", "three", B=(0, 4)), unit("4", B=(5, 9)))
+    other = (
+        units[0],
+        replace(units[1], comment="why"),
+        replace(units[2], label="III"),
+        replace(units[3], label="IV", contributors=unit("", B=(5, 8)).contributors),
+    )
+    pairs = compare_pyramids(pyramid(*units), pyramid(*other))
+    assert {pair.first.id: differing_fields(pair) for pair in pairs if pair.first} == {
+        "1": (),
+        "2": ("comment",),
+        "3": ("label",),
+        "4": ("label",),
+    }
+    assert differing_fields(compare_pyramids(pyramid(units[0]), pyramid())[0]) == ()
+    seen = [(row["first"]["id"], row["same"], row["differing"], row["fields"]) for row in view_rows(pairs)]
+    assert seen == [
+        ("4", False, ["B"], ["label"]),
+        ("2", False, [], ["comment"]),
+        ("3", False, [], ["label"]),
+        ("1", True, [], []),
+    ]
+    assert alikeness(pairs, pyramid()) == (3, 4, pytest.approx((3 + 6 / 7) / 4), None)

@@ -272,6 +272,7 @@ test("the third takes either side's unit by commands, whatever it has", () => {
   const rows = [
     { first, second },
     { first, second: null },
+    { first, second: { ...first, comment: "why" } },
   ];
   for (const row of rows) {
     for (const side of /** @type {const} */ (["second", "first", "second"])) {

@@ -49,6 +49,14 @@ def _characters(mentions: Iterable[Match | Mark]) -> Words:
     return frozenset(place for mention in mentions for span in mention.spans for place in range(*span))
 
 
+def differing_fields(pair: UnitPair) -> tuple[str, ...]:
+    """What two paired units say differently besides their contributors: "label", "comment". An adjudicator settles that
+    too; it does not count in the agreement."""
+    if pair.first is None or pair.second is None:
+        return ()
+    return tuple(name for name in ("label", "comment") if getattr(pair.first, name) != getattr(pair.second, name))
+
+
 class Alikeness(NamedTuple):
     """How far two annotations agree: in ``same`` of ``of`` units, and ``words``, the mean Dice of the words marked for
     units that both have. ``alpha``, for peers, is Krippendorff's (nominal) of "is it there?", None if undefined."""

@@ -277,8 +277,8 @@ def desk_page(ctx: Ctx, account: LoggedIn) -> Response:
 
 
 @pages.get("/compare")
-def comparison_page(ctx: Ctx, account: LoggedIn, first: int = 0, second: int = 0) -> Response:
-    return render_page("annotate-compare.html", ctx, account, first=first, second=second)
+def comparison_page(ctx: Ctx, account: LoggedIn) -> Response:
+    return render_page("annotate-compare.html", ctx, account)
 
 
 @pages.get("/guidelines")

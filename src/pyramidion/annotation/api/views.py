@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from pyramidion.analysis.pyramid_pairs import UnitPair
 from pyramidion.annotation.commands import Mark, Match, PeerAnnotation, describe
-from pyramidion.annotation.comparison import MatchPair
+from pyramidion.annotation.comparison import MatchPair, differing_fields
 from pyramidion.annotation.desk import Proposal, may_change, peer_score
 from pyramidion.annotation.events import Activity, StoredAnnotation, command_object
 from pyramidion.annotation.log import Annotation, Event
@@ -180,16 +180,19 @@ def _units(number: int) -> str:
 
 def rows(pairs: Sequence[UnitPair] | Sequence[MatchPair]) -> list[dict[str, Any]]:
     """Two annotations side by side, disagreements first."""
-    return [_units_row(pair) if isinstance(pair, UnitPair) else _matches_row(pair) for pair in pairs]
+    made = [_units_row(pair) if isinstance(pair, UnitPair) else _matches_row(pair) for pair in pairs]
+    return sorted(made, key=lambda row: row["same"])  # stable: differences in labels alone come after all others
 
 
 def _units_row(pair: UnitPair) -> dict[str, Any]:
+    fields = differing_fields(pair)
     return {
         "first": None if pair.first is None else unit_object(pair.first),
         "second": None if pair.second is None else unit_object(pair.second),
         "shared": pair.shared,
-        "same": pair.same,
+        "same": pair.same and not fields,
         "differing": list(pair.differing),
+        "fields": list(fields),
     }
 
 
@@ -201,6 +204,7 @@ def _matches_row(pair: MatchPair) -> dict[str, Any]:
         "shared": pair.shared,
         "same": pair.same,
         "differing": [],
+        "fields": [],
     }
 
 

@@ -34,6 +34,10 @@ const sameContributors = (one, other) =>
   one.contributors.length === other.contributors.length &&
   one.contributors.every((each) => hasContributor(other, each));
 
+/** @param {Unit} one @param {Unit} other */
+const sameUnit = (one, other) =>
+  sameContributors(one, other) && one.label === other.label && one.comment === other.comment;
+
 /**
  * Which side's unit the third has: "first", "second", "both", or "other" where it is changed.
  * @param {UnitRow} row
@@ -43,7 +47,7 @@ const sameContributors = (one, other) =>
 export function sideOfUnit(row, units, origin) {
   const mine = thirdUnit(row, units, origin);
   /** @param {Unit | null} unit */
-  const agrees = (unit) => (unit && mine ? sameContributors(unit, mine) && unit.label === mine.label : !unit && !mine);
+  const agrees = (unit) => (unit && mine ? sameUnit(unit, mine) : !unit && !mine);
   return sideOf(agrees(row.first), agrees(row.second));
 }
 
@@ -75,6 +79,7 @@ export function takeUnit(wanted, mine) {
     ...gone.map(({ reference }) => ({ type: "remove_contributor", unit, reference })),
     ...fresh.map((each) => ({ type: "add_contributor", unit, ...each })),
     ...(label !== mine.label ? [{ type: "rename_unit", unit, label }] : []),
+    ...(comment !== mine.comment ? [{ type: "comment_unit", unit, comment }] : []),
   ];
 }
 

@@ -2,7 +2,7 @@
 // Two annotations of one text side by side, disagreements first; a third takes the choice of either, row by row, and
 // knows which rows are settled.
 
-import { get, path, post } from "../shared/api.js";
+import { ApiError, get, path, post } from "../shared/api.js";
 import { button, byId, el, name, onSubmit, put, setText, submitButton } from "../shared/dom.js";
 import { plural } from "../shared/format.js";
 import { errorBox, hush, say } from "../shared/messages.js";
@@ -17,8 +17,8 @@ import { Work } from "./work.js";
 /** @import { Command, Contributor, Mark, NamedText, Unit } from "./commands.js" */
 /**
  * @typedef {"first" | "second"} Side
- * @typedef {{ unit: string, first: any, second: any, same: boolean, differing: string[] }}
- *   Row what both say: units, or mentions
+ * @typedef {{ unit: string, first: any, second: any, same: boolean, differing: string[], fields: string[] }}
+ *   Row what both say: units, or mentions; the references and fields ("label", "comment") in which units differ
  * @typedef {{ id: number, name: string, owner: string, url: string, score?: any, adjudicates: number[],
  *   may_edit?: boolean }} About an annotation
  *
@@ -29,12 +29,16 @@ import { Work } from "./work.js";
  */
 /** @typedef {{ row: Row, node: HTMLTableRowElement, third: HTMLElement }} Line */
 
+/** How the server says that there is no such annotation, that two are of different texts, or that a number is too large. */
+const UNCOMPARABLE = [404, 409, 422];
+
 /** @param {HTMLElement} main */
 export async function openComparison(main) {
   const asked = new URLSearchParams(location.search);
   const [first, second] = [Number(asked.get("first")), Number(asked.get("second"))];
-  /** @type {Compared} */
-  const compared = await get(path`/api/annotate/compare?first=${first}&second=${second}`);
+  const compared = await askFor(first, second);
+  if (!compared) return;
+  byId("compared").hidden = false;
   const page = new Comparison(compared, main);
   const { thirds } = compared;
   const wanted = Number(asked.get("third"));
@@ -43,6 +47,35 @@ export async function openComparison(main) {
   if (last) await page.open(last.id, last.adjudicates[0] === second ? "second" : "first");
   else if (wanted) await page.open(wanted, asked.get("start") === "second" ? "second" : "first");
   else page.show();
+}
+
+/**
+ * Both annotations; null where the address does not name two that can be compared, which the page then says.
+ * @param {number} first @param {number} second @returns {Promise<Compared | null>}
+ */
+async function askFor(first, second) {
+  const areNumbers = Number.isSafeInteger(first) && Number.isSafeInteger(second) && first > 0 && second > 0;
+  if (!areNumbers) return sayHow("The address of this page does not name two annotations.");
+  try {
+    return await get(path`/api/annotate/compare?first=${first}&second=${second}`);
+  } catch (error) {
+    if (!(error instanceof ApiError) || !UNCOMPARABLE.includes(error.status)) throw error;
+    return sayHow("These two cannot be compared: one does not exist, or they differ in their text or pyramid.");
+  }
+}
+
+/** @param {string} problem */
+function sayHow(problem) {
+  put(
+    byId("notices"),
+    el("p", problem),
+    el(
+      "p",
+      el("a.m-strong", { href: "/annotate" }, "Choose two annotations on the desk"),
+      ", then put them side by side.",
+    ),
+  );
+  return null;
 }
 
 class Comparison {
@@ -91,10 +124,11 @@ class Comparison {
       el(
         "div.m-scroll",
         el(
-          "table.m-table.a-rows",
+          "table.m-table.m-blocks.a-rows",
+          { role: "table" }, // said, because a phone shows the rows as blocks
           el("caption.visually-hidden", "Disagreements first"),
-          el("thead", el("tr", this.#heads())),
-          el("tbody", ...this.lines.map((line) => line.node)),
+          el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, this.#heads())),
+          el("tbody", { role: "rowgroup" }, ...this.lines.map((line) => line.node)),
         ),
       ),
     );
@@ -102,7 +136,7 @@ class Comparison {
 
   #heads() {
     /** @param {...Child} content */
-    const head = (...content) => el("th.m-unsorted", { scope: "col" }, ...content);
+    const head = (...content) => el("th.m-unsorted", { scope: "col", role: "columnheader" }, ...content);
     const sides = SIDES.map((side) => {
       const about = this.compared[side];
       return head(el("a", { href: about.url }, name(about.name)), " of ", name(about.owner));
@@ -110,16 +144,25 @@ class Comparison {
     return [this.isPeer && head("Unit"), ...sides, head("Third")];
   }
 
+  /** @param {Side} side */
+  #titleOf = (side) => `${this.compared[side].name} of ${this.compared[side].owner}`;
+
   // -- rows ----------------------------------------------------------------------------------------------------
 
   /** @param {Row} row @returns {Line} */
   #line(row) {
-    const third = el("td.a-third");
-    const about = this.isPeer && el("th", { scope: "row" }, this.#unitCell(row.unit));
+    const third = el("div.a-third");
+    const about = this.isPeer && el("th", { scope: "row", role: "rowheader" }, this.#unitCell(row.unit));
     const cells = SIDES.map((side) =>
-      el("td", this.isPeer ? this.#mentions(row[side]) : this.#unit(row[side], row.differing)),
+      el(
+        "td",
+        { role: "cell", "data-label": this.#titleOf(side) },
+        this.isPeer ? this.#mentions(row[side]) : this.#unit(row[side], row),
+      ),
     );
-    const node = el("tr", { class: row.same ? "a-same" : "a-differs" }, about, cells, third);
+    const only = onlyDiffering(row);
+    const decision = el("td", { role: "cell" }, only && el("p.m-help", only), third);
+    const node = el("tr", { role: "row", class: row.same ? "a-same" : "a-differs" }, about, cells, decision);
     const line = { row, node, third };
     node.addEventListener("pointermove", (event) => (event.movementX || event.movementY) && this.#look(line));
     node.addEventListener("focusin", () => this.#look(line));
@@ -142,8 +185,8 @@ class Comparison {
     return [el("span.a-weight", String(unit.weight)), " ", el("bdi", unit.label || "no label")];
   }
 
-  /** @param {Unit | null} unit @param {string[]} differing */
-  #unit(unit, differing) {
+  /** @param {Unit | null} unit @param {Row} row */
+  #unit(unit, { differing, fields }) {
     if (!unit) return el("em.muted", "no such unit");
     /** @param {Contributor} contributor */
     const item = ({ reference, spans }) =>
@@ -152,8 +195,12 @@ class Comparison {
         el("bdi.a-from", reference),
         el("bdi.a-words", this.texts.quote(reference, spans)),
       );
+    /** @param {string} field @param {string} text */
+    const said = (field, text) => el(fields.includes(field) ? "bdi.a-differing" : "bdi", text);
+    const comment = unit.comment || (fields.includes("comment") && "no comment");
     return [
-      el("p.a-row-label", el("span.a-weight", String(unit.weight)), " ", el("bdi", unit.label || "no label")),
+      el("p.a-row-label", el("span.a-weight", String(unit.weight)), " ", said("label", unit.label || "no label")),
+      comment && el("p.a-row-comment", said("comment", comment)),
       el("ul.a-contributors", unit.contributors.map(item)),
     ];
   }
@@ -315,8 +362,7 @@ class Comparison {
     if (byId("third").hasChildNodes()) return;
     const title = el("input", { id: "third-name", type: "text", value: "adjudicated", maxlength: "100" });
     /** @param {Side} side */
-    const option = (side) =>
-      el("option", { value: side }, `${this.compared[side].name} of ${this.compared[side].owner}`);
+    const option = (side) => el("option", { value: side }, this.#titleOf(side));
     const start = el("select", { id: "third-start" }, SIDES.map(option));
     const shared = el("input", { type: "checkbox" });
     const problem = el("div");
@@ -348,3 +394,9 @@ class Comparison {
     put(byId("third"), el("h2", "Make a third"), form, problem);
   }
 }
+
+/** What a row says where the contributors are alike. @param {Row} row */
+const onlyDiffering = ({ differing, fields }) => {
+  if (differing.length || !fields.length) return "";
+  return fields.length > 1 ? "only the label and the comment differ" : `only the ${fields[0]} differs`;
+};

@@ -3,10 +3,11 @@
 
 import { get, path, post } from "../shared/api.js";
 import { openForm } from "../shared/dialog.js";
-import { button, byId, el, name, put, uniqueId } from "../shared/dom.js";
+import { button, byId, el, name, put, setText, uniqueId } from "../shared/dom.js";
 import { count, duration, NONE, plural, when } from "../shared/format.js";
 import { errorBox } from "../shared/messages.js";
 import { column, DataTable } from "../shared/table.js";
+import { matchesSearch } from "./finder.js";
 
 /** @import { Field } from "../shared/dialog.js" */
 /** @import { Column } from "../shared/table.js" */
@@ -25,6 +26,9 @@ const BLIND_EXPERT =
 const BLIND_OTHERS =
   "Experts annotate blind: they see neutral names instead of systems, and only their own annotations. You see everything; take care what you tell them.";
 
+/** From so many topics on there is a search field for them. */
+const MANY = 10;
+
 /** The annotations to put side by side. @type {Set<number>} */
 const ticked = new Set();
 
@@ -34,8 +38,7 @@ export async function openDesk() {
     const desk = await get("/api/annotate");
     if (desk.blind) put(byId("notices"), el("p.notice", isBlind(desk) ? BLIND_EXPERT : BLIND_OTHERS));
     showBegun(desk);
-    const cards = desk.topics.map((topic) => topicCard(topic, desk));
-    put(byId("topics"), cards.length ? cards : el("p.m-empty", "The study has no topics yet: import texts first."));
+    showTopics(desk);
   } catch (error) {
     put(byId("notices"), errorBox(error, "The desk cannot be shown"));
   }
@@ -129,6 +132,27 @@ export function whyNot(chosen) {
 }
 
 // -- topics --------------------------------------------------------------------------------------------------
+
+/** Those with annotations first. @param {Desk} desk */
+function showTopics(desk) {
+  const begun = new Set(desk.annotations.map(({ topic }) => topic));
+  const topics = [...desk.topics].sort((one, other) => Number(begun.has(other.id)) - Number(begun.has(one.id)));
+  const cards = topics.map((topic) => topicCard(topic, desk));
+  put(byId("topics"), cards.length ? cards : el("p.m-empty", "The study has no topics yet: import texts first."));
+  if (topics.length < MANY) return;
+  const about = { type: "search", placeholder: "Search topics", autocomplete: "off" };
+  const input = el("input.m-filter", { ...about, "aria-label": "Search topics" });
+  const found = el("span.m-help", { role: "status" });
+  input.addEventListener("input", () => {
+    const search = input.value.trim();
+    topics.forEach(({ id, title }, i) => {
+      cards[i].hidden = search !== "" && !matchesSearch(`${id} ${title}`, search);
+    });
+    const left = cards.filter((card) => !card.hidden).length;
+    setText(found, !search ? "" : left ? `${left} of ${topics.length} topics` : "No topic has these words.");
+  });
+  put(byId("topics-search"), el("div.m-toolbar", input, found));
+}
 
 /** @param {Topic} topic @param {Desk} desk */
 function topicCard(topic, desk) {

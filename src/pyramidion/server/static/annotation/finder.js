@@ -77,6 +77,7 @@ export class Finder {
     const count = this.tiers.filter((unit) => test(unit) && (!search || matchesSearch(text(unit), search)));
     const all = !search && this.select.value === this.filters[0].value;
     setText(byId("found"), all ? "" : `${count} shown`);
+    this.tiers.say(count || all ? "" : search ? "No unit has these words." : "No units to show.");
   }
 
   // -- asking for a unit ---------------------------------------------------------------------------------------

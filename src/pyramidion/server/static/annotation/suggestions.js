@@ -153,6 +153,8 @@ export class UnitSuggestions extends Suggesting {
   #unit = null;
   /** @type {{ contributors: SuggestedWords[], same: SuggestedUnit[] } | null} */
   #offered = null;
+  /** The references that the unit had when that was asked for: none of their words are in it. @type {string[]} */
+  #had = [];
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
   #asking = new AbortController();
@@ -193,6 +195,7 @@ export class UnitSuggestions extends Suggesting {
     await this.editor.work.settled(); // what the server holds is what it looks at
     const unit = this.#unit;
     if (signal.aborted || !unit || isProvisional(unit.id)) return;
+    this.#had = unit.contributors.map(({ reference }) => reference);
     try {
       const address = path`/api/annotate/${this.editor.work.id}/suggestions?unit=${unit.id}`;
       this.#offered = await get(address, { signal });
@@ -202,12 +205,16 @@ export class UnitSuggestions extends Suggesting {
     }
   }
 
-  /** A reference contributes once: what else it says is no longer asked about when it does. */
+  /** A reference contributes once: what else it says is offered while it does not. */
   refresh() {
     const { editor } = this;
     const unit = this.#unit;
     if (!unit || !this.#offered) return;
     const has = new Set(unit.contributors.map(({ reference }) => reference));
+    if (this.#had.some((reference) => !has.has(reference))) {
+      this.clear();
+      return this.load();
+    }
     const words = this.#offered.contributors.filter(({ reference }) => !has.has(reference));
     const belonging = words.map(({ reference, spans, text, similarity }) => ({
       key: JSON.stringify([unit.id, reference, spans]),

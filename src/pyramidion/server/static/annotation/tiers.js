@@ -43,7 +43,8 @@ export class Tiers {
     this.place = place;
     this.options = options;
     for (let weight = options.top; weight >= 0; weight -= 1) this.#tiers.push(tier(weight));
-    put(place, ...this.#tiers.map((made) => made.node));
+    this.empty = el("p.a-empty.muted", { hidden: true });
+    put(place, this.empty, ...this.#tiers.map((made) => made.node));
     place.addEventListener("pointerover", (event) => options.onHover(idAt(event.target)));
     place.addEventListener("pointerleave", () => options.onHover(null));
     place.addEventListener("focusin", (event) => this.#focused(idAt(event.target)));
@@ -152,6 +153,12 @@ export class Tiers {
     }
     for (const { node, list } of this.#tiers) node.hidden = !list.querySelector(":scope > :not([hidden])");
     return passed;
+  }
+
+  /** Say why no unit is shown; "" where some are. @param {string} reason */
+  say(reason) {
+    setText(this.empty, reason);
+    this.empty.hidden = !reason;
   }
 
   /** The names of the units shown, from the top. */

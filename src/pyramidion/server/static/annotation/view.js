@@ -13,8 +13,11 @@ import { announce } from "../shared/messages.js";
 
 const NAME = "pyramidion:annotate:view";
 const OLD_LAYOUT = "pyramidion:annotate:layout";
-/** Below this height there is no room to spare: the desk starts dense. */
-const LOW = 780;
+/**
+ * Below this height comfortable cards would leave fewer than 15 units in view: the desk starts dense. Not on a narrow
+ * screen, where the page scrolls and fingers need room.
+ */
+const LOW = "(max-height: 1000px) and (min-width: 60rem)";
 const [SMALLEST, LARGEST, STEP] = [0.8, 1.8, 0.1];
 const LAYOUTS = ["side", "stacked", "one"];
 
@@ -26,7 +29,7 @@ export class View {
   constructor(main, { onLayout }) {
     this.main = main;
     this.onLayout = onLayout;
-    const { side, detail, size = 1, dense = innerHeight < LOW } = this.#kept;
+    const { side, detail, size = 1, dense = matchMedia(LOW).matches } = this.#kept;
     splitter(byId("splitter"), { share: side, least: 25, most: 70, set: (share) => this.#setShare("side", share) });
     splitter(byId("divider"), { share: detail, least: 8, most: 75, set: (share) => this.#setShare("detail", share) });
     this.#setSize(size);
