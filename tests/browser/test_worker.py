@@ -277,6 +277,51 @@ def test_words_are_marked_by_drag_by_taps_and_by_keys(site: Site, visitors: Visi
     expect(phone.locator(".word.is-marked")).to_have_count(5)
 
 
+def line_ends(page: Page) -> list[dict[str, float]]:
+    """The first and the last word of each line of the text, by number, and where they are."""
+    found: list[dict[str, float]] = page.locator(".markable .word").evaluate_all(
+        """(words) => {
+          const lines = new Map();
+          words.forEach((word, at) => {
+            const {left, right, top, bottom} = word.getBoundingClientRect();
+            const line = lines.get(top) ?? {first: at, left, top, bottom};
+            lines.set(top, {...line, last: at, right});
+          });
+          return [...lines.values()];
+        }"""
+    )
+    return found
+
+
+def test_a_drag_that_begins_beside_a_word_marks_from_the_nearest(site: Site, visitors: Visitors) -> None:
+    page = visitors.new(viewport=LAPTOP)
+    begin(page, site.link("evidence"))
+    marked = page.locator(".word.is-marked")
+    words = page.locator(".markable .word").all_text_contents()
+    lines = line_ends(page)
+    middle = (lines[0]["top"] + lines[0]["bottom"]) / 2
+
+    page.mouse.move(lines[0]["left"] - 3, middle)
+    page.mouse.down()
+    word(page, 3).hover()
+    page.mouse.up()
+    expect(marked).to_have_text(words[:4])
+    expect(counter(page)).to_have_text("1 of 12 answered")
+    page.get_by_role("button", name="Clear").click()
+
+    # From behind a line to between two others, nearer to the upper one.
+    page.mouse.move(lines[0]["right"] + 3, middle)
+    page.mouse.down()
+    page.mouse.move(lines[2]["left"] + 1, lines[2]["bottom"] + 1)
+    expect(page.locator(".word.is-picked").last).to_have_text(words[int(lines[2]["first"])])
+    page.mouse.up()
+    expect(marked).to_have_text(words[int(lines[0]["last"]) : int(lines[2]["first"]) + 1])
+    page.get_by_role("button", name="Clear").click()
+
+    page.mouse.click(lines[0]["left"] - 3, middle)  # a click in the margin is no choice of a word
+    expect(page.locator(".word.is-picked, .word.is-marked")).to_have_count(0)
+
+
 # -- rating, comparing, writing ------------------------------------------------------------------------------
 
 
