@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -272,8 +273,9 @@ class _Drafts:
         order = self.rng.permutation(len(pyramid.units))[: self.settings.units_per_topic]
         by_id = sorted(unit.id for unit in pyramid.units)
         ids = [by_id[i] for i in order]
-        size = self.settings.units_per_task
-        return [tuple(ids[i : i + size]) for i in range(0, len(ids), size)]
+        number = math.ceil(len(ids) / self.settings.units_per_task)
+        bounds = [len(ids) * i // number for i in range(number + 1)]
+        return [tuple(ids[low:high]) for low, high in pairwise(bounds)]
 
     def rate(self) -> Iterator[Task]:
         for topic in self.study.topics:
