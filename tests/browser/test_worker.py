@@ -330,6 +330,8 @@ def test_rating_by_digits_with_the_candidate_in_view(site: Site, visitors: Visit
     begin(page, site.link("rate"))
     order = ["Information content", "Linguistic quality", "Overall quality"]
     expect(page.locator("fieldset.scale legend")).to_have_text(order)
+    expect(page.get_by_text("Your ratings are compared with other people's")).to_be_visible()
+    expect(page.get_by_text("bonus")).to_have_count(0)  # nobody has set money aside
     steps = page.get_by_role("button", name="Instructions")
     steps.click()
     told = page.get_by_role("dialog").locator("ol.steps").text_content() or ""
