@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from pyramidion.campaigns.tasks import ATTENTION
-from tests.browser.people import Visitors, begin, counter, judged
+from tests.browser.people import Visitors, answer_check, begin, counter, judged
 from tests.browser.site import TERMS, Site, serve, small_study
 
 pytestmark = pytest.mark.browser
@@ -31,6 +31,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         for kind in ("write", "judge", "rate", "compare"):
             site.start(kind, kind, check=False, workers=9)
         site.start("judge", "terms", workers=9, **TERMS)
+        site.start("judge", "failing", workers=9, contact="Ada Ash, ada@example.org")
+        site.start("judge", "over", contact="Ada Ash, ada@example.org")
+        site.desk.campaigns.set_state("over", "closed")
         site.start("judge", "evidence", check=False, evidence=True, workers=9)
         yield site
 
@@ -329,6 +332,24 @@ def stopping(page: Page, site: Site) -> None:
     expect(page.get_by_role("heading", name="See you later")).to_be_visible()
 
 
+def failed(page: Page, site: Site) -> None:
+    page.goto(site.link("failing"))
+    for tries in (2, 1):
+        expect(page.get_by_text("This is your last try")).to_have_count(int(tries == 1))
+        answer_check(page, "judge", rightly=False)
+    expect(page.get_by_role("heading", name="Thank you for trying")).to_be_visible()
+
+
+def over(page: Page, site: Site) -> None:
+    page.goto(site.link("over"))
+    expect(page.get_by_role("heading", name="This campaign is finished")).to_be_visible()
+
+
+def uninvited(page: Page, site: Site) -> None:
+    page.goto(f"{site.url}/work/judge")
+    expect(page.get_by_role("heading", name="Please open your invitation link")).to_be_visible()
+
+
 def at(path: str) -> Callable[[Page, Site], None]:
     return lambda page, site: page.goto(f"{site.url}{path}") and None
 
@@ -340,6 +361,9 @@ PAGES: dict[str, Callable[[Page, Site], None]] = {
     "comparing": comparing,
     "rating": rating,
     "stopping": stopping,
+    "failed": failed,
+    "over": over,
+    "uninvited": uninvited,
     "log-in": at("/login"),
     "bad-link": at("/join/nonsense"),
     "nothing": at("/nowhere"),
