@@ -21,6 +21,17 @@ from tests.server.servers import PASSWORD, running_server, served_here
 
 MANAGER = "mona"
 TOPIC = "drought-plan"
+TERMS: dict[str, Any] = {
+    "pay": 0.6,
+    "currency": "€",
+    "minutes_per_task": 4.0,
+    "consent": "You take part freely.\n\nYou can stop at any time.",
+    "contact": "Ada Ash, ada@example.org",
+    "completion_code": "C0DE",
+    "code_when_stopping": True,
+    "code_after": 1,
+}
+"""The settings of a campaign that tells workers all it can."""
 
 
 def small_study(systems: Sequence[str], references: Sequence[str], units: int = 0) -> pyr.Study:

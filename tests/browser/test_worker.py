@@ -1,4 +1,4 @@
-"""What paid workers are told, and pages on which hours of work neither go wrong nor hurt."""
+"""Pages on which hours of work neither go wrong nor hurt."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from pyramidion.campaigns.tasks import ATTENTION
-from tests.browser.people import Visitors, answer_check, begin, counter, judged, pass_check
-from tests.browser.site import MANAGER, Site, serve, small_study
-from tests.server.servers import logged_in
+from tests.browser.people import Visitors, answer_check, begin, counter, judged
+from tests.browser.site import TERMS, Site, serve, small_study
 
 pytestmark = pytest.mark.browser
 
@@ -22,16 +21,6 @@ LAPTOP, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
 ZOOMED = {"width": 640, "height": 360}
 """A laptop's window at 200%."""
 TOUCH: dict[str, Any] = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
-TERMS: dict[str, Any] = {
-    "pay": 0.6,
-    "currency": "€",
-    "minutes_per_task": 4.0,
-    "consent": "You take part freely.\n\nYou can stop at any time.",
-    "contact": "Ada Ash, ada@example.org",
-    "completion_code": "C0DE",
-    "code_when_stopping": True,
-    "code_after": 1,
-}
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +31,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         for kind in ("write", "judge", "rate", "compare"):
             site.start(kind, kind, check=False, workers=9)
         site.start("judge", "terms", workers=9, **TERMS)
+        site.start("judge", "failing", workers=9, contact="Ada Ash, ada@example.org")
+        site.start("judge", "over", contact="Ada Ash, ada@example.org")
+        site.desk.campaigns.set_state("over", "closed")
         site.start("judge", "evidence", check=False, evidence=True, workers=9)
         yield site
 
@@ -66,125 +58,6 @@ def test_a_key_answers_the_statement_that_is_marked(site: Site, visitors: Visito
     page.get_by_role("dialog").get_by_role("button", name="Close").click()
     page.keyboard.press("p")
     assert judged(page)[:5] == "NPNP-"
-
-
-# -- what people are told ------------------------------------------------------------------------------------
-
-
-def test_terms_come_before_the_work_and_the_code_also_when_stopping(site: Site, visitors: Visitors) -> None:
-    site.start("judge", "told", check=False, workers=9, **TERMS)
-    page = visitors.new(viewport=LAPTOP)
-    page.goto(site.link("told"))
-    main = page.get_by_role("main")
-    for text in (
-        "€0.60 for each task, about €9.00 an hour",
-        "about 4 minutes for each task",
-        "3 tasks for you at the moment",
-        "as soon as you stop after 1 task or more",
-        "Ada Ash, ada@example.org",
-        "You can stop at any time.",
-    ):
-        expect(main).to_contain_text(text)
-    expect(page.get_by_role("heading", name="How to do it")).to_be_visible()
-    start = page.get_by_role("button", name="Start with the first task")
-    start.click()
-    expect(page.get_by_text("Please agree to take part first")).to_be_in_viewport()
-    page.get_by_label("I have read this and agree to take part").check()
-    start.click()
-    expect(page.get_by_text("Your first task, 2 more for you after this one")).to_be_visible()
-    page.get_by_role("button", name="Stop", exact=True).click()
-    expect(page.get_by_text("You get the completion code after 1 more answer.")).to_be_visible()
-    assert "C0DE" not in page.content()
-    page.get_by_role("button", name="Continue with the next task").click()
-    expect(counter(page)).to_be_visible()
-    for _ in range(12):
-        page.keyboard.press("n")
-    page.keyboard.press("Control+Enter")
-    page.get_by_role("button", name="Next task").click()
-    expect(page.get_by_text("1 task done in less than a minute, 1 more for you after this one")).to_be_visible()
-    page.reload()
-    expect(counter(page)).to_be_visible()  # who has begun does not read it all again
-    page.get_by_role("button", name="Stop", exact=True).click()
-    expect(page.get_by_text("You have sent 1 answer, in less than a minute.")).to_be_visible()
-    expect(page.get_by_text("C0DE", exact=True)).to_be_visible()
-
-
-def reword_consent(site: Site, campaign: str, words: str) -> None:
-    """As a manager's page does it."""
-    manager, address = logged_in(site.desk, site.url, MANAGER), f"/api/manage/campaigns/{campaign}"
-    design = manager.get(f"{address}/design").json()
-    wish = {key: design[key] for key in ("kind", "name", "topics", "systems")}
-    edited = manager.put(address, json={**wish, "settings": {**design["settings"], "consent": words}})
-    assert edited.status_code == 200, edited.text
-
-
-def test_consent_is_given_once_and_again_to_other_words(site: Site, visitors: Visitors) -> None:
-    visitors.expect_problem("status of 409")
-    site.start("judge", "agreed", workers=9, **TERMS)
-    page = visitors.new(viewport=LAPTOP)
-    page.goto(site.link("agreed"))
-    agree = page.get_by_label("I have read this and agree to take part")
-    answer_check(page, "judge")
-    expect(page.get_by_text("Please agree to take part first")).to_be_in_viewport()
-    agree.check()
-    answer_check(page, "judge", rightly=False)
-    expect(page.get_by_text("This is your last try")).to_be_visible()
-    page.reload()
-    expect(page.get_by_text("This is your last try")).to_be_visible()
-    expect(agree).to_have_count(0)
-    pass_check(page, "judge")
-    reword_consent(site, "agreed", "Other words.")
-    page.reload()
-    expect(page.get_by_text("Other words.")).to_be_visible()
-    reword_consent(site, "agreed", "The last words.")
-    agree.check()
-    start = page.get_by_role("button", name="Start with the first task")
-    start.click()
-    expect(page.get_by_text("The last words.")).to_be_visible()
-    expect(agree).not_to_be_checked()
-    agree.check()
-    start.click()
-    expect(counter(page)).to_be_visible()
-
-
-def test_no_tasks_left_and_a_pause_come_before_the_instructions(site: Site, visitors: Visitors) -> None:
-    site.start("judge", "stopped", contact="Ada Ash")
-    site.desk.campaigns.set_state("stopped", "paused")
-    page = visitors.new()
-    page.goto(site.link("stopped"))
-    expect(page.get_by_role("heading", name="A short break")).to_be_visible()
-    expect(page.get_by_text("Questions? Ask Ada Ash.")).to_be_visible()
-    site.start("write", "taken", workers=1)
-    for number in range(4):
-        worker = site.desk.workers.join("local", f"w{number}").id
-        assert site.desk.assignments.lease("taken", worker)
-    page.goto(site.link("taken"))
-    expect(page.get_by_role("heading", name="No tasks left")).to_be_visible()
-    expect(page.get_by_text("How to do it")).to_have_count(0)
-
-
-def test_bad_links_unknown_campaigns_and_blocks_are_pages_that_say_what_to_do(site: Site, visitors: Visitors) -> None:
-    visitors.expect_problem("status of 40")
-    page = visitors.new()
-    for path, title, text in (
-        ("/join/nonsense", "This link is not valid", "ask the person who sent the invitation for a new one"),
-        ("/work/nowhere", "There is nothing here", "Open the link of your invitation exactly as you received it"),
-        ("/enter/judge?x=1", "This link does not work", "open the study there once more"),
-        ("/nowhere", "There is nothing here", "open the link of your invitation"),
-    ):
-        page.goto(f"{site.url}{path}")
-        expect(page.get_by_role("heading", level=1)).to_have_text(title)
-        expect(page.get_by_role("main")).to_contain_text(text)
-        expect(page.get_by_text("known campaigns")).to_have_count(0)
-    page.goto(f"{site.url}/work/judge")
-    expect(page.get_by_role("heading", name="Please open your invitation link")).to_be_visible()
-    site.start("judge", "blocking", check=False, workers=9, contact="Ada Ash")
-    begin(page, site.link("blocking"))
-    [entry] = site.desk.workers.entries("blocking")
-    site.desk.workers.set_blocked(entry.worker, "reads nothing")
-    page.reload()
-    expect(page.get_by_role("heading", name="No tasks for you here")).to_be_visible()
-    expect(page.get_by_text("Questions? Ask Ada Ash.")).to_be_visible()
 
 
 # -- judging -------------------------------------------------------------------------------------------------
@@ -277,6 +150,51 @@ def test_words_are_marked_by_drag_by_taps_and_by_keys(site: Site, visitors: Visi
     expect(phone.locator(".word.is-marked")).to_have_count(5)
 
 
+def line_ends(page: Page) -> list[dict[str, float]]:
+    """The first and the last word of each line of the text, by number, and where they are."""
+    found: list[dict[str, float]] = page.locator(".markable .word").evaluate_all(
+        """(words) => {
+          const lines = new Map();
+          words.forEach((word, at) => {
+            const {left, right, top, bottom} = word.getBoundingClientRect();
+            const line = lines.get(top) ?? {first: at, left, top, bottom};
+            lines.set(top, {...line, last: at, right});
+          });
+          return [...lines.values()];
+        }"""
+    )
+    return found
+
+
+def test_a_drag_that_begins_beside_a_word_marks_from_the_nearest(site: Site, visitors: Visitors) -> None:
+    page = visitors.new(viewport=LAPTOP)
+    begin(page, site.link("evidence"))
+    marked = page.locator(".word.is-marked")
+    words = page.locator(".markable .word").all_text_contents()
+    lines = line_ends(page)
+    middle = (lines[0]["top"] + lines[0]["bottom"]) / 2
+
+    page.mouse.move(lines[0]["left"] - 3, middle)
+    page.mouse.down()
+    word(page, 3).hover()
+    page.mouse.up()
+    expect(marked).to_have_text(words[:4])
+    expect(counter(page)).to_have_text("1 of 12 answered")
+    page.get_by_role("button", name="Clear").click()
+
+    # From behind a line to between two others, nearer to the upper one.
+    page.mouse.move(lines[0]["right"] + 3, middle)
+    page.mouse.down()
+    page.mouse.move(lines[2]["left"] + 1, lines[2]["bottom"] + 1)
+    expect(page.locator(".word.is-picked").last).to_have_text(words[int(lines[2]["first"])])
+    page.mouse.up()
+    expect(marked).to_have_text(words[int(lines[0]["last"]) : int(lines[2]["first"]) + 1])
+    page.get_by_role("button", name="Clear").click()
+
+    page.mouse.click(lines[0]["left"] - 3, middle)  # a click in the margin is no choice of a word
+    expect(page.locator(".word.is-picked, .word.is-marked")).to_have_count(0)
+
+
 # -- rating, comparing, writing ------------------------------------------------------------------------------
 
 
@@ -285,6 +203,8 @@ def test_rating_by_digits_with_the_candidate_in_view(site: Site, visitors: Visit
     begin(page, site.link("rate"))
     order = ["Information content", "Linguistic quality", "Overall quality"]
     expect(page.locator("fieldset.scale legend")).to_have_text(order)
+    expect(page.get_by_text("Your ratings are compared with other people's")).to_be_visible()
+    expect(page.get_by_text("bonus")).to_have_count(0)  # nobody has set money aside
     steps = page.get_by_role("button", name="Instructions")
     steps.click()
     told = page.get_by_role("dialog").locator("ol.steps").text_content() or ""
@@ -412,6 +332,24 @@ def stopping(page: Page, site: Site) -> None:
     expect(page.get_by_role("heading", name="See you later")).to_be_visible()
 
 
+def failed(page: Page, site: Site) -> None:
+    page.goto(site.link("failing"))
+    for tries in (2, 1):
+        expect(page.get_by_text("This is your last try")).to_have_count(int(tries == 1))
+        answer_check(page, "judge", rightly=False)
+    expect(page.get_by_role("heading", name="Thank you for trying")).to_be_visible()
+
+
+def over(page: Page, site: Site) -> None:
+    page.goto(site.link("over"))
+    expect(page.get_by_role("heading", name="This campaign is finished")).to_be_visible()
+
+
+def uninvited(page: Page, site: Site) -> None:
+    page.goto(f"{site.url}/work/judge")
+    expect(page.get_by_role("heading", name="Please open your invitation link")).to_be_visible()
+
+
 def at(path: str) -> Callable[[Page, Site], None]:
     return lambda page, site: page.goto(f"{site.url}{path}") and None
 
@@ -423,6 +361,9 @@ PAGES: dict[str, Callable[[Page, Site], None]] = {
     "comparing": comparing,
     "rating": rating,
     "stopping": stopping,
+    "failed": failed,
+    "over": over,
+    "uninvited": uninvited,
     "log-in": at("/login"),
     "bad-link": at("/join/nonsense"),
     "nothing": at("/nowhere"),

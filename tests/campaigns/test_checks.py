@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import pytest
 
 from pyramidion.campaigns.checks import CONTENT, QUESTIONS_PER_TRY, draw_check, instructions
+from pyramidion.campaigns.tasks import SCALES
 from pyramidion.campaigns.workers import CHECK_TRIES
-from pyramidion.study import Campaign, Settings
+from pyramidion.study import Aspect, Campaign, Settings, Study
 from pyramidion.study.tasks import KINDS, TaskKind
 
 SECRET = b"a secret of sixteen bytes or more"
@@ -30,7 +33,32 @@ def test_a_pool_is_large_enough_and_sound(kind: TaskKind) -> None:
     assert len({question["id"] for question in pool}) == len({question["text"] for question in pool}) == len(pool)
     for question in pool:
         assert len({question["right"], *question["wrong"]}) == 4
-    assert "questions" not in instructions(campaign(kind))
+    assert "questions" not in instructions(campaign(kind), Study())
+
+
+@pytest.mark.parametrize("kind", ["rate", "compare"])
+def test_nothing_is_said_about_how_many_references_or_scales_there_are(kind: TaskKind) -> None:
+    """A topic may have one reference, and a study scales of its own."""
+    said = json.dumps(CONTENT[kind])
+    assert re.findall(r"(?i)\b(?:two|three|both) (?:\w+ )?(?:references?|summaries|scales|ratings)\b", said) == []
+    assert re.findall(r"\b1 (?:\(very poor\) )?to 10\b", said) == []
+
+
+def test_other_scales_are_explained_instead_of_the_usual_ones() -> None:
+    usual = instructions(campaign("rate"), Study())
+    assert usual == instructions(campaign("rate"), Study(aspects=SCALES[::-1]))
+    own = Study(aspects=(Aspect("coherence", 1, 5, "Coherence"), Aspect("fluency", 0, 1)))
+    told = instructions(campaign("rate"), own)
+    assert told["intro"] == usual["intro"]
+    assert told["steps"] == [
+        usual["steps"][0],
+        "Coherence: from 1 (very poor) to 5 (very good).",
+        "fluency: from 0 (very poor) to 1 (very good).",
+        usual["steps"][-1],
+    ]
+    assert "example" not in told
+    written = replace(campaign("rate"), instructions=CONTENT["rate"])
+    assert instructions(written, own) == usual
 
 
 def test_guessing_passes_less_than_one_percent() -> None:

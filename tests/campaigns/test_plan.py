@@ -8,9 +8,11 @@ from dataclasses import replace
 import pytest
 
 import pyramidion as pyr
+from pyramidion.campaigns.checks import CONTENT
 from pyramidion.campaigns.plan import plan
 from pyramidion.campaigns.tasks import AttentionCheck, ExpertRatings, to_object
-from pyramidion.study import Settings
+from pyramidion.study import Aspect, ContentUnit, Contributor, Pyramid, Settings, Summary, Topic
+from pyramidion.study.tasks import TaskKind
 
 
 def test_the_papers_designs_cost_what_the_papers_paid(example: pyr.Study) -> None:
@@ -33,7 +35,24 @@ def test_units_without_groups_are_sampled_and_split(example: pyr.Study) -> None:
         example, "judge", "j", Settings.for_kind("judge", units_per_topic=10, units_per_task=4), pyramid="expert"
     )
     sizes = Counter(len(task.units) for task in made.tasks if task.system == "lead")
-    assert sizes == {4: 8, 2: 4}  # 10 units a topic: 4 + 4 + 2
+    assert sizes == {4: 4, 3: 8}  # 10 units per topic: 4 + 3 + 3
+
+
+@pytest.mark.parametrize("contributors", [("A",), ("A", "B")], ids=["of one reference", "merged"])
+def test_tasks_that_pay_the_same_are_as_long_as_each_other(contributors: tuple[str, ...]) -> None:
+    held = tuple(map(Contributor, contributors))
+    study = pyr.Study(
+        topics=(Topic("t"),),
+        summaries=(
+            *(Summary("t", system, "A text.") for system in "XY"),
+            *(Summary("t", reference, "A text.", "reference") for reference in contributors),
+        ),
+        pyramids=(Pyramid("t", contributors, tuple(ContentUnit(f"u{n}", f"Unit {n}.", held) for n in range(17))),),
+    )
+    tasks = plan(study, "judge", "j").tasks
+    assert sorted(len(task.units) for task in tasks) == [8, 8, 9, 9]  # not 16 and 1
+    assert len({frozenset(task.units) for task in tasks}) == 2  # the same units together for all systems
+    assert plan(study, "judge", "j").tasks == tasks
 
 
 def test_rating_and_comparing(example: pyr.Study) -> None:
@@ -46,6 +65,23 @@ def test_rating_and_comparing(example: pyr.Study) -> None:
     lefts = Counter(task.system for task in compare.tasks)
     assert all(count < 20 for count in lefts.values())  # nobody is always on the left
     assert plan(replace(example, aspects=(), judgments=pyr.Judgments()), "rate", "r").aspects != ()
+
+
+@pytest.mark.parametrize(("kind", "readers"), [("rate", "raters"), ("compare", "those who compare")])
+def test_few_references_are_one_note_for_all_topics(example: pyr.Study, kind: TaskKind, readers: str) -> None:
+    first = example.references[0].system
+    one = replace(example, summaries=(*example.peers, *(r for r in example.references if r.system == first)))
+    [note] = plan(replace(one, pyramids=(), judgments=pyr.Judgments()), kind, "r").notes
+    assert str(note).endswith(f": has 1 reference; {readers} should see two (and 3 more like this)")
+    assert plan(example, kind, "r").notes == ()
+
+
+def test_scales_that_the_usual_questions_are_not_about_are_reported(example: pyr.Study) -> None:
+    own = replace(example, aspects=(Aspect("fluency", 1, 5, "Fluency"),), judgments=pyr.Judgments())
+    [note] = plan(own, "rate", "r").notes
+    assert str(note).startswith("scales Fluency: the usual questions are about content and language")
+    written = {**CONTENT["rate"], "title": "Rate the fluency"}
+    assert plan(own, "rate", "r", instructions=written).notes == ()
 
 
 def test_the_same_seed_gives_the_same_plan(example: pyr.Study) -> None:

@@ -88,12 +88,12 @@ def test_too_few_statements_are_all_taken_and_reported() -> None:
     assert [str(p) for p in empty.shortfalls] == ["sample: there are only 0 units, not 32"]
 
 
-def test_the_last_group_may_be_smaller_and_has_its_fair_share() -> None:
-    # 36 units, 12 of each reference: two groups of 16 with 5 or 6 of each, and 4 left, 1 or 2 of each.
+def test_groups_are_as_equal_as_they_can_be() -> None:
+    # 36 units, 12 of each reference: three groups of 12 with 4 of each, not 16, 16 and 4.
     found = groups(split_into_groups(written(A=12, B=12, C=12), rng=rng()))
-    assert [sum(counts.values()) for counts in found.values()] == [16, 16, 4]
-    assert all({counts[name] for name in "ABC"} <= {5, 6} for counts in (found["1"], found["2"]))
-    assert {found["3"][name] for name in "ABC"} == {1, 2}
+    assert found == {name: Counter(A=4, B=4, C=4) for name in "123"}
+    sizes = [counts.total() for counts in groups(split_into_groups(written(A=9, B=8), rng=rng())).values()]
+    assert sizes == [9, 8]
     assert groups(split_into_groups(written(A=3), rng=rng())) == {"1": Counter(A=3)}
     assert split_into_groups([], rng=rng()) == ()
 
@@ -134,20 +134,15 @@ def test_a_sample_is_as_large_and_as_even_as_the_supply_allows(supply: dict[str,
 
 
 @given(supply=supplies, group_size=st.integers(1, 20), seed=st.integers(0, 99))
-def test_groups_are_full_and_even(supply: dict[str, int], group_size: int, seed: int) -> None:
+def test_groups_are_few_and_even(supply: dict[str, int], group_size: int, seed: int) -> None:
     units = written(**supply)
     found = split_into_groups(units, group_size=group_size, rng=rng(seed))
     assert {replace(unit, group="old") for unit in found} == set(units)
     assert len(found) == len(units)
     by_group = groups(found)
-    sizes = [sum(counts.values()) for counts in by_group.values()]
-    assert all(size == group_size for size in sizes[:-1])
-    assert not sizes or 1 <= sizes[-1] <= group_size
-    full = [counts for counts in by_group.values() if sum(counts.values()) == group_size]
-    for name, count in supply.items():
-        assert max((c[name] for c in full), default=0) - min((c[name] for c in full), default=0) <= 1
-        if sizes[-1] < group_size:
-            assert abs(by_group[str(len(sizes))][name] - count * sizes[-1] / len(units)) < 1
+    assert len(by_group) == -(-len(units) // group_size)
+    for counts in ([held.total() for held in by_group.values()], *([c[n] for c in by_group.values()] for n in supply)):
+        assert max(counts, default=0) - min(counts, default=0) <= 1
 
 
 @given(supply=supplies, seed=st.integers(0, 99))

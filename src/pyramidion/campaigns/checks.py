@@ -14,14 +14,16 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import takewhile
 from typing import Any
 
+from pyramidion.campaigns.tasks import SCALES, scales_of
 from pyramidion.campaigns.workers import CHECK_TRIES, Workers
 from pyramidion.errors import InputError, Problems
-from pyramidion.study import Campaign
+from pyramidion.study import Aspect, Campaign, Study
 from pyramidion.study.tasks import TaskKind
 
 QUESTIONS_PER_TRY = 4
@@ -47,12 +49,30 @@ def content_of(campaign: Campaign) -> Mapping[str, Any]:
     return campaign.instructions or CONTENT[campaign.kind]
 
 
-def instructions(campaign: Campaign) -> dict[str, Any]:
+def instructions(campaign: Campaign, study: Study) -> dict[str, Any]:
     """What a campaign asks people to do, without the questions."""
     content = {key: value for key, value in content_of(campaign).items() if key != "questions"}
     if campaign.kind == "judge" and campaign.settings.evidence:
         content["steps"] = [*content["steps"], MARK_WORDS]
+    if campaign.kind == "rate" and not campaign.instructions and unexplained_scales(study):
+        content["steps"] = _steps_about(scales_of(study), content["steps"])
+        del content["example"]
     return content
+
+
+def unexplained_scales(study: Study) -> list[str]:
+    """The names of a study's scales if they are others than those of the usual instructions; otherwise none."""
+    scales = scales_of(study)
+    return [] if {a.id for a in scales} == {a.id for a in SCALES} else [a.title or a.id for a in scales]
+
+
+def _steps_about(scales: Sequence[Aspect], usual: Sequence[str]) -> list[str]:
+    """The steps with the study's own scales in the place of the usual ones."""
+    names = tuple(f"{scale.title}:" for scale in SCALES)
+    before = list(takewhile(lambda step: not step.startswith(names), usual))
+    after = [step for step in usual[len(before) :] if not step.startswith(names)]
+    own = [f"{a.title or a.id}: from {a.low:g} (very poor) to {a.high:g} (very good)." for a in scales]
+    return [*before, *own, *after]
 
 
 # ----------------------------------------------------------------------

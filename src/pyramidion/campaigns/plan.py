@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 
 from pyramidion.analysis.cost import Cost, campaign_cost
 from pyramidion.analysis.effort import in_proportion, time_of
-from pyramidion.campaigns.checks import own_instructions
+from pyramidion.campaigns.checks import own_instructions, unexplained_scales
 from pyramidion.campaigns.guided import Guide, check_guided, check_size, guide, human_peers, sentences
 from pyramidion.campaigns.model_judgments import check_model, judged_pyramids
 from pyramidion.campaigns.sampling import Part, draw_parts, tasks_of
 from pyramidion.campaigns.scope import part_of, without_units
 from pyramidion.campaigns.tasks import SCALES, AttentionCheck, ExpertRatings, Gold
 from pyramidion.encoder.sentences import sentence_spans
-from pyramidion.errors import InputError, Problem, Problems, UsageError, check_choice
+from pyramidion.errors import InputError, Problem, Problems, UsageError, check_choice, group_alike
 from pyramidion.pyramids.statements import MIN_TOKENS, sample_units, split_into_groups
 from pyramidion.scoring.choice import TO_BE_JUDGED, named_pyramid
 from pyramidion.study import Aspect, Campaign, ContentUnit, Pyramid, Settings, Study, Summary, Task
@@ -104,7 +105,14 @@ def plan(
     if made.guide:
         full = made.guide.settings
         scope = replace(scope, full_task=(full.pay, full.min_seconds, full.minutes_per_task))
-    return replace(made, campaign=replace(made.campaign, scope=scope, instructions=own))
+    notes = (*made.notes, *_about_scales(study)) if kind == "rate" and own is None else made.notes
+    return replace(made, campaign=replace(made.campaign, scope=scope, instructions=own), notes=notes)
+
+
+def _about_scales(study: Study) -> Iterator[Problem]:
+    if names := unexplained_scales(study):
+        what = "the usual questions are about content and language; write instructions and questions that fit"
+        yield Problem(f"scales {', '.join(names)}", what, "warning")
 
 
 def _plan(study: Study, kind: TaskKind, name: str, chosen: Settings, scope: Scope) -> Plan:
@@ -228,6 +236,9 @@ def _systems(summaries: Iterable[Summary]) -> dict[str, list[str]]:
     return {topic: sorted(systems) for topic, systems in found.items()}
 
 
+_AT_MOST_ONE = ("no reference", "1 reference")
+
+
 class _Drafts:
     """Tasks of each kind, not yet named or shuffled."""
 
@@ -272,23 +283,34 @@ class _Drafts:
         order = self.rng.permutation(len(pyramid.units))[: self.settings.units_per_topic]
         by_id = sorted(unit.id for unit in pyramid.units)
         ids = [by_id[i] for i in order]
-        size = self.settings.units_per_task
-        return [tuple(ids[i : i + size]) for i in range(0, len(ids), size)]
+        number = math.ceil(len(ids) / self.settings.units_per_task)
+        bounds = [len(ids) * i // number for i in range(number + 1)]
+        return [tuple(ids[low:high]) for low, high in pairwise(bounds)]
 
     def rate(self) -> Iterator[Task]:
+        self._count_references("raters")
         for topic in self.study.topics:
-            if len(references := self.references.get(topic.id, [])) < 2:
-                self.problems.warning(f"topic {topic.id}", f"has {len(references)} references; raters should see two")
+            references = self.references.get(topic.id, [])
             for system in self.peers.get(topic.id, []):
                 yield Task("", topic.id, system, kind="rate", references=self._two(references))
 
     def compare(self) -> Iterator[Task]:
+        self._count_references("those who compare")
         for topic in self.study.topics:
             references = self.references.get(topic.id, [])
             for pair in combinations(self.peers.get(topic.id, []), 2):
                 first, second = (pair[i] for i in self.rng.permutation(2))  # neither is always on the left
                 shown = self._two(references)
                 yield Task("", topic.id, first, kind="compare", other=second, references=shown)
+
+    def _count_references(self, readers: str) -> None:
+        held = {topic.id: len(self.references.get(topic.id, [])) for topic in self.study.topics}
+        few = (
+            Problem(f"topic {topic}", f"has {_AT_MOST_ONE[number]}; {readers} should see two", "warning")
+            for topic, number in held.items()
+            if number < 2
+        )
+        self.problems.extend(group_alike(few))
 
     def _two(self, references: list[str]) -> tuple[str, ...]:
         return tuple(references[i] for i in self.rng.permutation(len(references))[:2])

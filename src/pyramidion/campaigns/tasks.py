@@ -181,12 +181,17 @@ def task_page(study: Study, campaign: Campaign, task: Task, gold: Gold | None = 
         page["summary"] = _text(study.summary(task.topic, task.system))
         page["aspects"] = [
             {"id": a.id, "title": a.title or a.id, "low": a.low, "high": a.high, "help": HELP.get(a.id, "")}
-            for a in sorted(study.aspects or SCALES, key=lambda aspect: _PLACES.get(aspect.id, len(_PLACES)))
+            for a in scales_of(study)
         ]
         page["notice"] = campaign.settings.deviation_notice
     else:
         page["candidates"] = [_text(study.summary(task.topic, system)) for system in (task.system, task.other)]
     return page
+
+
+def scales_of(study: Study) -> list[Aspect]:
+    """What summaries are rated on, in the order shown."""
+    return sorted(study.aspects or SCALES, key=lambda aspect: _PLACES.get(aspect.id, len(_PLACES)))
 
 
 def _text(summary: Summary | None) -> str:

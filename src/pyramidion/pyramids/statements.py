@@ -222,20 +222,18 @@ def sample_units(
 def split_into_groups(
     units: Iterable[ContentUnit], *, group_size: int = 16, rng: np.random.Generator
 ) -> tuple[ContentUnit, ...]:
-    """Put every unit into one of the groups "1", "2", ...; all have the given size except perhaps the last.
+    """Put every unit into one of the groups "1", "2", ...: as few as can be and as equal as can be, none larger than
+    ``group_size``, since all tasks pay the same. 17 units are 9 and 8, not 16 and 1.
 
-    In full groups the number of units of a reference differs by at most 1; a smaller last group has its fair share.
+    The number of units of a reference differs by at most 1 between groups.
     """
     if group_size < 1:
         raise UsageError(f"a group must have at least 1 unit, not {group_size}")
     # Reference after reference: whatever takes units at even steps takes evenly from each of them.
     queue = [unit for written in _shuffle(by_reference(units), rng).values() for unit in written]
-    full, rest = divmod(len(queue), group_size)
-    in_last = {(2 * i + 1) * len(queue) // (2 * rest) for i in range(rest)}
-    dealt = [i for i in range(len(queue)) if i not in in_last]
-    number = dict.fromkeys(in_last, full + 1) | {i: turn % full + 1 for turn, i in enumerate(dealt)}
-    order = sorted(range(len(queue)), key=lambda i: (number[i], queue[i].id))
-    return tuple(replace(queue[i], group=str(number[i])) for i in order)
+    count = math.ceil(len(queue) / group_size)
+    dealt = sorted((i % count + 1, unit.id, unit) for i, unit in enumerate(queue))
+    return tuple(replace(unit, group=str(number)) for number, _, unit in dealt)
 
 
 def _shuffle(written: ByReference, rng: np.random.Generator) -> dict[str, list[ContentUnit]]:

@@ -66,7 +66,9 @@ class Settings:
 
     workers: int = field(default=5, metadata={"help": "Distinct workers for each task."})
     statements: int = field(default=8, metadata={"help": "Units to write in a writing task."})
-    units_per_task: int = field(default=16, metadata={"help": "Units in a judging task."})
+    units_per_task: int = field(
+        default=16, metadata={"help": "Most units in a judging task; those of a topic are split evenly."}
+    )
     units_per_topic: int = field(default=32, metadata={"help": "Units sampled for each topic."})
     pay: float = field(default=0.45, metadata={"help": "Pay for one assignment; with a model, of a task of full size."})
     fee: float = field(default=0.2, metadata={"help": "The platform's fee, as a share of the pay."})

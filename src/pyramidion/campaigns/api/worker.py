@@ -102,7 +102,7 @@ def _next_work(visit: Visit, campaign: str, *, arriving: bool) -> dict[str, Any]
         "draft": lease.draft,
         "progress": _shown(lease.own) if lease.own else None,
         "contact": about.settings.contact,
-        "content": instructions(about),
+        "content": instructions(about, ctx.study()),
     }
 
 
@@ -119,7 +119,7 @@ def _beginning(
 ) -> dict[str, Any]:
     """What somebody is told before they begin: pay, time, how much there is, whom to ask, and what to do."""
     settings = campaign.settings
-    content = instructions(campaign)
+    content = instructions(campaign, visit.ctx.study())
     if now is not None and now.check is not None:
         content["questions"] = now.check.shown()
     way_out = _way_out(visit, campaign)

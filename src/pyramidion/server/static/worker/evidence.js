@@ -24,7 +24,10 @@ export function markableText(text, { marked, leave }) {
   let spans = [];
   /** The first word of a pick by taps or keys. @type {number | null} */
   let first = null;
-  /** @type {{ from: number, to: number, moved: boolean } | null} */
+  /**
+   * hit: it began on a word, so that without a move it is a tap; beside one it is nothing.
+   * @type {{ from: number, to: number, hit: boolean, moved: boolean } | null}
+   */
   let drag = null;
   let cursor = 0;
 
@@ -82,33 +85,51 @@ export function markableText(text, { marked, leave }) {
     paint();
   }
 
-  /** @param {PointerEvent} event */
-  function wordAt(event) {
-    const under = document.elementFromPoint(event.clientX, event.clientY)?.closest(".word");
-    return under && node.contains(under) ? Number(/** @type {HTMLElement} */ (under).dataset.at) : null;
+  /**
+   * The word under a pointer, or the nearest one, if the pointer is in the text: nobody aims at the first letter.
+   * @param {PointerEvent} event
+   */
+  function wordAt({ clientX: x, clientY: y }) {
+    const under = document.elementFromPoint(x, y);
+    if (!under || !node.contains(under) || !words.count) return null;
+    const word = /** @type {HTMLElement | null} */ (under.closest(".word"));
+    return word ? { at: Number(word.dataset.at), hit: true } : { at: nearest(x, y), hit: false };
+  }
+
+  /** Of the nearest line the nearest word. @param {number} x @param {number} y */
+  function nearest(x, y) {
+    const gaps = nodes.flatMap((word, at) =>
+      [...word.getClientRects()].map(({ left, right, top, bottom }) => ({
+        at,
+        lines: Math.round(Math.max(top - y, y - bottom, 0)),
+        across: Math.max(left - x, x - right, 0),
+      })),
+    );
+    return gaps.reduce((best, gap) => ((gap.lines - best.lines || gap.across - best.across) < 0 ? gap : best)).at;
   }
 
   node.addEventListener("pointerdown", (event) => {
-    const at = event.button === 0 ? wordAt(event) : null;
-    if (at === null) return;
-    drag = { from: at, to: at, moved: false };
+    const word = event.button === 0 ? wordAt(event) : null;
+    if (!word) return;
+    drag = { from: word.at, to: word.at, hit: word.hit, moved: false };
     // The browser's own selection would be painted over ours.
     if (event.pointerType === "mouse") event.preventDefault();
     node.setPointerCapture(event.pointerId);
   });
   node.addEventListener("pointermove", (event) => {
-    const at = drag && wordAt(event);
-    if (!drag || at === null || at === drag.to) return;
-    drag = { from: drag.from, to: at, moved: true };
+    const word = drag && wordAt(event);
+    if (!drag || !word) return;
+    drag = { ...drag, to: word.at, moved: drag.moved || word.at !== drag.from || (word.hit && !drag.hit) };
     paint();
   });
   node.addEventListener("pointerup", () => {
     if (!drag) return;
-    const { from, to, moved } = drag;
+    const { from, to, hit, moved } = drag;
     drag = null;
-    cursor = to;
+    if (moved || hit) cursor = to;
     if (moved) mark(from, to);
-    else tap(from);
+    else if (hit) tap(from);
+    else paint();
   });
   node.addEventListener("pointercancel", () => {
     drag = null;

@@ -12,8 +12,7 @@ import { readingPanel } from "./panel.js";
  *   press?: (digit: string) => boolean }} Scale press: take a digit, if it is on the scale
  */
 
-const NOTICE =
-  "Consistency matters: ratings far from other people's are reviewed, and particularly careful work may get a bonus.";
+const NOTICE = "Your ratings are compared with other people's, and those that are far from them are reviewed.";
 const MOST_BUTTONS = 12;
 
 /** @param {Work} work @returns {View} */
