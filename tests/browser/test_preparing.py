@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from playwright.sync_api import Page, expect
 
 import pyramidion as pyr
 from pyramidion import plugins
+from pyramidion.campaigns.plan import plan
 from pyramidion.campaigns.rehearsal import rehearse_campaign
+from pyramidion.study import Settings
 from tests.browser.people import Visitors, counter, fact, judged, let_in, pass_check, plan_campaign, start_campaign
 from tests.browser.site import Site, serve, small_study
 from tests.browser.test_accessibility import PHONE, WIDE, problems
@@ -241,6 +244,39 @@ def test_a_plan_that_is_not_stored_is_previewed(site: Site, visitors: Visitors) 
     expect(opened.value.get_by_text("Nothing you do here is stored.")).to_be_visible()
     expect(opened.value.get_by_role("heading", name="Is it in the summary?")).to_be_visible()
     assert site.desk.campaigns.all() == []
+
+
+def test_the_form_takes_the_pyramid_that_the_command_takes(tmp_path: Path, visitors: Visitors) -> None:
+    study = small_study(["extract", "vague"], ["A", "B"], units=8)
+    [crowd] = study.pyramids
+    halves = tuple(replace(unit, id=f"a{n}", group=str(n % 2)) for n, unit in enumerate(crowd.units))
+    pyramids = (replace(crowd, name="auto", units=halves), replace(crowd, name="expert"))
+    with serve(replace(study, pyramids=pyramids), tmp_path) as site:
+        manager = visitors.new()
+        let_in(manager, site)
+        expect(manager.get_by_label("Pyramid", exact=True)).to_have_value("expert")
+        plan_campaign(manager, "Judge", "judged", {})
+        usual = plan(site.desk.material(), "judge", "judged", Settings.for_kind("judge"))
+        expect(fact(manager, "Tasks")).to_have_text(str(len(usual.tasks)))
+        assert site.desk.campaigns.all() == []
+
+
+def test_nobody_chooses_among_pyramids_but_the_manager(tmp_path: Path, visitors: Visitors) -> None:
+    study = small_study(["extract"], ["A", "B"], units=4)
+    [crowd] = study.pyramids
+    renamed = tuple(replace(unit, id=f"a{unit.id}") for unit in crowd.units)
+    pyramids = (replace(crowd, name="auto", units=renamed), replace(crowd, name="mine"))
+    visitors.expect_problem("status of 4")
+    with serve(replace(study, pyramids=pyramids), tmp_path) as site:
+        manager = visitors.new()
+        let_in(manager, site)
+        expect(manager.get_by_label("Pyramid", exact=True)).to_have_value("")
+        manager.get_by_role("button", name="Preview counts and cost").click()
+        expect(manager.get_by_text("the study has several pyramids; choose one: auto, mine")).to_be_visible()
+        planned = manager.get_by_role("heading", name="If you start it now")
+        manager.get_by_label("Pyramid", exact=True).select_option("mine")
+        manager.get_by_role("button", name="Preview counts and cost").click()
+        expect(planned).to_be_visible()
 
 
 # -- units ---------------------------------------------------------------------------------------------------
