@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -110,6 +111,35 @@ def test_no_answer_is_rejected_without_seeing_the_others(site: Site, visitors: V
     page.keyboard.press("Escape")
     expect(one).to_contain_text("1 rejected")
     expect(one).to_contain_text("2 to decide")
+
+
+def test_marked_words_are_quoted_and_underlined(tmp_path: Path, visitors: Visitors) -> None:
+    study = small_study(["extract"], ["A"], units=2)
+    text = "\N{WATER WAVE} The river rose. Nobody was hurt."
+    flood = replace(study, summaries=(*study.references, replace(study.peers[0], text=text)))
+    with serve(flood, tmp_path) as site:
+        site.start("judge", "marked", check=False, evidence=True, gold_rate=0)
+        ann = site.desk.workers.enter("marked", Arrival("local", "ann", study="marked"))
+        lease = site.desk.assignments.lease("marked", ann.worker, ann.id)
+        assert lease is not None
+        first, second = lease.task.units
+        spans = {first: [[2, 5], [6, 17]]}
+        answer = JudgeAnswer({first: 1, second: 0}, evidence=spans)
+        site.desk.assignments.submit(lease.id, ann.worker, "marked", answer)
+        page = opened(visitors, site, "/manage/campaigns/marked")
+        row(page, "Workers", ann.worker).get_by_role("button", name="Answers").click()
+        answers = page.get_by_role("dialog", name=f"Answers of {ann.worker}")
+        answers.get_by_text("1 of 2 present").click()
+        expect(answers.get_by_role("listitem").filter(has_text="river rose.").locator("q")).to_have_text(
+            ["The", "river rose."]
+        )
+        assert "evidence" not in answers.inner_text()
+        for look in ("Compare", "Reject"):
+            answers.get_by_role("button", name=look).click()
+            dialog = page.get_by_role("dialog").last
+            expect(dialog.get_by_role("group").locator("u")).to_have_text(["The", "river rose."])
+            expect(dialog.get_by_role("rowheader").locator("q")).to_have_text(["The", "river rose."])
+            page.keyboard.press("Escape")
 
 
 def test_a_bulk_decision_is_one_row_that_can_be_undone(site: Site, visitors: Visitors) -> None:
