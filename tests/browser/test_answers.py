@@ -113,6 +113,27 @@ def test_no_answer_is_rejected_without_seeing_the_others(site: Site, visitors: V
     expect(one).to_contain_text("2 to decide")
 
 
+def test_all_work_is_rejected_with_the_answers_at_hand(site: Site, visitors: Visitors) -> None:
+    odd = worker_of(site, "person 3")
+    page = opened(visitors, site, "/manage/campaigns/judged")
+    one = row(page, "Workers", odd)
+    expect(one).to_contain_text("known right")
+    one.get_by_role("button", name="Decide").click()
+    asked = page.get_by_role("dialog", name=f"Decide about {odd}")
+    expect(asked).to_contain_text(
+        re.compile(r"3 answers \(\d to decide\).*agreement with others 0\.\d+, \d of \d known")
+    )
+    asked.get_by_role("radio", name="Reject all work").check()
+    asked.get_by_role("button", name="Look at their answers").click()
+    answers = page.get_by_role("dialog", name=f"Answers of {odd}")
+    answers.get_by_role("button", name="Compare").first.click()
+    expect(page.get_by_role("dialog").last).to_contain_text("agrees with the majority of the others on")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    expect(asked.get_by_role("radio", name="Reject all work")).to_be_checked()
+    expect(asked.get_by_role("button", name="Look at their answers")).to_be_focused()
+
+
 def test_marked_words_are_quoted_and_underlined(tmp_path: Path, visitors: Visitors) -> None:
     study = small_study(["extract"], ["A"], units=2)
     text = "\N{WATER WAVE} The river rose. Nobody was hurt."
