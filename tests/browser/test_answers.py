@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from pyramidion.campaigns.management import decide_answers, decide_worker
 from pyramidion.campaigns.platforms import Arrival
 from pyramidion.campaigns.rehearsal import rehearse_campaign
 from pyramidion.campaigns.tasks import CompareAnswer, JudgeAnswer, RateAnswer, asked_units
-from tests.browser.people import Visitors, let_in
+from tests.browser.people import Visitors, fact, let_in
 from tests.browser.site import Site, serve, small_study
 
 pytestmark = pytest.mark.browser
@@ -117,11 +118,11 @@ def test_all_work_is_rejected_with_the_answers_at_hand(site: Site, visitors: Vis
     odd = worker_of(site, "person 3")
     page = opened(visitors, site, "/manage/campaigns/judged")
     one = row(page, "Workers", odd)
-    expect(one).to_contain_text("known right")
+    expect(one).to_contain_text("known answers right")
     one.get_by_role("button", name="Decide").click()
     asked = page.get_by_role("dialog", name=f"Decide about {odd}")
     expect(asked).to_contain_text(
-        re.compile(r"3 answers \(\d to decide\).*agreement with others 0\.\d+, \d of \d known")
+        re.compile(r"3 answers \(\d to decide\).*agreement with others 0\.\d+, \d of \d known answers right")
     )
     asked.get_by_role("radio", name="Reject all work").check()
     asked.get_by_role("button", name="Look at their answers").click()
@@ -181,6 +182,46 @@ def test_a_bulk_decision_is_one_row_that_can_be_undone(site: Site, visitors: Vis
     expect(log.get_by_role("row")).to_have_count(3)
     expect(log).to_contain_text("undecided again")
     expect(log.get_by_role("button", name="Undo")).to_have_count(0)
+
+
+def test_blocks_exclusions_and_rejections_are_taken_back(tmp_path: Path, visitors: Visitors) -> None:
+    with serve(small_study(["extract", "lead"], ["A"], units=2), tmp_path) as site:
+        site.start("rate", "rated", check=False, min_seconds=0, workers=4)
+        people = [f"person {number}" for number in range(4)]
+        for person in people:
+            work(site, "rated", person, [8])
+        removed, blocked, excluded, rejected = (worker_of(site, person) for person in people)
+        boss = {"actor": "boss", "reason": "odd"}
+        decide_worker(site.desk, "block", blocked, **boss)
+        decide_worker(site.desk, "exclude", excluded, **boss)
+        decide_answers(site.desk, "reject", "rated", worker=rejected, **boss)
+        page = opened(visitors, site, "/manage/campaigns/rated")
+        row(page, "Workers", removed).get_by_role("button", name="Decide").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_role("radio", name="Block and remove their answers").check()
+        dialog.get_by_label("Reason").fill("odd")
+        dialog.get_by_role("button", name="Block and remove").click()
+        done = row(page, "Decisions", removed)
+        expect(done).to_have_count(1)
+        expect(done).to_contain_text("blocked, answers removed")
+        expect(done).to_contain_text("2 answers")
+        expect(fact(page, "Removed answers")).to_have_text("4")
+        for worker, gone in (
+            (removed, "Blocked"),
+            (blocked, "Blocked"),
+            (excluded, "Excluded"),
+            (rejected, "2 removed"),
+        ):
+            expect(row(page, "Workers", worker)).to_contain_text(gone)
+            row(page, "Decisions", worker).get_by_role("button", name="Undo").click()
+            page.get_by_role("dialog").get_by_role("button", name="decided by mistake").click()
+            page.get_by_role("dialog").get_by_role("button", name="Undo", exact=True).click()
+            expect(row(page, "Workers", worker)).not_to_contain_text(gone)
+            expect(row(page, "Decisions", worker).get_by_role("button", name="Undo")).to_have_count(0)
+        expect(fact(page, "Removed answers")).to_have_text("0")
+        assert not site.desk.worker_decisions.exclusions()
+        assert not any(worker.blocked for worker in site.desk.workers.all())
+        assert all(answer.counted for answer in site.desk.campaigns.answers("rated"))
 
 
 def test_numbers_say_what_they_measure_and_add_up(site: Site, visitors: Visitors) -> None:

@@ -80,7 +80,8 @@ export function agreement(row) {
 }
 
 /** @param {Worker} row */
-const knownAnswers = ({ known_right: right, known_asked: asked }) => `${count(right)} of ${count(asked)} known right`;
+const knownAnswers = ({ known_right: right, known_asked: asked }) =>
+  `${count(right)} of ${plural(asked, "known answer")} right`;
 
 /** What a decision about all their work rests on. @param {Worker} row */
 export const workerSummary = (row) =>

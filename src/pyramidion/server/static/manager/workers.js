@@ -123,7 +123,10 @@ export class Workers {
       intro: [
         el("p", workerSummary(row), "."),
         row.flags.length > 0 && flagList(row.flags),
-        button("Look at their answers …", () => this.#open(worker), "small"),
+        el(
+          "p",
+          button("Look at their answers …", () => this.#open(worker), "small"),
+        ),
       ],
       choices: names.map((value) => ({ value, ...WORKER_ACTIONS[value] })),
       reasons: row.flags.map((flag) => `${flag.reason}: ${flag.detail}`),
