@@ -270,6 +270,8 @@ def test_a_large_rehearsal_says_so_and_stays_readable(
             expect(page.locator("#badges")).to_contain_text("simulated")
             first = page.get_by_role("table", name="Workers").get_by_role("row").nth(1)
             expect(first).to_contain_text("simulated")
+            ids = page.get_by_role("table", name="Workers").get_by_role("rowheader").locator("bdi").all()
+            assert {id.evaluate(LINES) for id in ids} <= {1, 2}, "an id breaks after simulated-, and nowhere else"
             wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
             assert wide <= 0, "the page does not scroll sideways"
             first.get_by_role("button", name="Answers").click()

@@ -73,6 +73,7 @@ def test_texts_are_looked_at_and_then_added(empty: Site, visitors: Visitors, tmp
     expect(manager.get_by_role("button", name="Add to the study")).to_be_visible()
 
     (folder / "t5" / "floods.txt").write_text("Rain fell.")
+    (folder / "bart" / "floods.txt").write_text("Water came. " * 200)
     archive = tmp_path / "mine.zip"
     with zipfile.ZipFile(archive, "w") as packed:
         for path in folder.rglob("*.txt"):
@@ -80,11 +81,13 @@ def test_texts_are_looked_at_and_then_added(empty: Site, visitors: Visitors, tmp
     manager.get_by_label("Files, or one archive").set_input_files(archive)
     expect(fact(manager, "Summaries of systems")).to_have_text("2")
     expect(row(manager, "Topics", "floods")).to_contain_text(re.compile(r"floods\s*1\s*2\s*0"))
-    expect(manager.get_by_text("Rain fell.", exact=True)).to_be_visible()
+    expect(manager.get_by_role("group", name="floods system t5")).to_have_text("Rain fell.")
+    expect(manager.get_by_role("group", name="floods system bart")).to_contain_text("Water came.")
+    accessible(manager)
     expect(manager.get_by_text("Nothing is in the study yet.")).to_be_visible()
     assert empty.desk.studies.load().counts()["peers"] == 0
     manager.get_by_role("button", name="Add to the study").click()
-    expect(manager.get_by_text("The study now holds 1 topics, 1 references, 2 systems")).to_be_visible()
+    expect(manager.get_by_text("The study now holds 1 topic, 1 reference, 2 systems")).to_be_visible()
     assert empty.desk.studies.load().counts()["peers"] == 2
     manager.get_by_role("link", name="Plan a campaign").click()
     expect(row(manager, "Changes", "added texts: 1 file")).to_contain_text("mona")
@@ -229,6 +232,7 @@ def test_a_draft_is_made_with_the_keyboard_alone(site: Site, visitors: Visitors)
     expect(manager.get_by_role("button", name="Create judge-1")).to_be_focused()
     manager.keyboard.press("Enter")
     expect(manager.get_by_text("judge-1 is a draft.").locator("xpath=ancestor-or-self::p")).to_be_focused()
+    expect(manager.locator("#next .m-name")).to_have_css("display", "inline")
     manager.keyboard.press("Tab")
     manager.keyboard.press("Enter")
     expect(manager.get_by_text("judge-1 is running.")).to_be_visible()
