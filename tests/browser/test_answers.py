@@ -260,6 +260,9 @@ def test_a_large_rehearsal_says_so_and_stays_readable(
     with serve(large, tmp_path_factory.mktemp("large")) as site:
         site.start("judge", "large", workers=8, most_per_worker=1, min_seconds=0)
         rehearse_campaign(site.desk, "large", workers=400)
+        for elsewhere in ("/manage/texts", "/annotate"):
+            page = opened(visitors, site, elsewhere)
+            expect(page.get_by_role("complementary", name="Simulated answers")).to_be_visible()
         for size in ({"width": 1280, "height": 720}, {"width": 390, "height": 844}):
             page = opened(visitors, site, "/manage", viewport=size)
             expect(page.locator("#simulated")).to_contain_text("A rehearsal made up answers")
@@ -268,6 +271,7 @@ def test_a_large_rehearsal_says_so_and_stays_readable(
             page.goto(f"{site.url}/manage/campaigns/large")
             expect(page.locator("#simulated")).to_contain_text("workers are not people")
             expect(page.locator("#badges")).to_contain_text("simulated")
+            expect(page.locator("#cost-help")).to_contain_text("Simulated: nobody was paid")
             first = page.get_by_role("table", name="Workers").get_by_role("row").nth(1)
             expect(first).to_contain_text("simulated")
             ids = page.get_by_role("table", name="Workers").get_by_role("rowheader").locator("bdi").all()

@@ -313,3 +313,21 @@ def test_written_statements_are_reworded_dropped_and_restored(site: Site, visito
     expect(kept.filter(has_text="The reservoir holds less than a quarter.")).to_be_visible()
     labels = {unit.label for pyramid in site.desk.studies.load().pyramids for unit in pyramid.units}
     assert "The reservoir holds less than a quarter." not in labels, "nothing is stored by looking"
+
+
+def test_units_that_a_rehearsal_wrote_are_marked_where_they_are_chosen(tmp_path: Path, visitors: Visitors) -> None:
+    study = small_study(["extract"], ["A", "B"], units=4)
+    [crowd] = study.pyramids
+    made_up = tuple(replace(unit, id=f"a{unit.id}", author="simulated-w2") for unit in crowd.units)
+    pyramids = (crowd, replace(crowd, name="rehearsed", units=made_up))
+    with serve(replace(study, pyramids=pyramids), tmp_path) as site:
+        manager = visitors.new()
+        let_in(manager, site)
+        expect(manager.get_by_role("complementary", name="Simulated answers")).to_be_visible()
+        units = manager.locator("summary").filter(has_text="Units: all of them")
+        expect(units.get_by_text("simulated")).to_be_hidden()
+        manager.get_by_label("Pyramid", exact=True).select_option("rehearsed (simulated)")
+        expect(units.get_by_text("simulated")).to_be_visible()
+        units.click()
+        rows = manager.get_by_role("table", name="Units to ask about").get_by_role("rowheader")
+        expect(rows.filter(has_text="simulated")).to_have_count(4)

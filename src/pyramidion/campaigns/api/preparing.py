@@ -18,6 +18,8 @@ from pyramidion.campaigns.statements import UnitEdits
 from pyramidion.errors import UsageError
 from pyramidion.scoring.choice import TO_BE_JUDGED, named_pyramid
 from pyramidion.server.context import Ctx, Manager, Watcher
+from pyramidion.study import Study
+from pyramidion.study.judgments import SIMULATED
 from pyramidion.study.tasks import Scope, TaskKind
 
 router = APIRouter(prefix="/api/manage", tags=["manage"])
@@ -111,8 +113,15 @@ def form(ctx: Ctx, _: Manager) -> dict[str, Any]:
         "settings": list_settings(study),
         "pyramids": list(study.pyramid_names),
         "usual_pyramid": _usual_pyramid(study.pyramid_names),
+        "simulated_pyramids": _simulated_pyramids(study),
         "instructions": CONTENT,
     }
+
+
+def _simulated_pyramids(study: Study) -> list[str]:
+    """The pyramids with units that a rehearsal wrote."""
+    units = ((pyramid.name, unit) for pyramid in study.pyramids for unit in pyramid.units)
+    return sorted({name for name, unit in units if unit.author.startswith(SIMULATED)})
 
 
 def _usual_pyramid(names: Sequence[str]) -> str:
