@@ -195,7 +195,7 @@ function showPending({ pending }) {
   const place = byId("pending");
   place.hidden = pending.length === 0;
   const refused = pending.filter((one) => one.problem).map((one) => `${one.worker}: ${one.problem}`);
-  const told = "not yet known to the platform. “campaign pay” carries them over.";
+  const told = "not yet known to the platform. Whoever runs the server sends them with “campaign pay”.";
   setText(place, [`Decisions about ${plural(pending.length, "worker")} are ${told}`, ...refused].join(" "));
 }
 
