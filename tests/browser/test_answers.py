@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from pyramidion.campaigns.management import decide_answers, decide_worker
 from pyramidion.campaigns.platforms import Arrival
 from pyramidion.campaigns.rehearsal import rehearse_campaign
-from pyramidion.campaigns.tasks import CompareAnswer, JudgeAnswer, RateAnswer, asked_units
+from pyramidion.campaigns.tasks import CompareAnswer, JudgeAnswer, RateAnswer, WriteAnswer, asked_units
 from tests.browser.people import Visitors, fact, let_in
 from tests.browser.site import Site, serve, small_study
 
@@ -112,6 +112,34 @@ def test_no_answer_is_rejected_without_seeing_the_others(site: Site, visitors: V
     page.keyboard.press("Escape")
     expect(one).to_contain_text("1 rejected")
     expect(one).to_contain_text("2 to decide")
+
+
+def test_what_was_written_and_compared_is_shown_beside_the_others(
+    site: Site, tmp_path: Path, visitors: Visitors
+) -> None:
+    page = opened(visitors, site, "/manage/campaigns/compared")
+    row(page, "Workers", worker_of(site, "person 0")).get_by_role("button", name="Answers").click()
+    answers = page.get_by_role("dialog", name="Answers of")
+    one = answers.get_by_role("row").filter(has_text="the first is better").first
+    one.get_by_role("button", name="Compare compared").click()
+    dialog = page.get_by_role("dialog").last
+    expect(dialog.get_by_role("group")).to_have_count(4)
+    expect(fact(page, "This answer")).to_have_text("extract")
+    expect(fact(page, "The others: extract")).to_have_text("0 of 0")
+    with serve(small_study(["extract"], ["A"]), tmp_path) as other:
+        other.start("write", "written", check=False, min_seconds=0, statements=2, workers=2)
+        for name in ("Ann", "Ben"):
+            entry = other.desk.workers.enter("written", Arrival("local", name, study="written"))
+            lease = other.desk.assignments.lease("written", entry.worker, entry.id)
+            assert lease is not None
+            other.desk.assignments.submit(lease.id, entry.worker, name, WriteAnswer((f"{name} saw it.", "It rained.")))
+        page = opened(visitors, other, "/manage/campaigns/written")
+        row(page, "Workers", worker_of(other, "Ann")).get_by_role("button", name="Answers").click()
+        answers = page.get_by_role("dialog", name="Answers of")
+        expect(answers.get_by_role("listitem")).to_have_text(["Ann saw it.", "It rained."])
+        answers.get_by_role("button", name="Compare").click()
+        dialog = page.get_by_role("dialog").last
+        expect(dialog.get_by_role("listitem")).to_have_text(["Ann saw it.", "It rained.", "Ben saw it.", "It rained."])
 
 
 def test_all_work_is_rejected_with_the_answers_at_hand(site: Site, visitors: Visitors) -> None:

@@ -14,10 +14,22 @@ from playwright.sync_api import Page, expect
 
 import pyramidion as pyr
 from pyramidion import plugins
+from pyramidion.campaigns.checks import CONTENT
 from pyramidion.campaigns.plan import plan
 from pyramidion.campaigns.rehearsal import rehearse_campaign
 from pyramidion.study import Settings
-from tests.browser.people import Visitors, counter, fact, judged, let_in, pass_check, plan_campaign, start_campaign
+from pyramidion.study.tasks import TaskKind
+from tests.browser.people import (
+    Visitors,
+    answer_check,
+    counter,
+    fact,
+    judged,
+    let_in,
+    pass_check,
+    plan_campaign,
+    start_campaign,
+)
 from tests.browser.site import Site, serve, small_study
 from tests.browser.test_accessibility import PHONE, WIDE, problems
 
@@ -281,6 +293,23 @@ def test_nobody_chooses_among_pyramids_but_the_manager(tmp_path: Path, visitors:
         manager.get_by_label("Pyramid", exact=True).select_option("mine")
         manager.get_by_role("button", name="Preview counts and cost").click()
         expect(planned).to_be_visible()
+
+
+@pytest.mark.parametrize("kind", ["write", "rate", "compare"])
+def test_every_kind_is_previewed_as_its_workers_see_it(kind: TaskKind, site: Site, visitors: Visitors) -> None:
+    site.start(kind, kind)
+    manager = visitors.new()
+    let_in(manager, site, f"/manage/campaigns/{kind}")
+    manager.get_by_role("link", name="Preview as a worker").click()
+    expect(manager.get_by_text("Nothing you do here is stored.")).to_be_visible()
+    expect(manager.get_by_role("heading", level=1)).to_have_text(CONTENT[kind]["title"])
+    answer_check(manager, kind)
+    manager.get_by_role("button", name="Start with the first task").click()
+    expect(manager.get_by_role("button", name="I cannot do this one")).to_be_visible()
+    texts = site.desk.studies.load().references if kind == "write" else site.desk.studies.load().peers
+    shown = [text for text in texts if manager.get_by_text(text.text, exact=True).count()]
+    assert len(shown) == {"write": 1, "rate": 1, "compare": 2}[kind]
+    assert site.desk.workers.entries(kind) == []
 
 
 # -- units ---------------------------------------------------------------------------------------------------
