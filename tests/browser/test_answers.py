@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from pyramidion.campaigns.management import decide_answers, decide_worker
 from pyramidion.campaigns.platforms import Arrival
 from pyramidion.campaigns.rehearsal import rehearse_campaign
-from pyramidion.campaigns.tasks import CompareAnswer, JudgeAnswer, RateAnswer, asked_units
-from tests.browser.people import Visitors, let_in
+from pyramidion.campaigns.tasks import CompareAnswer, JudgeAnswer, RateAnswer, WriteAnswer, asked_units
+from tests.browser.people import Visitors, fact, let_in
 from tests.browser.site import Site, serve, small_study
 
 pytestmark = pytest.mark.browser
@@ -112,6 +114,84 @@ def test_no_answer_is_rejected_without_seeing_the_others(site: Site, visitors: V
     expect(one).to_contain_text("2 to decide")
 
 
+def test_what_was_written_and_compared_is_shown_beside_the_others(
+    site: Site, tmp_path: Path, visitors: Visitors
+) -> None:
+    page = opened(visitors, site, "/manage/campaigns/compared")
+    row(page, "Workers", worker_of(site, "person 0")).get_by_role("button", name="Answers").click()
+    answers = page.get_by_role("dialog", name="Answers of")
+    one = answers.get_by_role("row").filter(has_text="the first is better").first
+    one.get_by_role("button", name="Compare compared").click()
+    dialog = page.get_by_role("dialog").last
+    expect(dialog.get_by_role("group")).to_have_count(4)
+    expect(fact(page, "This answer")).to_have_text("extract")
+    expect(fact(page, "The others: extract")).to_have_text("0 of 0")
+    with serve(small_study(["extract"], ["A"]), tmp_path) as other:
+        other.start("write", "written", check=False, min_seconds=0, statements=2, workers=2)
+        for name in ("Ann", "Ben"):
+            entry = other.desk.workers.enter("written", Arrival("local", name, study="written"))
+            lease = other.desk.assignments.lease("written", entry.worker, entry.id)
+            assert lease is not None
+            other.desk.assignments.submit(lease.id, entry.worker, name, WriteAnswer((f"{name} saw it.", "It rained.")))
+        page = opened(visitors, other, "/manage/campaigns/written")
+        row(page, "Workers", worker_of(other, "Ann")).get_by_role("button", name="Answers").click()
+        answers = page.get_by_role("dialog", name="Answers of")
+        expect(answers.get_by_role("listitem")).to_have_text(["Ann saw it.", "It rained."])
+        answers.get_by_role("button", name="Compare").click()
+        dialog = page.get_by_role("dialog").last
+        expect(dialog.get_by_role("listitem")).to_have_text(["Ann saw it.", "It rained.", "Ben saw it.", "It rained."])
+
+
+def test_all_work_is_rejected_with_the_answers_at_hand(site: Site, visitors: Visitors) -> None:
+    odd = worker_of(site, "person 3")
+    page = opened(visitors, site, "/manage/campaigns/judged")
+    one = row(page, "Workers", odd)
+    expect(one).to_contain_text("known answers right")
+    one.get_by_role("button", name="Decide").click()
+    asked = page.get_by_role("dialog", name=f"Decide about {odd}")
+    expect(asked).to_contain_text(
+        re.compile(r"3 answers \(\d to decide\).*agreement with others 0\.\d+, \d of \d known answers right")
+    )
+    asked.get_by_role("radio", name="Reject all work").check()
+    asked.get_by_role("button", name="Look at their answers").click()
+    answers = page.get_by_role("dialog", name=f"Answers of {odd}")
+    answers.get_by_role("button", name="Compare").first.click()
+    expect(page.get_by_role("dialog").last).to_contain_text("agrees with the majority of the others on")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    expect(asked.get_by_role("radio", name="Reject all work")).to_be_checked()
+    expect(asked.get_by_role("button", name="Look at their answers")).to_be_focused()
+
+
+def test_marked_words_are_quoted_and_underlined(tmp_path: Path, visitors: Visitors) -> None:
+    study = small_study(["extract"], ["A"], units=2)
+    text = "\N{WATER WAVE} The river rose. Nobody was hurt."
+    flood = replace(study, summaries=(*study.references, replace(study.peers[0], text=text)))
+    with serve(flood, tmp_path) as site:
+        site.start("judge", "marked", check=False, evidence=True, gold_rate=0)
+        ann = site.desk.workers.enter("marked", Arrival("local", "ann", study="marked"))
+        lease = site.desk.assignments.lease("marked", ann.worker, ann.id)
+        assert lease is not None
+        first, second = lease.task.units
+        spans = {first: [[2, 5], [6, 17]]}
+        answer = JudgeAnswer({first: 1, second: 0}, evidence=spans)
+        site.desk.assignments.submit(lease.id, ann.worker, "marked", answer)
+        page = opened(visitors, site, "/manage/campaigns/marked")
+        row(page, "Workers", ann.worker).get_by_role("button", name="Answers").click()
+        answers = page.get_by_role("dialog", name=f"Answers of {ann.worker}")
+        answers.get_by_text("1 of 2 present").click()
+        expect(answers.get_by_role("listitem").filter(has_text="river rose.").locator("q")).to_have_text(
+            ["The", "river rose."]
+        )
+        assert "evidence" not in answers.inner_text()
+        for look in ("Compare", "Reject"):
+            answers.get_by_role("button", name=look).click()
+            dialog = page.get_by_role("dialog").last
+            expect(dialog.get_by_role("group").locator("u")).to_have_text(["The", "river rose."])
+            expect(dialog.get_by_role("rowheader").locator("q")).to_have_text(["The", "river rose."])
+            page.keyboard.press("Escape")
+
+
 def test_a_bulk_decision_is_one_row_that_can_be_undone(site: Site, visitors: Visitors) -> None:
     good = worker_of(site, "person 0")
     page = opened(visitors, site, "/manage/campaigns/rated")
@@ -130,6 +210,46 @@ def test_a_bulk_decision_is_one_row_that_can_be_undone(site: Site, visitors: Vis
     expect(log.get_by_role("row")).to_have_count(3)
     expect(log).to_contain_text("undecided again")
     expect(log.get_by_role("button", name="Undo")).to_have_count(0)
+
+
+def test_blocks_exclusions_and_rejections_are_taken_back(tmp_path: Path, visitors: Visitors) -> None:
+    with serve(small_study(["extract", "lead"], ["A"], units=2), tmp_path) as site:
+        site.start("rate", "rated", check=False, min_seconds=0, workers=4)
+        people = [f"person {number}" for number in range(4)]
+        for person in people:
+            work(site, "rated", person, [8])
+        removed, blocked, excluded, rejected = (worker_of(site, person) for person in people)
+        boss = {"actor": "boss", "reason": "odd"}
+        decide_worker(site.desk, "block", blocked, **boss)
+        decide_worker(site.desk, "exclude", excluded, **boss)
+        decide_answers(site.desk, "reject", "rated", worker=rejected, **boss)
+        page = opened(visitors, site, "/manage/campaigns/rated")
+        row(page, "Workers", removed).get_by_role("button", name="Decide").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_role("radio", name="Block and remove their answers").check()
+        dialog.get_by_label("Reason").fill("odd")
+        dialog.get_by_role("button", name="Block and remove").click()
+        done = row(page, "Decisions", removed)
+        expect(done).to_have_count(1)
+        expect(done).to_contain_text("blocked, answers removed")
+        expect(done).to_contain_text("2 answers")
+        expect(fact(page, "Removed answers")).to_have_text("4")
+        for worker, gone in (
+            (removed, "Blocked"),
+            (blocked, "Blocked"),
+            (excluded, "Excluded"),
+            (rejected, "2 removed"),
+        ):
+            expect(row(page, "Workers", worker)).to_contain_text(gone)
+            row(page, "Decisions", worker).get_by_role("button", name="Undo").click()
+            page.get_by_role("dialog").get_by_role("button", name="decided by mistake").click()
+            page.get_by_role("dialog").get_by_role("button", name="Undo", exact=True).click()
+            expect(row(page, "Workers", worker)).not_to_contain_text(gone)
+            expect(row(page, "Decisions", worker).get_by_role("button", name="Undo")).to_have_count(0)
+        expect(fact(page, "Removed answers")).to_have_text("0")
+        assert not site.desk.worker_decisions.exclusions()
+        assert not any(worker.blocked for worker in site.desk.workers.all())
+        assert all(answer.counted for answer in site.desk.campaigns.answers("rated"))
 
 
 def test_numbers_say_what_they_measure_and_add_up(site: Site, visitors: Visitors) -> None:
@@ -168,6 +288,9 @@ def test_a_large_rehearsal_says_so_and_stays_readable(
     with serve(large, tmp_path_factory.mktemp("large")) as site:
         site.start("judge", "large", workers=8, most_per_worker=1, min_seconds=0)
         rehearse_campaign(site.desk, "large", workers=400)
+        for elsewhere in ("/manage/texts", "/annotate"):
+            page = opened(visitors, site, elsewhere)
+            expect(page.get_by_role("complementary", name="Simulated answers")).to_be_visible()
         for size in ({"width": 1280, "height": 720}, {"width": 390, "height": 844}):
             page = opened(visitors, site, "/manage", viewport=size)
             expect(page.locator("#simulated")).to_contain_text("A rehearsal made up answers")
@@ -176,8 +299,11 @@ def test_a_large_rehearsal_says_so_and_stays_readable(
             page.goto(f"{site.url}/manage/campaigns/large")
             expect(page.locator("#simulated")).to_contain_text("workers are not people")
             expect(page.locator("#badges")).to_contain_text("simulated")
+            expect(page.locator("#cost-help")).to_contain_text("Simulated: nobody was paid")
             first = page.get_by_role("table", name="Workers").get_by_role("row").nth(1)
             expect(first).to_contain_text("simulated")
+            ids = page.get_by_role("table", name="Workers").get_by_role("rowheader").locator("bdi").all()
+            assert {id.evaluate(LINES) for id in ids} <= {1, 2}, "an id breaks after simulated-, and nowhere else"
             wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
             assert wide <= 0, "the page does not scroll sideways"
             first.get_by_role("button", name="Answers").click()

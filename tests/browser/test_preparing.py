@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,22 @@ from playwright.sync_api import Page, expect
 
 import pyramidion as pyr
 from pyramidion import plugins
+from pyramidion.campaigns.checks import CONTENT
+from pyramidion.campaigns.plan import plan
 from pyramidion.campaigns.rehearsal import rehearse_campaign
-from tests.browser.people import Visitors, counter, fact, judged, let_in, pass_check, plan_campaign, start_campaign
+from pyramidion.study import Settings
+from pyramidion.study.tasks import TaskKind
+from tests.browser.people import (
+    Visitors,
+    answer_check,
+    counter,
+    fact,
+    judged,
+    let_in,
+    pass_check,
+    plan_campaign,
+    start_campaign,
+)
 from tests.browser.site import Site, serve, small_study
 from tests.browser.test_accessibility import PHONE, WIDE, problems
 
@@ -70,6 +85,7 @@ def test_texts_are_looked_at_and_then_added(empty: Site, visitors: Visitors, tmp
     expect(manager.get_by_role("button", name="Add to the study")).to_be_visible()
 
     (folder / "t5" / "floods.txt").write_text("Rain fell.")
+    (folder / "bart" / "floods.txt").write_text("Water came. " * 200)
     archive = tmp_path / "mine.zip"
     with zipfile.ZipFile(archive, "w") as packed:
         for path in folder.rglob("*.txt"):
@@ -77,11 +93,13 @@ def test_texts_are_looked_at_and_then_added(empty: Site, visitors: Visitors, tmp
     manager.get_by_label("Files, or one archive").set_input_files(archive)
     expect(fact(manager, "Summaries of systems")).to_have_text("2")
     expect(row(manager, "Topics", "floods")).to_contain_text(re.compile(r"floods\s*1\s*2\s*0"))
-    expect(manager.get_by_text("Rain fell.", exact=True)).to_be_visible()
+    expect(manager.get_by_role("group", name="floods system t5")).to_have_text("Rain fell.")
+    expect(manager.get_by_role("group", name="floods system bart")).to_contain_text("Water came.")
+    accessible(manager)
     expect(manager.get_by_text("Nothing is in the study yet.")).to_be_visible()
     assert empty.desk.studies.load().counts()["peers"] == 0
     manager.get_by_role("button", name="Add to the study").click()
-    expect(manager.get_by_text("The study now holds 1 topics, 1 references, 2 systems")).to_be_visible()
+    expect(manager.get_by_text("The study now holds 1 topic, 1 reference, 2 systems")).to_be_visible()
     assert empty.desk.studies.load().counts()["peers"] == 2
     manager.get_by_role("link", name="Plan a campaign").click()
     expect(row(manager, "Changes", "added texts: 1 file")).to_contain_text("mona")
@@ -226,6 +244,7 @@ def test_a_draft_is_made_with_the_keyboard_alone(site: Site, visitors: Visitors)
     expect(manager.get_by_role("button", name="Create judge-1")).to_be_focused()
     manager.keyboard.press("Enter")
     expect(manager.get_by_text("judge-1 is a draft.").locator("xpath=ancestor-or-self::p")).to_be_focused()
+    expect(manager.locator("#next .m-name")).to_have_css("display", "inline")
     manager.keyboard.press("Tab")
     manager.keyboard.press("Enter")
     expect(manager.get_by_text("judge-1 is running.")).to_be_visible()
@@ -241,6 +260,56 @@ def test_a_plan_that_is_not_stored_is_previewed(site: Site, visitors: Visitors) 
     expect(opened.value.get_by_text("Nothing you do here is stored.")).to_be_visible()
     expect(opened.value.get_by_role("heading", name="Is it in the summary?")).to_be_visible()
     assert site.desk.campaigns.all() == []
+
+
+def test_the_form_takes_the_pyramid_that_the_command_takes(tmp_path: Path, visitors: Visitors) -> None:
+    study = small_study(["extract", "vague"], ["A", "B"], units=8)
+    [crowd] = study.pyramids
+    halves = tuple(replace(unit, id=f"a{n}", group=str(n % 2)) for n, unit in enumerate(crowd.units))
+    pyramids = (replace(crowd, name="auto", units=halves), replace(crowd, name="expert"))
+    with serve(replace(study, pyramids=pyramids), tmp_path) as site:
+        manager = visitors.new()
+        let_in(manager, site)
+        expect(manager.get_by_label("Pyramid", exact=True)).to_have_value("expert")
+        plan_campaign(manager, "Judge", "judged", {})
+        usual = plan(site.desk.material(), "judge", "judged", Settings.for_kind("judge"))
+        expect(fact(manager, "Tasks")).to_have_text(str(len(usual.tasks)))
+        assert site.desk.campaigns.all() == []
+
+
+def test_nobody_chooses_among_pyramids_but_the_manager(tmp_path: Path, visitors: Visitors) -> None:
+    study = small_study(["extract"], ["A", "B"], units=4)
+    [crowd] = study.pyramids
+    renamed = tuple(replace(unit, id=f"a{unit.id}") for unit in crowd.units)
+    pyramids = (replace(crowd, name="auto", units=renamed), replace(crowd, name="mine"))
+    visitors.expect_problem("status of 4")
+    with serve(replace(study, pyramids=pyramids), tmp_path) as site:
+        manager = visitors.new()
+        let_in(manager, site)
+        expect(manager.get_by_label("Pyramid", exact=True)).to_have_value("")
+        manager.get_by_role("button", name="Preview counts and cost").click()
+        expect(manager.get_by_text("the study has several pyramids; choose one: auto, mine")).to_be_visible()
+        planned = manager.get_by_role("heading", name="If you start it now")
+        manager.get_by_label("Pyramid", exact=True).select_option("mine")
+        manager.get_by_role("button", name="Preview counts and cost").click()
+        expect(planned).to_be_visible()
+
+
+@pytest.mark.parametrize("kind", ["write", "rate", "compare"])
+def test_every_kind_is_previewed_as_its_workers_see_it(kind: TaskKind, site: Site, visitors: Visitors) -> None:
+    site.start(kind, kind)
+    manager = visitors.new()
+    let_in(manager, site, f"/manage/campaigns/{kind}")
+    manager.get_by_role("link", name="Preview as a worker").click()
+    expect(manager.get_by_text("Nothing you do here is stored.")).to_be_visible()
+    expect(manager.get_by_role("heading", level=1)).to_have_text(CONTENT[kind]["title"])
+    answer_check(manager, kind)
+    manager.get_by_role("button", name="Start with the first task").click()
+    expect(manager.get_by_role("button", name="I cannot do this one")).to_be_visible()
+    texts = site.desk.studies.load().references if kind == "write" else site.desk.studies.load().peers
+    shown = [text for text in texts if manager.get_by_text(text.text, exact=True).count()]
+    assert len(shown) == {"write": 1, "rate": 1, "compare": 2}[kind]
+    assert site.desk.workers.entries(kind) == []
 
 
 # -- units ---------------------------------------------------------------------------------------------------
@@ -273,3 +342,21 @@ def test_written_statements_are_reworded_dropped_and_restored(site: Site, visito
     expect(kept.filter(has_text="The reservoir holds less than a quarter.")).to_be_visible()
     labels = {unit.label for pyramid in site.desk.studies.load().pyramids for unit in pyramid.units}
     assert "The reservoir holds less than a quarter." not in labels, "nothing is stored by looking"
+
+
+def test_units_that_a_rehearsal_wrote_are_marked_where_they_are_chosen(tmp_path: Path, visitors: Visitors) -> None:
+    study = small_study(["extract"], ["A", "B"], units=4)
+    [crowd] = study.pyramids
+    made_up = tuple(replace(unit, id=f"a{unit.id}", author="simulated-w2") for unit in crowd.units)
+    pyramids = (crowd, replace(crowd, name="rehearsed", units=made_up))
+    with serve(replace(study, pyramids=pyramids), tmp_path) as site:
+        manager = visitors.new()
+        let_in(manager, site)
+        expect(manager.get_by_role("complementary", name="Simulated answers")).to_be_visible()
+        units = manager.locator("summary").filter(has_text="Units: all of them")
+        expect(units.get_by_text("simulated")).to_be_hidden()
+        manager.get_by_label("Pyramid", exact=True).select_option("rehearsed (simulated)")
+        expect(units.get_by_text("simulated")).to_be_visible()
+        units.click()
+        rows = manager.get_by_role("table", name="Units to ask about").get_by_role("rowheader")
+        expect(rows.filter(has_text="simulated")).to_have_count(4)

@@ -20,6 +20,8 @@ UNDONE_BY = {
 """What takes a decision back; the others stand."""
 AT_ONCE = 1.0
 """Entries about answers that follow each other within so many seconds, alike in all else, are one decision."""
+BLOCK_AND_REMOVE = "block-remove"
+"""A block together with the removal of the worker's answers, which has entries of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ def together(entries: Iterable[Decision]) -> Iterator[list[Decision]]:
     """Entries that were made at once, in their order."""
     group: list[Decision] = []
     for entry in entries:
-        if group and not _belongs(entry, group[-1]):
+        if group and not _belongs(entry, group):
             yield group
             group = []
         group.append(entry)
@@ -56,13 +58,18 @@ def together(entries: Iterable[Decision]) -> Iterator[list[Decision]]:
         yield group
 
 
-def _belongs(entry: Decision, before: Decision) -> bool:
-    about_answers = entry.assignment is not None and before.assignment is not None
-    return about_answers and is_alike(entry, before) and entry.at - before.at <= AT_ONCE
+def _belongs(entry: Decision, group: list[Decision]) -> bool:
+    at_once = entry.at - group[-1].at <= AT_ONCE
+    return entry.assignment is not None and at_once and is_part(entry, group[0])
 
 
-def is_alike(entry: Decision, other: Decision) -> bool:
-    return (entry.actor, entry.action, entry.reason) == (other.actor, other.action, other.reason)
+def is_part(entry: Decision, first: Decision) -> bool:
+    """Whether an entry about an answer may belong to the decision that begins with another entry."""
+    if (entry.actor, entry.reason) != (first.actor, first.reason):
+        return False
+    if first.action == "block":
+        return entry.action in {"reject", "reopen"} and entry.worker == first.worker
+    return first.assignment is not None and entry.action == first.action
 
 
 def stands(entry: Decision, standing: Standing, removed: str | None) -> bool:
@@ -84,23 +91,21 @@ def log_rows(
     for group in together(entries):
         first, last = group[0], group[-1]
         workers = sorted({entry.worker for entry in group if entry.worker})
-        if first.assignment is None:
-            undo = any(_holds(first, action, out) for action in ("exclude", "block"))
-        else:
-            answers = ((entry, entry.assignment) for entry in group if entry.assignment is not None)
-            undo = any(stands(entry, standings.get(id, Standing()), removed.get(id)) for entry, id in answers)
+        answers = [(entry, entry.assignment) for entry in group if entry.assignment is not None]
+        holds = first.assignment is None and any(_holds(first, action, out) for action in ("exclude", "block"))
+        undo = holds or any(stands(entry, standings.get(id, Standing()), removed.get(id)) for entry, id in answers)
         rows.append(
             LoggedDecision(
                 first=first.id,
                 last=last.id,
                 at=last.at,
                 actor=first.actor,
-                action=first.action,
+                action=BLOCK_AND_REMOVE if first.action == "block" and answers else first.action,
                 reason=first.reason,
                 amount=first.amount,
                 workers=len(workers),
                 worker=workers[0] if len(workers) == 1 else None,
-                answers=sum(entry.assignment is not None for entry in group),
+                answers=len(answers),
                 assignment=first.assignment if len(group) == 1 else None,
                 undo=undo,
             )

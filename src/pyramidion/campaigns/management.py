@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from pyramidion.campaigns.decisions import Effect, Standing
 from pyramidion.campaigns.desk import CampaignDesk
-from pyramidion.campaigns.log import UNDONE_BY, is_alike, stands
+from pyramidion.campaigns.log import UNDONE_BY, is_part, stands
 from pyramidion.campaigns.monitor import overview
 from pyramidion.campaigns.platforms.local import Local, invite, person_of
 from pyramidion.campaigns.statements import units_in_use
@@ -134,26 +134,33 @@ def _list_ids(ids: Sequence[int], most: int = 10) -> str:
 def undo(desk: CampaignDesk, campaign: str, first: int, last: int, *, actor: str, reason: str) -> Effects:
     """Take back what still stands of one decision in the log, given by its first and last entry."""
     entries = [entry for entry in desk.worker_decisions.all() if first <= entry.id <= last]
-    group = [entry for entry in entries if is_alike(entry, entries[0])]
+    group = [*entries[:1], *(entry for entry in entries[1:] if is_part(entry, entries[0]))]
     if not group or (group[0].id, group[-1].id) != (first, last):
         raise UnknownError(f"the log has no decision with the entries {first} to {last}")
     action = group[0].action
     if action not in UNDONE_BY:
         raise UsageError(f"a decision to {action} cannot be taken back")
     how: dict[str, Any] = {"actor": actor, "reason": reason}
-    if group[0].assignment is None:
-        decide_worker(desk, UNDONE_BY[action], str(group[0].worker), **how)  # type: ignore[arg-type]
-        return Effects(campaign, ())
+    about_worker = group[0].assignment is None
     given, standings = _submitted_answers(desk, campaign), desk.decisions.standings(campaign)
+    answers = [entry for entry in group if entry.assignment in given]
     ids = [
         entry.assignment
-        for entry in group
-        if entry.assignment in given
+        for entry in answers
+        if entry.assignment is not None
         and stands(entry, standings.get(entry.assignment, Standing()), given[entry.assignment].removed)
     ]
-    if not ids:
+    if not ids and not about_worker:
         raise UsageError(f"nothing of this decision stands any more, or the platform of {campaign} was told")
-    return decide_answers(desk, UNDONE_BY[action], campaign, ids, **how)  # type: ignore[arg-type]
+    with desk.database.together():
+        if about_worker:
+            decide_worker(desk, UNDONE_BY[action], str(group[0].worker), **how)  # type: ignore[arg-type]
+        undone = UNDONE_BY[answers[0].action] if ids else ""
+        effects = decide_answers(desk, undone, campaign, ids, **how) if ids else Effects(campaign, ())  # type: ignore[arg-type]
+    if left := len(answers) - len(ids):
+        what = "not changed: decided on again since, or the platform was told"
+        return replace(effects, notes=(*effects.notes, Problem(f"{left} of {len(answers)} answers", what, "warning")))
+    return effects
 
 
 # -- workers -------------------------------------------------------------------------------------------------

@@ -47,6 +47,9 @@ class WorkerReport:
     """Answers that somebody has yet to approve or reject."""
     agreed: float | None = None
     """When they agreed to take part; None where the campaign asks for no consent."""
+    known_right: int = 0
+    known_asked: int = 0
+    """Of the questions whose answer is known, how many they were asked and answered right, as the flags count them."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,9 @@ def overview(desk: CampaignDesk, name: str, study: Study | None = None) -> Overv
             [(system, t.wanted) for t in tasks for system in _systems(t.task)],
             [system for a in counted for system in _systems(a.task)],
         ),
-        workers=_workers(submitted, agreement, least, flags, excluded, blocked, standings, desk.workers.consents(name)),
+        workers=_workers(
+            submitted, agreement, least, flags, excluded, blocked, standings, desk.workers.consents(name), records
+        ),
         alpha=_alpha(scored) if campaign.kind in {"judge", "rate"} else None,
         seconds=[answer.seconds for answer in kept if answer.seconds is not None],
         cost=_cost(campaign, sum(answer.paid_for for answer in submitted)),
@@ -268,8 +273,14 @@ def _workers(
     blocked: dict[str, str],
     standings: Mapping[int, Standing],
     consents: Mapping[str, float],
+    records: Sequence[WorkRecord],
 ) -> tuple[WorkerReport, ...]:
     decided = Counter((answer.worker, standings.get(answer.id, Standing()).decision) for answer in submitted)
+    right: Counter[str] = Counter()
+    asked: Counter[str] = Counter()
+    for record in records:
+        right[record.judge] += record.gold_right
+        asked[record.judge] += record.gold_asked
     by_worker: dict[str, list[StoredAnswer]] = defaultdict(list)
     for answer in submitted:
         by_worker[answer.worker].append(answer)
@@ -290,6 +301,8 @@ def _workers(
             rejected=decided[worker, "reject"],
             undecided=decided[worker, ""],
             agreed=consents.get(worker),
+            known_right=right[worker],
+            known_asked=asked[worker],
         )
         for worker, answers in sorted(by_worker.items())
     )

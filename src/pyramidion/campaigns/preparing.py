@@ -20,7 +20,7 @@ from pyramidion.campaigns.sync import platform_of
 from pyramidion.campaigns.tasks import MAX_STATEMENT
 from pyramidion.errors import InputError, Problem, UnknownError, UsageError
 from pyramidion.study import Campaign, ContentUnit, Settings, Study
-from pyramidion.study.judgments import group
+from pyramidion.study.judgments import SIMULATED, group
 from pyramidion.study.tasks import Scope, TaskKind
 
 
@@ -192,6 +192,7 @@ def list_units(desk: CampaignDesk) -> list[dict[str, Any]]:
             "label": unit.label,
             "asked": asked.get((pyramid.topic, unit.id), ""),
             "judged": (pyramid.topic, unit.id) in judged,
+            "simulated": unit.author.startswith(SIMULATED),
         }
         for pyramid in study.pyramids
         for unit in pyramid.sampled

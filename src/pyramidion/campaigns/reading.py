@@ -18,11 +18,13 @@ from pyramidion.campaigns.decisions import Standing
 from pyramidion.campaigns.desk import CampaignDesk
 from pyramidion.campaigns.monitor import overview
 from pyramidion.campaigns.statements import CROWD
-from pyramidion.campaigns.tasks import ATTENTION, AttentionCheck, asked_units, task_page, to_object
+from pyramidion.campaigns.tables import StoredAnswer
+from pyramidion.campaigns.tasks import ATTENTION, AttentionCheck, JudgeAnswer, asked_units, task_page, to_object
 from pyramidion.errors import UnknownError
 from pyramidion.scoring.methods import score
 from pyramidion.study import Study
 from pyramidion.study.records import to_records
+from pyramidion.study.texts import Span
 
 DECISIONS_SHOWN = 500
 SERVER = "server"
@@ -80,6 +82,7 @@ def write_answers(desk: CampaignDesk, study: Study, name: str, worker: str, path
             "decision": standings[a.id].decision or None,
             "told": standings[a.id].told or None,
             "answer": None if a.answer is None else to_object(a.answer),
+            "quotes": _quotes(study, a),
             "labels": {unit: labels.get((a.task.topic, unit), "") for unit in a.task.units},
         }
         for a in desk.campaigns.answers(name, worker=worker)
@@ -112,6 +115,7 @@ def read_task(desk: CampaignDesk, study: Study, name: str, task: str) -> bytes:
             "worker": a.worker,
             "counted": a.counted and a.worker not in excluded,
             "answer": to_object(a.answer),
+            "quotes": _quotes(study, a),
         }
         for a in given
         if a.state == "submitted" and a.answer is not None
@@ -127,6 +131,15 @@ def read_task(desk: CampaignDesk, study: Study, name: str, task: str) -> bytes:
             "answers": answers,
         }
     )
+
+
+def _quotes(study: Study, given: StoredAnswer) -> dict[str, list[str]]:
+    """The words of the summary that an answer marks for each unit."""
+    if not isinstance(given.answer, JudgeAnswer) or not given.answer.evidence:
+        return {}
+    summary = study.summary(given.task.topic, given.task.system)
+    text = summary.text if summary else ""
+    return {unit: [Span(*span).of(text) for span in spans] for unit, spans in given.answer.evidence.items()}
 
 
 def read_scores(desk: CampaignDesk, _study: Study, method: str) -> bytes:

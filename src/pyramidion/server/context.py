@@ -197,6 +197,10 @@ class Context:
         """The imported study. Units made while the server runs appear within a second."""
         return self._study.load()
 
+    def is_simulated(self) -> bool:
+        """Whether answers of a rehearsal are in the study or in any of its campaigns."""
+        return self.study().is_simulated or bool(self.desk.campaigns.simulated())
+
     def campaign(self, name: str) -> Campaign:
         """A campaign as it was within the last second. The store, which reads the current state, decides who gets a
         task."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request
@@ -28,6 +29,7 @@ from pyramidion.server.context import (
     work_path,
 )
 from pyramidion.server.notices import notice
+from pyramidion.store.accounts import Account
 
 router = APIRouter(include_in_schema=False)
 
@@ -107,6 +109,10 @@ def _no_campaign() -> Response:
 # -- managers ------------------------------------------------------------------------------------------------
 
 
+def _staff_page(name: str, ctx: Context, account: Account, **values: Any) -> Response:
+    return render(name, account=account, csrf=account.csrf, simulated=ctx.is_simulated(), **values)
+
+
 @router.get("/")
 def root() -> Response:
     return RedirectResponse("/manage", 303)
@@ -114,22 +120,22 @@ def root() -> Response:
 
 @router.get("/manage")
 def manage(ctx: Ctx, account: PageWatcher) -> Response:
-    return render("manage.html", account=account, csrf=account.csrf, title=ctx.study().title)
+    return _staff_page("manage.html", ctx, account, title=ctx.study().title)
 
 
 @router.get("/manage/campaigns/{name}")
 def campaign_page(name: str, ctx: Ctx, account: PageWatcher) -> Response:
-    return render("campaign.html", account=account, csrf=account.csrf, campaign=ctx.desk.campaigns.get(name).name)
+    return _staff_page("campaign.html", ctx, account, campaign=ctx.desk.campaigns.get(name).name)
 
 
 @router.get("/manage/texts")
 def texts_page(ctx: Ctx, account: PageManager) -> Response:
-    return render("texts.html", account=account, csrf=account.csrf, title=ctx.study().title)
+    return _staff_page("texts.html", ctx, account, title=ctx.study().title)
 
 
 @router.get("/manage/campaigns/{name}/edit")
 def edit_page(name: str, ctx: Ctx, account: PageManager) -> Response:
-    return render("edit.html", account=account, csrf=account.csrf, campaign=ctx.desk.campaigns.get(name).name)
+    return _staff_page("edit.html", ctx, account, campaign=ctx.desk.campaigns.get(name).name)
 
 
 # -- a campaign as workers see it ----------------------------------------------------------------------------

@@ -268,7 +268,7 @@ Opened = Annotated[StoredAnnotation, Depends(annotation_of_page)]
 def render_page(name: str, ctx: Context, account: Account, **values: Any) -> Response:
     may_edit = account.role in views.EDITORS
     known: dict[str, Any] = {"title": ctx.study().title, "may_edit": may_edit, "blind": ctx.is_blind_for(account)}
-    return render(name, account=account, csrf=account.csrf, **known, **values)
+    return render(name, account=account, csrf=account.csrf, simulated=ctx.is_simulated(), **known, **values)
 
 
 @pages.get("")

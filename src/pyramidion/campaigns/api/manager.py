@@ -84,6 +84,7 @@ def study_overview(ctx: Ctx, _: Watcher) -> dict[str, Any]:
     return {
         "title": study.title,
         "blind": ctx.is_blind(),
+        "simulated": bool(simulated) or study.is_simulated,
         "counts": study.counts() | {"answers": campaigns.count_answers()},
         "topics": [{"id": topic.id, "title": topic.title} for topic in study.topics],
         "systems": list(study.systems),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -14,7 +15,11 @@ from pyramidion.campaigns.plan import Plan
 from pyramidion.campaigns.preparing import Wish, create, edit, edit_unit, list_units, plan_wish, wish_of
 from pyramidion.campaigns.setting_list import list_settings
 from pyramidion.campaigns.statements import UnitEdits
+from pyramidion.errors import UsageError
+from pyramidion.scoring.choice import TO_BE_JUDGED, named_pyramid
 from pyramidion.server.context import Ctx, Manager, Watcher
+from pyramidion.study import Study
+from pyramidion.study.judgments import SIMULATED
 from pyramidion.study.tasks import Scope, TaskKind
 
 router = APIRouter(prefix="/api/manage", tags=["manage"])
@@ -101,9 +106,30 @@ def preview_plan(body: PlanRequest, ctx: Ctx, _: Manager) -> dict[str, str]:
 
 @router.get("/form")
 def form(ctx: Ctx, _: Manager) -> dict[str, Any]:
-    """What the form of a campaign offers: settings, pyramids, and the usual instructions with their questions."""
+    """What the form of a campaign offers: settings, pyramids with the one that is judged by default, and the usual
+    instructions with their questions."""
     study = ctx.study()
-    return {"settings": list_settings(study), "pyramids": list(study.pyramid_names), "instructions": CONTENT}
+    return {
+        "settings": list_settings(study),
+        "pyramids": list(study.pyramid_names),
+        "usual_pyramid": _usual_pyramid(study.pyramid_names),
+        "simulated_pyramids": _simulated_pyramids(study),
+        "instructions": CONTENT,
+    }
+
+
+def _simulated_pyramids(study: Study) -> list[str]:
+    """The pyramids with units that a rehearsal wrote."""
+    units = ((pyramid.name, unit) for pyramid in study.pyramids for unit in pyramid.units)
+    return sorted({name for name, unit in units if unit.author.startswith(SIMULATED)})
+
+
+def _usual_pyramid(names: Sequence[str]) -> str:
+    """The pyramid that a plan takes where none is named; empty where somebody has to choose."""
+    try:
+        return named_pyramid(names, None, prefer=TO_BE_JUDGED)
+    except UsageError:
+        return ""
 
 
 @router.get("/campaigns/{name}/design")

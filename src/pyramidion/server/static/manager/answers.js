@@ -4,9 +4,10 @@
 import { get, path, post } from "../shared/api.js";
 import { ask, openDialog } from "../shared/dialog.js";
 import { button, el, name, put } from "../shared/dom.js";
-import { count, duration, isNumber, NONE, plural, when } from "../shared/format.js";
-import { announce, errorBox, itemList, say, sentence } from "../shared/messages.js";
+import { duration, when } from "../shared/format.js";
+import { announce, errorBox, say, sentence } from "../shared/messages.js";
 import { column, DataTable } from "../shared/table.js";
+import { answerView } from "./answer-view.js";
 import { comparison } from "./comparison.js";
 import { about, badge, flagList, statusLines, workerSummary } from "./people.js";
 import { ANSWER_ACTIONS, done } from "./words.js";
@@ -17,10 +18,8 @@ import { ANSWER_ACTIONS, done } from "./words.js";
 /**
  * @typedef {{ id: number, task: string, topic: string, system: string, state: string, counted: boolean,
  *   decision: string | null, removed: string | null, told: string | null, answer: any, labels?: Record<string,
- *   string> }} Answer one assignment of a worker
+ *   string>, quotes?: Record<string, string[]> }} Answer one assignment of a worker
  */
-
-const ATTENTION = "attention-check";
 
 export class WorkerAnswers {
   #shown = "";
@@ -97,7 +96,7 @@ export class WorkerAnswers {
       column("Answer", (row) => row.answer, {
         kind: "wide",
         sortable: false,
-        watch: ({ answer, labels }) => [answer, labels],
+        watch: ({ answer, labels, quotes }) => [answer, labels, quotes],
         cell: answerView,
       }),
       column("Time", (row) => row.seconds, { kind: "number", cell: (row) => duration(row.seconds) }),
@@ -175,53 +174,4 @@ function statusOf({ state, counted, decision, removed }) {
   if (decision) badges.push([done(decision), decision === "approve" ? "good" : "bad"]);
   if (removed === "reopened") badges.push(["re-opened", "warn"]);
   return badges;
-}
-
-// -- an answer in readable form ------------------------------------------------------------------------------
-
-/** @type {Record<string, string>} */
-const WINNERS = { first: "the first is better", second: "the second is better", tie: "no difference" };
-
-/** @param {Answer} row */
-function answerView({ answer, labels }) {
-  if (!answer) return el("span.m-help", NONE);
-  const { units, aspects, winner, statements, comment, pasted, ...rest } = answer;
-  return el(
-    "div.m-answer",
-    statements && itemList(statements, "ol"),
-    units && unitsView(units, labels ?? {}),
-    aspects && ratingsView(aspects),
-    winner && el("p", Object.hasOwn(WINNERS, winner) ? WINNERS[winner] : String(winner)),
-    comment && el("blockquote", { dir: "auto" }, String(comment)),
-    pasted?.length > 0 && el("details", el("summary", `${plural(pasted.length, "text")} pasted`), itemList(pasted)),
-    Object.keys(rest).length > 0 && el("pre", JSON.stringify(rest, null, 1)),
-  );
-}
-
-/**
- * Units by their texts where the server sends `labels`, by their ids otherwise.
- * @param {Record<string, number | null>} units
- * @param {Record<string, string>} labels
- */
-function unitsView(units, labels) {
-  const entries = Object.entries(units).filter(([unit]) => unit !== ATTENTION);
-  const present = entries.filter(([, value]) => value === 1).length;
-  /** @param {number | null} value */
-  const word = (value) => (value === 1 ? "present" : value === 0 ? "not present" : "no answer");
-  /** @param {[unit: string, value: number | null]} entry */
-  const item = ([unit, value]) =>
-    el("li", name(Object.hasOwn(labels, unit) ? labels[unit] : unit), badge([word(value), value === 1 ? "good" : ""]));
-  return el(
-    "details",
-    el("summary", `${count(present)} of ${count(entries.length)} present`),
-    el("ul.m-unit-answers", entries.map(item)),
-    Object.hasOwn(units, ATTENTION) && el("p.m-help", `Attention check: ${word(units[ATTENTION])}`),
-  );
-}
-
-/** @param {Record<string, unknown>} aspects */
-function ratingsView(aspects) {
-  /** @param {[aspect: string, value: unknown]} entry */
-  const item = ([aspect, value]) => el("div", el("dt", name(aspect)), el("dd", isNumber(value) ? String(value) : NONE));
-  return el("dl.m-ratings", Object.entries(aspects).map(item));
 }

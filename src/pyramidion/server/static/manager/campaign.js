@@ -102,8 +102,9 @@ function showHead(data, { manager, address, refresh }) {
 
 /** What a rehearsal made up is never taken for people's answers. @param {CampaignData} data */
 function showSimulated({ simulated, workers }) {
+  if (!simulated) return;
   const place = byId("simulated");
-  place.hidden = !simulated;
+  place.hidden = false;
   const who = `${count(simulated)} of ${plural(workers.length, "worker")}`;
   setText(place, `Simulated: ${who} are not people. A rehearsal made up their answers, so no result is real.`);
 }
@@ -194,7 +195,7 @@ function showPending({ pending }) {
   const place = byId("pending");
   place.hidden = pending.length === 0;
   const refused = pending.filter((one) => one.problem).map((one) => `${one.worker}: ${one.problem}`);
-  const told = "not yet known to the platform. “campaign pay” carries them over.";
+  const told = "not yet known to the platform. Whoever runs the server sends them with “campaign pay”.";
   setText(place, [`Decisions about ${plural(pending.length, "worker")} are ${told}`, ...refused].join(" "));
 }
 
@@ -204,12 +205,20 @@ function showFigures(data) {
   setText(byId("alpha-help"), alphaHelp(data));
   const [total, rest] = splitCost(data.cost);
   setText(byId("cost"), total);
-  setText(byId("cost-help"), rest);
+  setText(byId("cost-help"), [rest, notPaid(data)].filter(Boolean).join(". "));
   const flagged = data.workers.filter((worker) => worker.flags.length).length;
   const out = data.workers.filter((worker) => worker.excluded).length;
   const blocked = data.workers.filter((worker) => worker.blocked).length;
   setText(byId("worker-count"), count(data.workers.length));
   setText(byId("worker-help"), `${flagged} flagged, ${out} excluded, ${blocked} blocked`);
+}
+
+/** @param {CampaignData} data */
+function notPaid({ simulated, workers }) {
+  if (!simulated) return "";
+  return simulated === workers.length
+    ? "Simulated: nobody was paid."
+    : "Partly simulated: nobody was paid for what a rehearsal made up.";
 }
 
 /** @param {CampaignData} data */

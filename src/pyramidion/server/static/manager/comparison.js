@@ -2,16 +2,20 @@
 // One answer beside the text it is about, the answers of the others, their majority, and what is known: so that nobody
 // is rejected blindly.
 
+import { Places, union } from "../annotation/spans.js";
 import { get, path } from "../shared/api.js";
 import { el, name, put, written } from "../shared/dom.js";
 import { count, fixed, isNumber, NONE, plural } from "../shared/format.js";
 import { errorBox, itemList } from "../shared/messages.js";
+import { quoted } from "./answer-view.js";
 import { badge } from "./people.js";
 
+/** @import { Span } from "../annotation/spans.js" */
 /** @import { Child } from "../shared/dom.js" */
 /**
  * @typedef {{ id: string, label: string, low?: number, high?: number }} Question
- * @typedef {{ id: number, worker: string, counted: boolean, answer: any }} Given
+ * @typedef {{ id: number, worker: string, counted: boolean, answer: any,
+ *   quotes: Record<string, string[]> }} Given
  * @typedef {{ task: string, kind: string, topic: { id: string, title: string }, texts: { title: string, text: string }[],
  *   questions: Question[], known: Record<string, number>, answers: Given[] }} TaskData
  */
@@ -45,21 +49,42 @@ function compared(data, id) {
   const others = data.answers.filter((given) => given.id !== id && given.counted);
   const views = { judge: questionTable, rate: questionTable, compare: winners, write: statements };
   const view = views[/** @type {keyof typeof views} */ (data.kind)];
+  /** @type {Span[]} */
+  const marked = Object.values(mine?.answer.evidence ?? {}).flat();
   return [
     el("p.m-help", name([data.topic.id, data.topic.title].filter(Boolean).join(": "))),
-    el("div.m-texts", data.texts.map(textBox)),
+    el(
+      "div.m-texts",
+      data.texts.map((text, at) => textBox(text, at === 0 ? marked : [])),
+    ),
     view?.(data, mine, others),
     comments(data.answers, id),
   ];
 }
 
-/** @param {{ title: string, text: string }} about */
-const textBox = ({ title, text }) =>
+/** @param {{ title: string, text: string }} about @param {Span[]} marked as the server counts */
+const textBox = ({ title, text }, marked) =>
   el(
     "section.m-text",
     el("h3", name(title)),
-    el("div.m-text-body", { tabindex: "0", role: "group", "aria-label": title }, written(text)),
+    el(
+      "div.m-text-body",
+      { tabindex: "0", role: "group", "aria-label": title },
+      marked.length ? underlined(text, marked) : written(text),
+    ),
   );
+
+/** @param {string} text @param {Span[]} marked */
+function underlined(text, marked) {
+  /** @type {Child[]} */
+  const pieces = [];
+  let from = 0;
+  for (const [start, end] of union(new Places(text).toUnits(marked))) {
+    pieces.push(text.slice(from, start), el("u.m-marked", text.slice(start, end)));
+    from = end;
+  }
+  return el("div.text", { dir: "auto" }, pieces, text.slice(from));
+}
 
 /** Whoever wrote a remark with an answer. @param {Given[]} answers @param {number} id */
 function comments(answers, id) {
@@ -97,7 +122,7 @@ function questionTable({ kind, questions, known }, mine, others) {
   const rows = questions.map((question) => {
     const values = others.map((given) => answerTo(given, question.id)).filter(isNumber);
     const right = Object.hasOwn(known, question.id) ? known[question.id] : null;
-    return { question, values, own: answerTo(mine, question.id), right };
+    return { question, values, own: answerTo(mine, question.id), right, quotes: mine?.quotes[question.id] };
   });
   const judged = kind === "judge";
   const asked = rows.filter(({ right, own }) => right !== null && own !== null);
@@ -136,7 +161,8 @@ const heads = (judged) =>
     ? ["Unit", "This answer", "The others", "Their majority", "Known"]
     : ["Scale", "This answer", "The others", "Their mean", "Experts’ mean"];
 
-/** @typedef {{ question: Question, values: number[], own: number | null, right: number | null }} Row */
+/** @typedef {{ question: Question, values: number[], own: number | null, right: number | null,
+ *   quotes: string[] | undefined }} Row */
 
 /**
  * Becomes a block on a phone, where each cell says its title; the roles stay those of a table.
@@ -144,12 +170,12 @@ const heads = (judged) =>
  * @param {Row} row
  * @param {Child[]} cells
  */
-function questionRow(titles, { question: { label, id, low, high } }, cells) {
+function questionRow(titles, { question: { label, id, low, high }, quotes }, cells) {
   const scale = isNumber(low) && el("span.m-help", ` (${low} to ${high})`);
   return el(
     "tr",
     { role: "row" },
-    el("th", { scope: "row", role: "rowheader" }, el("bdi", label || id), scale),
+    el("th", { scope: "row", role: "rowheader" }, el("bdi", label || id), scale, quoted(quotes)),
     cells.map((cell, i) => el("td", { role: "cell", "data-title": titles[i + 1] }, el("span", cell))),
   );
 }

@@ -55,7 +55,7 @@ function start() {
     plan?.update(study);
     await changes.update();
     byId("blind").hidden = !study.blind;
-    byId("simulated").hidden = !study.campaigns.some((campaign) => campaign.simulated);
+    byId("simulated").hidden = !study.simulated;
     announceStates(study.campaigns);
     await accounts?.update();
   };

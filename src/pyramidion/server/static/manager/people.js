@@ -26,6 +26,8 @@ import { simulatedPill } from "./words.js";
  * @property {number} rejected
  * @property {number} undecided answers that nobody has approved or rejected yet
  * @property {number | null} agreed when they agreed to take part
+ * @property {number} known_right
+ * @property {number} known_asked questions whose answer is known
  */
 
 /**
@@ -68,11 +70,26 @@ export function flagList(flags) {
 }
 
 /** The server rounds the number: it knows the least agreement, which rounding must not cross. @param {Worker} row */
-export function agreement({ agreement: value, agreement_shown: shown }) {
-  if (!isNumber(value)) return el("span.m-help", NONE);
-  return el("div.m-score", el("span", shown), stackedBar([["done", Math.max(0, value)]]));
+export function agreement(row) {
+  const known = row.known_asked > 0 && el("span.m-help.m-line", knownAnswers(row));
+  if (!isNumber(row.agreement)) return [el("span.m-help", NONE), known];
+  return [
+    el("div.m-score", el("span", row.agreement_shown), stackedBar([["done", Math.max(0, row.agreement)]])),
+    known,
+  ];
 }
 
 /** @param {Worker} row */
+const knownAnswers = ({ known_right: right, known_asked: asked }) =>
+  `${count(right)} of ${plural(asked, "known answer")} right`;
+
+/** What a decision about all their work rests on. @param {Worker} row */
 export const workerSummary = (row) =>
-  `${plural(row.submitted, "answer")}, median ${duration(row.median_seconds)}, agreement ${row.agreement_shown ?? NONE}`;
+  [
+    `${plural(row.submitted, "answer")} (${count(row.undecided)} to decide)`,
+    `median ${duration(row.median_seconds)}`,
+    `agreement with others ${row.agreement_shown ?? NONE}`,
+    row.known_asked > 0 && knownAnswers(row),
+  ]
+    .filter(Boolean)
+    .join(", ");

@@ -16,8 +16,8 @@ import { KINDS, kindTitle, missingFor, suggestKind } from "./words.js";
 /** @import { Setting } from "./settings.js" */
 /** @import { Study } from "./words.js" */
 /**
- * @typedef {{ settings: Setting[], pyramids: string[], instructions: Record<string, Content> }} FormData_ what
- *   /api/manage/form says
+ * @typedef {{ settings: Setting[], pyramids: string[], usual_pyramid: string,
+ *   simulated_pyramids: string[], instructions: Record<string, Content> }} FormData_ what /api/manage/form says
  * @typedef {{ kind: string, name: string, state: string, draft: boolean, settings: Record<string, unknown>,
  *   topics: string[], systems: string[], pyramid: string | null, without: [string, string][],
  *   instructions: Content }} Held a campaign as it is, for editing
@@ -49,8 +49,9 @@ export class PlanForm {
     const content = held && { kind: held.kind, content: held.instructions, open: held.draft };
     this.instructions = new InstructionsEditor(offers.instructions, content);
     const outdated = () => this.#outdated();
-    this.units = new UnitPicker({ without: held?.without ?? [], locked: this.begun, onChange: outdated });
-    this.pyramid = pyramidSelect(offers.pyramids, held?.pyramid ?? "");
+    const simulated = offers.simulated_pyramids;
+    this.units = new UnitPicker({ without: held?.without ?? [], simulated, locked: this.begun, onChange: outdated });
+    this.pyramid = pyramidSelect(offers.pyramids, held?.pyramid || offers.usual_pyramid, simulated);
     this.nameInput = this.#nameInput();
     this.form = this.#build();
     this.form.addEventListener("input", (event) => this.#changed(/** @type {HTMLInputElement} */ (event.target)));
@@ -376,12 +377,18 @@ export class PlanForm {
   }
 }
 
-/** @param {string[]} pyramids @param {string} held */
-function pyramidSelect(pyramids, held) {
-  const usual = pyramids.includes("crowd") ? "crowd" : (pyramids[0] ?? "");
-  const chosen = held || usual;
-  const options = pyramids.map((value) => el("option", { value, selected: value === chosen }, value));
-  const input = el("select", { id: "plan-pyramid", "aria-describedby": "plan-pyramid-help" }, options);
+/**
+ * @param {string[]} pyramids
+ * @param {string} chosen "" where nobody but the manager can tell
+ * @param {string[]} simulated pyramids that a rehearsal wrote
+ */
+function pyramidSelect(pyramids, chosen, simulated) {
+  const options = pyramids.map((value) => {
+    const text = simulated.includes(value) ? `${value} (simulated)` : value;
+    return el("option", { value, selected: value === chosen }, text);
+  });
+  const none = !chosen && el("option", { value: "" }, "Choose one");
+  const input = el("select", { id: "plan-pyramid", "aria-describedby": "plan-pyramid-help" }, none, options);
   const help = el("p.m-help", { id: "plan-pyramid-help" }, "The pyramid whose units are judged.");
   return { input, node: el("div.field.m-field-name", el("label", { for: input.id }, "Pyramid"), input, help) };
 }

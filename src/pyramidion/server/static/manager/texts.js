@@ -20,15 +20,17 @@ import { column, DataTable } from "../shared/table.js";
  */
 
 const ADDRESS = "/api/manage/uploads";
-/** @type {[key: string, label: string][]} */
+/** @type {[key: string, one: string, many: string][]} */
 const FACTS = [
-  ["topics", "Topics"],
-  ["references", "References"],
-  ["systems", "Systems"],
-  ["peers", "Summaries of systems"],
-  ["units", "Units"],
-  ["judgments", "Judgments"],
+  ["topics", "topic", "topics"],
+  ["references", "reference", "references"],
+  ["systems", "system", "systems"],
+  ["peers", "summary of a system", "summaries of systems"],
+  ["units", "unit", "units"],
+  ["judgments", "judgment", "judgments"],
 ];
+/** @param {string} words */
+const capital = (words) => words[0].toUpperCase() + words.slice(1);
 const SHOWN_ROLES = ["summary", "reference", "system", "topic"];
 
 /**
@@ -248,7 +250,7 @@ class Texts {
       el("p", el("strong", "Layout: "), el("bdi", seen.recognised || seen.title)),
       el(
         "dl.m-facts",
-        FACTS.filter(([key]) => seen.counts[key]).map(([key, label]) => fact(label, seen, key)),
+        FACTS.filter(([key]) => seen.counts[key]).map(([key, , many]) => fact(capital(many), seen, key)),
       ),
       fresh === 0 &&
         !seen.conflicts &&
@@ -290,8 +292,8 @@ class Texts {
     try {
       const { data } = await send(this.#files, { ...this.#choices(), digest: this.#digest }, this.#progress);
       const done = el("p", { tabindex: "-1" }, el("strong", "Added. "), `${plural(data.added, "new record")}.`);
-      const held = FACTS.filter(([key]) => data.counts[key]).map(
-        ([key, label]) => `${count(data.counts[key])} ${label.toLowerCase()}`,
+      const held = FACTS.filter(([key]) => data.counts[key]).map(([key, one, many]) =>
+        plural(data.counts[key], one, many),
       );
       const onwards = el("a.button.primary", { href: "/manage#plan" }, "Plan a campaign");
       put(
@@ -376,18 +378,24 @@ function systems({ systems: list }) {
   return el("details.m-fold", el("summary", plural(list.length, "system")), el("ul.m-system-list", items));
 }
 
-/** @param {string} role @param {string} system */
+/** @param {string} role @param {string} system @returns {[noun: string, system: string]} */
 function whose(role, system) {
-  if (role !== "reference") return ["system ", name(system)];
-  return system === "reference" ? "reference" : ["reference ", name(system)];
+  if (role !== "reference") return ["system", system];
+  return ["reference", system === "reference" ? "" : system];
 }
 
 /** @param {Text[]} texts */
 function firstTexts(texts) {
   if (!texts.length) return null;
-  const cards = texts.map(({ topic, role, system, text }) =>
-    el("article.m-first", el("h4", name(topic), " · ", whose(role, system)), written(text)),
-  );
+  const cards = texts.map(({ topic, role, system, text }) => {
+    const [noun, of] = whose(role, system);
+    const label = [topic, noun, of].filter(Boolean).join(" ");
+    return el(
+      "article.m-first",
+      el("h4", name(topic), ` · ${noun} `, of && name(of)),
+      el("div.m-first-text", { tabindex: "0", role: "group", "aria-label": label }, written(text)),
+    );
+  });
   return el("div", el("h3", "The first texts"), el("div.m-firsts", cards));
 }
 

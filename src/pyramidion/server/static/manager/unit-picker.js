@@ -7,8 +7,10 @@ import { button, el, name, put, setText } from "../shared/dom.js";
 import { plural } from "../shared/format.js";
 import { errorBox, say } from "../shared/messages.js";
 import { column, DataTable } from "../shared/table.js";
+import { simulatedPill } from "./words.js";
 
-/** @typedef {{ pyramid: string, topic: string, id: string, label: string, asked: string, judged: boolean }} Unit */
+/** @typedef {{ pyramid: string, topic: string, id: string, label: string, asked: string,
+ *   judged: boolean, simulated: boolean }} Unit */
 
 const ADDRESS = "/api/manage/units";
 /** @param {string} topic @param {string} id */
@@ -24,12 +26,17 @@ export class UnitPicker {
   /** @type {Set<string>} */
   #topics = new Set();
 
-  /** @param {{ without: [string, string][], locked: boolean, onChange: () => void }} about */
-  constructor({ without, locked, onChange }) {
+  /**
+   * @param {{ without: [string, string][], simulated: string[], locked: boolean, onChange: () => void }} about
+   *   simulated: the pyramids that a rehearsal wrote
+   */
+  constructor({ without, simulated, locked, onChange }) {
+    this.simulated = simulated;
     this.#without = new Map(without.map(([topic, unit]) => [keyOf(topic, unit), [topic, unit]]));
     this.locked = locked;
     this.onChange = onChange;
     this.state = el("span");
+    this.mark = simulatedPill();
     this.problem = el("div");
     this.table = this.#makeTable();
     const help = locked
@@ -38,7 +45,7 @@ export class UnitPicker {
         "people are asked about them.";
     this.node = el(
       "details.m-fold",
-      el("summary", this.state),
+      el("summary", this.state, " ", this.mark),
       el("p.m-help", help),
       this.problem,
       el("div.m-unit-table", this.table.node),
@@ -76,6 +83,7 @@ export class UnitPicker {
   #show() {
     const out = this.#without.size;
     setText(this.state, `Units: ${out ? `${plural(out, "unit")} left out` : "all of them"}`);
+    this.mark.hidden = !this.simulated.includes(this.#pyramid);
     const shown = [...this.#units.values()].filter(
       ({ pyramid, topic }) =>
         (!this.#pyramid || pyramid === this.#pyramid) && (!this.#topics.size || this.#topics.has(topic)),
@@ -93,7 +101,11 @@ export class UnitPicker {
       filter: (row) => [row.topic, row.id, row.label, row.out ? "left out" : ""].join(" "),
       rowClass: (row) => (row.out ? "m-out" : ""),
       columns: [
-        column("Unit", (row) => row.label, { kind: "wide", header: true, cell: (row) => el("bdi", row.label) }),
+        column("Unit", (row) => row.label, {
+          kind: "wide",
+          header: true,
+          cell: (row) => [el("bdi", row.label), row.simulated && [" ", simulatedPill()]],
+        }),
         column("Topic", (row) => row.topic, { cell: (row) => name(row.topic) }),
         column("Asked", (row) => (row.out ? "left out" : "yes")),
         column("Tools", () => null, {

@@ -9,7 +9,7 @@ import { el, name } from "../shared/dom.js";
  * @typedef {{ name: string, kind: string, state: string, progress: Progress, simulated?: boolean }} Campaign
  * @typedef {Record<string, number>} Counts
  * @typedef {{ counts: Counts, campaigns: Campaign[], topics: { id: string, title: string }[],
- *   systems: string[], methods: string[], blind?: boolean }} Study what /api/manage says
+ *   systems: string[], methods: string[], blind?: boolean, simulated?: boolean }} Study what /api/manage says
  */
 
 /** @type {Record<string, { title: string, line: string, paper: string }>} */

@@ -8,15 +8,15 @@ import { count, duration, plural } from "../shared/format.js";
 import { say, sentence } from "../shared/messages.js";
 import { column, DataTable } from "../shared/table.js";
 import { WorkerAnswers } from "./answers.js";
-import { about, agreement, approval, flagList, statusLines } from "./people.js";
+import { about, agreement, approval, flagList, statusLines, workerSummary } from "./people.js";
 import { done, WORKER_ACTIONS } from "./words.js";
 
 /** @import { Column } from "../shared/table.js" */
 /** @import { Page, Worker } from "./people.js" */
 
 export class Workers {
-  /** @type {WorkerAnswers | null} */
-  #answers = null;
+  /** The dialogs with answers that are open. @type {Set<WorkerAnswers>} */
+  #answers = new Set();
 
   /** @param {HTMLElement} place @param {Page} page */
   constructor(place, page) {
@@ -49,7 +49,7 @@ export class Workers {
   /** @param {Worker[]} workers */
   update(workers) {
     this.table.update(workers);
-    this.#answers?.update(this.table.row(this.#answers.worker));
+    for (const open of this.#answers) open.update(this.table.row(open.worker));
   }
 
   /** @returns {Column[]} */
@@ -75,7 +75,12 @@ export class Workers {
         first: "ascending",
         cell: (row) => duration(row.median_seconds),
       }),
-      column("Agreement", (row) => row.agreement, { kind: "bar", first: "ascending", cell: (row) => agreement(row) }),
+      column("Agreement", (row) => row.agreement, {
+        kind: "bar",
+        first: "ascending",
+        watch: (row) => [row.agreement_shown, row.known_right, row.known_asked],
+        cell: (row) => agreement(row),
+      }),
       column("Approval", (row) => row.undecided, {
         first: "descending",
         watch: ({ approved, rejected, undecided }) => [approved, rejected, undecided],
@@ -115,7 +120,14 @@ export class Workers {
     const names = Object.keys(WORKER_ACTIONS).filter((action) => !useless.includes(action));
     ask({
       title: ["Decide about ", name(worker)],
-      intro: row.flags.length > 0 && flagList(row.flags),
+      intro: [
+        el("p", workerSummary(row), "."),
+        row.flags.length > 0 && flagList(row.flags),
+        el(
+          "p",
+          button("Look at their answers …", () => this.#open(worker), "small"),
+        ),
+      ],
       choices: names.map((value) => ({ value, ...WORKER_ACTIONS[value] })),
       reasons: row.flags.map((flag) => `${flag.reason}: ${flag.detail}`),
       run: async ({ action, reason, amount }) => {
@@ -150,12 +162,11 @@ export class Workers {
 
   /** @param {string} worker */
   #open(worker) {
-    this.#answers = new WorkerAnswers(this.table.row(worker), this.page, {
+    const open = new WorkerAnswers(this.table.row(worker), this.page, {
       decide: (then) => this.decide(worker, then),
-      onClose: () => {
-        this.#answers = null;
-      },
+      onClose: () => this.#answers.delete(open),
     });
+    this.#answers.add(open);
   }
 }
 
