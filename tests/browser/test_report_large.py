@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 import pyramidion as pyr
-from pyramidion.report import report_page, write_feedback
+from pyramidion.report import report_page, write_feedback, write_report_folder
 from pyramidion.report.collect import findings
 from tests.browser.people import Visitors
 from tests.browser.test_accessibility import FOCUSED
@@ -62,9 +62,10 @@ def real_size() -> pyr.Study:
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("real-size")
-    (folder / "large.html").write_text(report_page(findings(real_size(), method="pyramid", resamples=20)), "utf-8")
-    example = findings(pyr.example(), resamples=20)
-    (folder / "report.html").write_text(report_page(example), "utf-8")
+    large, example = findings(real_size(), method="pyramid", resamples=20), findings(pyr.example(), resamples=20)
+    for name, found in (("large", large), ("report", example)):
+        (folder / f"{name}.html").write_text(report_page(found), "utf-8")
+        write_report_folder(found, folder / name)
     write_feedback(example, folder / "feedback")
     return folder
 
@@ -86,6 +87,23 @@ def test_no_table_is_clipped(size: str, place: Path, visitors: Visitors) -> None
     assert page.evaluate(CLIPPED) == []
     page.set_viewport_size(SIZES["laptop"])  # the map takes out what does not fit any more
     until(lambda: page.evaluate(CLIPPED) == [])
+
+
+@pytest.mark.parametrize("size", ["wide", "laptop"])
+@pytest.mark.parametrize(
+    ("report", "topic", "system"), [("report", "drought-plan", "extract"), ("large", "cnndm1000", "T5_3")]
+)
+def test_no_table_of_a_topic_or_summary_is_clipped(
+    report: str, topic: str, system: str, size: str, place: Path, visitors: Visitors
+) -> None:
+    page = visitors.new(viewport=SIZES[size])
+    for path in (f"{report}.html", f"{report}/topics/{topic}.html"):
+        page.goto(f"{place.as_uri()}/{path}{fragment('topic', topic)}")
+        expect(page.locator("#detail table")).to_be_visible()
+        assert page.evaluate(CLIPPED) == [], path
+        page.goto(f"{place.as_uri()}/{path}{fragment('summary', topic, system)}")
+        expect(page.locator("#detail h1")).to_have_text(system)
+        assert page.evaluate(CLIPPED) == [], path
 
 
 def test_a_phone_shows_the_scores_of_the_ranking(place: Path, visitors: Visitors) -> None:

@@ -171,7 +171,7 @@ function topicView(topic, { before, after }) {
   const pyramid =
     topic.units.length > 0 &&
     el(
-      "section.part.sticky",
+      "section.part.pyramid",
       el("h2", "The pyramid"),
       el("p.says", says),
       bigPyramid(topic, (at) => `f${step(at)}`, `Pyramid of ${topic.id}`),
@@ -188,7 +188,7 @@ function topicView(topic, { before, after }) {
     el("h1", { dir: "auto", tabindex: -1 }, topic.title || topic.id),
     topic.title && el("p.muted", { dir: "auto" }, topic.id),
     topic.description && el("p.lead", { dir: "auto" }, topic.description),
-    el("div.columns", pyramid, el("section.part", el("h2", "Summaries"), summaryTable(topic))),
+    el("div.beside", pyramid, el("section.part", el("h2", "Summaries"), summaryTable(topic))),
     units,
     references.length > 0 && el("section.part", el("h2", "References"), references),
   ];
