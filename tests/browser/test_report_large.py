@@ -29,10 +29,10 @@ SIZES: dict[str, Any] = {
 }
 
 
-def real_size() -> pyr.Study:
+def real_size(count: int = TOPICS) -> pyr.Study:
     """25 systems with the names of real ones on 50 topics with titles, two of 14 experts on every summary."""
     systems = [f"{NAMES[n % 5]}_{n}" for n in range(SYSTEMS)]
-    topics = [f"cnndm{1000 + 37 * n}" for n in range(TOPICS)]
+    topics = [f"cnndm{1000 + 37 * n}" for n in range(count)]
     references = ("A", "B")
     units = tuple(
         pyr.ContentUnit(f"u{n}", f"Unit {n}.", tuple(pyr.Contributor(name) for name in references[: 1 + n % 2]))
@@ -66,6 +66,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, found in (("large", large), ("report", example)):
         (folder / f"{name}.html").write_text(report_page(found), "utf-8")
         write_report_folder(found, folder / name)
+    (folder / "few.html").write_text(report_page(findings(real_size(8), method="pyramid", resamples=20)), "utf-8")
     write_feedback(example, folder / "feedback")
     return folder
 
@@ -113,6 +114,80 @@ def test_a_phone_shows_the_scores_of_the_ranking(place: Path, visitors: Visitors
     score = page.locator("#rank-0 tbody tr").first.locator("td.number:not(.rank)").first.bounding_box()
     assert score
     assert score["x"] + score["width"] <= SIZES["phone"]["width"] - 8
+
+
+@pytest.mark.parametrize(
+    ("name", "last"),
+    [
+        ("report.html", "#topics tbody tr"),
+        ("large.html", "#topics tbody tr"),
+        ("report.html#topic/drought-plan", "#detail tbody tr"),
+        ("large/topics/cnndm1000.html", "#detail tbody tr"),
+        ("feedback/overview.html", "tbody tr"),
+    ],
+)
+def test_a_phone_cuts_no_table(name: str, last: str, place: Path, visitors: Visitors) -> None:
+    page = visitors.new(viewport=SIZES["phone"])
+    page.goto(f"{place.as_uri()}/{name}")
+    expect(page.locator(last).first).to_be_visible()
+    assert page.evaluate(CLIPPED) == []
+    for method in page.locator("#overview .tabs button:visible").all():
+        method.click()
+        assert page.evaluate(CLIPPED) == [], method.text_content()
+
+
+ROWS = """() => {
+  const around = (node, start, end) => {
+    const range = document.createRange();
+    range.setStart(node, start);
+    range.setEnd(node, end);
+    return range.getBoundingClientRect();
+  };
+  const written = (cell) => {
+    const nodes = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (nodes.nextNode()) {
+      const node = nodes.currentNode;
+      for (let at = 0; at < node.length; at += 1) {
+        const {top, right, width} = around(node, at, at + 1);
+        if (width && node.data[at].trim()) found.push({letter: node.data[at], top, right});
+      }
+    }
+    return found;
+  };
+  const lines = (cell) => {
+    const found = {};
+    for (const {letter, top} of written(cell)) found[top] = (found[top] ?? "") + letter;
+    return Object.entries(found).sort(([a], [b]) => a - b).map(([, text]) => text);
+  };
+  return [...document.querySelectorAll("#rank-0 tbody tr")].map((row) => {
+    const {right} = row.closest(".table-wrap").getBoundingClientRect();
+    const group = row.querySelector(".letters");
+    const seen = written(group).filter((each) => each.right <= right);
+    const name = lines(row.querySelector("th"));
+    return {group: group.dataset.v, seen: seen.map(({letter}) => letter).join(""), name};
+  });
+}"""
+TICKS = """() => [...document.querySelectorAll("#rank-0 .axis")].map((axis) =>
+  [...axis.querySelectorAll(".tick")].map((tick) => tick.getBoundingClientRect()).filter(({width}) => width)
+    .map(({left, right}) => [left, right]))"""
+
+
+@pytest.mark.parametrize(("name", "letters"), [("few.html", 6), ("large.html", 26)])
+def test_a_phone_shows_every_letter_and_breaks_names_between_parts(
+    name: str, letters: int, place: Path, visitors: Visitors
+) -> None:
+    page = visitors.new(viewport=SIZES["phone"])
+    page.goto((place / name).as_uri())
+    rows = page.evaluate(ROWS)
+    assert len(rows) == SYSTEMS
+    assert len({letter for row in rows for letter in row["group"]}) >= letters
+    assert [row["seen"] for row in rows] == [row["group"] for row in rows]
+    assert {"".join(row["name"]) for row in rows} == {f"{NAMES[n % 5]}_{n}" for n in range(SYSTEMS)}
+    assert [line for row in rows for line in row["name"][:-1] if not line.endswith("_")] == []
+    [axis] = page.evaluate(TICKS)
+    assert len(axis) == 2
+    assert axis[0][1] + 2 < axis[1][0]
 
 
 def test_long_tables_are_folded_and_searched(place: Path, visitors: Visitors) -> None:
