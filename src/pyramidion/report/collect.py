@@ -325,7 +325,7 @@ def _agreements(
         elif method != "responsiveness":
             continue
         with suppress(UsageError):
-            answer = analysis.agreement(study, **asked, resamples=min(resamples, 500), seed=seed)
+            answer = analysis.agreement(study, **asked, resamples=min(resamples, 500), seed=seed, naming=measure_title)
             # A single annotator has nobody to agree with.
             if answer.result.alpha.items and answer.result not in known:
                 known.append(answer.result)
