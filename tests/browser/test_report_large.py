@@ -208,6 +208,24 @@ def test_long_tables_are_folded_and_searched(place: Path, visitors: Visitors) ->
     expect(judges).to_have_count(10)
 
 
+UNDER_TITLES = """() => [...document.querySelectorAll(".scatter")].flatMap((plot) => {
+  const [titles, drawn] = [".label", ".point, .grid, .tick"].map((kind) =>
+    [...plot.querySelectorAll(kind)].map((each) => each.getBoundingClientRect()));
+  const meet = (one, other) => one.left <= other.right && other.left <= one.right &&
+    one.top <= other.bottom && other.top <= one.bottom;
+  const {left, right, top, bottom} = plot.getBoundingClientRect();
+  const outside = titles.filter((box) => box.left < left || box.right > right || box.top < top || box.bottom > bottom);
+  return [...titles.filter((title) => drawn.some((each) => meet(title, each))), ...outside];
+})"""
+
+
+def test_nothing_is_drawn_on_the_titles_of_a_plot(place: Path, visitors: Visitors) -> None:
+    page = visitors.new(viewport=SIZES["wide"])
+    page.goto((place / "report.html").as_uri())
+    assert page.locator(".scatter").count() >= 5
+    assert page.evaluate(UNDER_TITLES) == []
+
+
 def test_readers_are_told_names_they_know(place: Path, visitors: Visitors) -> None:
     page = visitors.new(viewport=SIZES["wide"])
     page.goto((place / "report.html").as_uri())

@@ -204,9 +204,9 @@ def nice_scale(low: float, high: float) -> Scale:
 
 
 class ScatterDrawing:
-    """Where the points of a scatter plot are."""
+    """Where the points of a scatter plot are. Its titles are outside of what they are drawn on."""
 
-    width, height, left, bottom = 300, 220, 44, 34
+    width, height, left, top, bottom = 300, 236, 44, 26, 34
 
     def __init__(self, figure: Scatter, correlation: Any) -> None:
         self.figure = figure
@@ -218,7 +218,7 @@ class ScatterDrawing:
 
     def up(self, value: float) -> float:
         floor = self.height - self.bottom
-        return floor - (floor - 10) * (value - self.y.low) / (self.y.high - self.y.low)
+        return floor - (floor - self.top) * (value - self.y.low) / (self.y.high - self.y.low)
 
 
 def _roomy(values: Iterable[float]) -> Scale:
