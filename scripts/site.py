@@ -36,6 +36,8 @@ def gather(target: Path) -> None:
         with (target / page).open("a", encoding="utf-8") as file:
             file.write(menu)
     shutil.copyfile(MENU.with_name("conf.py"), target / "conf.py")
+    (target / "static").mkdir()
+    shutil.copyfile(MENU.with_name("site.css"), target / "static" / "site.css")
 
 
 def mend(html: str) -> str:

@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 import pyramidion as pyr
-from pyramidion.report import report_page, write_feedback
+from pyramidion.report import report_page, write_feedback, write_report_folder
 from pyramidion.report.collect import findings
 from tests.browser.people import Visitors
 from tests.browser.test_accessibility import FOCUSED
@@ -29,10 +29,10 @@ SIZES: dict[str, Any] = {
 }
 
 
-def real_size() -> pyr.Study:
+def real_size(count: int = TOPICS) -> pyr.Study:
     """25 systems with the names of real ones on 50 topics with titles, two of 14 experts on every summary."""
     systems = [f"{NAMES[n % 5]}_{n}" for n in range(SYSTEMS)]
-    topics = [f"cnndm{1000 + 37 * n}" for n in range(TOPICS)]
+    topics = [f"cnndm{1000 + 37 * n}" for n in range(count)]
     references = ("A", "B")
     units = tuple(
         pyr.ContentUnit(f"u{n}", f"Unit {n}.", tuple(pyr.Contributor(name) for name in references[: 1 + n % 2]))
@@ -62,9 +62,11 @@ def real_size() -> pyr.Study:
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("real-size")
-    (folder / "large.html").write_text(report_page(findings(real_size(), method="pyramid", resamples=20)), "utf-8")
-    example = findings(pyr.example(), resamples=20)
-    (folder / "report.html").write_text(report_page(example), "utf-8")
+    large, example = findings(real_size(), method="pyramid", resamples=20), findings(pyr.example(), resamples=20)
+    for name, found in (("large", large), ("report", example)):
+        (folder / f"{name}.html").write_text(report_page(found), "utf-8")
+        write_report_folder(found, folder / name)
+    (folder / "few.html").write_text(report_page(findings(real_size(8), method="pyramid", resamples=20)), "utf-8")
     write_feedback(example, folder / "feedback")
     return folder
 
@@ -88,6 +90,23 @@ def test_no_table_is_clipped(size: str, place: Path, visitors: Visitors) -> None
     until(lambda: page.evaluate(CLIPPED) == [])
 
 
+@pytest.mark.parametrize("size", ["wide", "laptop"])
+@pytest.mark.parametrize(
+    ("report", "topic", "system"), [("report", "drought-plan", "extract"), ("large", "cnndm1000", "T5_3")]
+)
+def test_no_table_of_a_topic_or_summary_is_clipped(
+    report: str, topic: str, system: str, size: str, place: Path, visitors: Visitors
+) -> None:
+    page = visitors.new(viewport=SIZES[size])
+    for path in (f"{report}.html", f"{report}/topics/{topic}.html"):
+        page.goto(f"{place.as_uri()}/{path}{fragment('topic', topic)}")
+        expect(page.locator("#detail table")).to_be_visible()
+        assert page.evaluate(CLIPPED) == [], path
+        page.goto(f"{place.as_uri()}/{path}{fragment('summary', topic, system)}")
+        expect(page.locator("#detail h1")).to_have_text(system)
+        assert page.evaluate(CLIPPED) == [], path
+
+
 def test_a_phone_shows_the_scores_of_the_ranking(place: Path, visitors: Visitors) -> None:
     page = visitors.new(viewport=SIZES["phone"])
     page.goto((place / "report.html").as_uri())
@@ -97,10 +116,84 @@ def test_a_phone_shows_the_scores_of_the_ranking(place: Path, visitors: Visitors
     assert score["x"] + score["width"] <= SIZES["phone"]["width"] - 8
 
 
+@pytest.mark.parametrize(
+    ("name", "last"),
+    [
+        ("report.html", "#topics tbody tr"),
+        ("large.html", "#topics tbody tr"),
+        ("report.html#topic/drought-plan", "#detail tbody tr"),
+        ("large/topics/cnndm1000.html", "#detail tbody tr"),
+        ("feedback/overview.html", "tbody tr"),
+    ],
+)
+def test_a_phone_cuts_no_table(name: str, last: str, place: Path, visitors: Visitors) -> None:
+    page = visitors.new(viewport=SIZES["phone"])
+    page.goto(f"{place.as_uri()}/{name}")
+    expect(page.locator(last).first).to_be_visible()
+    assert page.evaluate(CLIPPED) == []
+    for method in page.locator("#overview .tabs button:visible").all():
+        method.click()
+        assert page.evaluate(CLIPPED) == [], method.text_content()
+
+
+ROWS = """() => {
+  const around = (node, start, end) => {
+    const range = document.createRange();
+    range.setStart(node, start);
+    range.setEnd(node, end);
+    return range.getBoundingClientRect();
+  };
+  const written = (cell) => {
+    const nodes = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (nodes.nextNode()) {
+      const node = nodes.currentNode;
+      for (let at = 0; at < node.length; at += 1) {
+        const {top, right, width} = around(node, at, at + 1);
+        if (width && node.data[at].trim()) found.push({letter: node.data[at], top, right});
+      }
+    }
+    return found;
+  };
+  const lines = (cell) => {
+    const found = {};
+    for (const {letter, top} of written(cell)) found[top] = (found[top] ?? "") + letter;
+    return Object.entries(found).sort(([a], [b]) => a - b).map(([, text]) => text);
+  };
+  return [...document.querySelectorAll("#rank-0 tbody tr")].map((row) => {
+    const {right} = row.closest(".table-wrap").getBoundingClientRect();
+    const group = row.querySelector(".letters");
+    const seen = written(group).filter((each) => each.right <= right);
+    const name = lines(row.querySelector("th"));
+    return {group: group.dataset.v, seen: seen.map(({letter}) => letter).join(""), name};
+  });
+}"""
+TICKS = """() => [...document.querySelectorAll("#rank-0 .axis")].map((axis) =>
+  [...axis.querySelectorAll(".tick")].map((tick) => tick.getBoundingClientRect()).filter(({width}) => width)
+    .map(({left, right}) => [left, right]))"""
+
+
+@pytest.mark.parametrize(("name", "letters"), [("few.html", 6), ("large.html", 26)])
+def test_a_phone_shows_every_letter_and_breaks_names_between_parts(
+    name: str, letters: int, place: Path, visitors: Visitors
+) -> None:
+    page = visitors.new(viewport=SIZES["phone"])
+    page.goto((place / name).as_uri())
+    rows = page.evaluate(ROWS)
+    assert len(rows) == SYSTEMS
+    assert len({letter for row in rows for letter in row["group"]}) >= letters
+    assert [row["seen"] for row in rows] == [row["group"] for row in rows]
+    assert {"".join(row["name"]) for row in rows} == {f"{NAMES[n % 5]}_{n}" for n in range(SYSTEMS)}
+    assert [line for row in rows for line in row["name"][:-1] if not line.endswith("_")] == []
+    [axis] = page.evaluate(TICKS)
+    assert len(axis) == 2
+    assert axis[0][1] + 2 < axis[1][0]
+
+
 def test_long_tables_are_folded_and_searched(place: Path, visitors: Visitors) -> None:
     page = visitors.new(viewport=SIZES["wide"])
     page.goto((place / "large.html").as_uri())
-    folded = page.locator("#agreement > div").first
+    folded = page.locator("#agreement > div")
     judges = folded.locator("tbody tr:visible")
     expect(judges).to_have_count(10)
     folded.get_by_label("Filter judges").fill("expert13")
@@ -113,6 +206,24 @@ def test_long_tables_are_folded_and_searched(place: Path, visitors: Visitors) ->
     folded.get_by_role("button", name="judge", exact=True).click()  # the others come into view
     assert judges.first.locator("th").text_content() == "expert0"
     expect(judges).to_have_count(10)
+
+
+UNDER_TITLES = """() => [...document.querySelectorAll(".scatter")].flatMap((plot) => {
+  const [titles, drawn] = [".label", ".point, .grid, .tick"].map((kind) =>
+    [...plot.querySelectorAll(kind)].map((each) => each.getBoundingClientRect()));
+  const meet = (one, other) => one.left <= other.right && other.left <= one.right &&
+    one.top <= other.bottom && other.top <= one.bottom;
+  const {left, right, top, bottom} = plot.getBoundingClientRect();
+  const outside = titles.filter((box) => box.left < left || box.right > right || box.top < top || box.bottom > bottom);
+  return [...titles.filter((title) => drawn.some((each) => meet(title, each))), ...outside];
+})"""
+
+
+def test_nothing_is_drawn_on_the_titles_of_a_plot(place: Path, visitors: Visitors) -> None:
+    page = visitors.new(viewport=SIZES["wide"])
+    page.goto((place / "report.html").as_uri())
+    assert page.locator(".scatter").count() >= 5
+    assert page.evaluate(UNDER_TITLES) == []
 
 
 def test_readers_are_told_names_they_know(place: Path, visitors: Visitors) -> None:

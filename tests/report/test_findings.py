@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +15,9 @@ from pyramidion.analysis.systems import ranking
 from pyramidion.evaluation import evaluate_study
 from pyramidion.report import collect as reporting
 from pyramidion.report.collect import findings
+from pyramidion.report.plots import write_figures
 from pyramidion.study import ScoreTable, Signature
+from pyramidion.study.judgments import JudgeKind
 
 
 def table(**values: list[float | None]) -> ScoreTable:
@@ -81,6 +84,45 @@ def test_choices_of_judges_reach_the_scores() -> None:
     found = findings(pyr.example(), method="lite", judges="worker1", resamples=20)
     assert dict(found.main.table.signature.choices)["judges"] == "worker1"
     assert not any(s.votes for s in found.summaries)  # one judge gives no votes to count
+
+
+def judged_by_two(kind: JudgeKind, other: JudgeKind = "expert") -> pyr.Study:
+    """The example's pyramids by experts, judged by two people of each of these kinds."""
+    whole = pyr.example()
+    pyramids = tuple(pyramid for pyramid in whole.pyramids if pyramid.name == "expert")
+    given = [j for j in whole.judgments if j.unit and j.judge in whole.judges_of("expert")]
+    judges = tuple(pyr.Judge(f"{each}{n}", each) for each in dict.fromkeys((kind, other)) for n in range(2))
+    answers = [
+        replace(j, judge=judge.id, value=0.0 if judge.id.endswith("1") and at % 5 == 0 else j.value)
+        for judge in judges
+        for at, j in enumerate(given)
+    ]
+    return replace(whole, pyramids=pyramids, judges=judges, judgments=pyr.Judgments(answers), tasks=())
+
+
+def figure_names(study: pyr.Study, folder: Path) -> list[str]:
+    """The files that a report's figures would be in; none is drawn."""
+    return [path.name for path in write_figures(findings(study, resamples=20), folder, track=lambda _: ())]
+
+
+def test_the_agreement_of_the_same_judges_is_shown_once(tmp_path: Path) -> None:
+    """Pyramid and lite scores are both made of what these judges said of this pyramid."""
+    study = judged_by_two("expert")
+    found = findings(study, resamples=20)
+    assert {"pyramid", "lite"} <= {s.method for s in found.scored}
+    assert [(a.result.measure, len(a.result.judges)) for a in found.agreements] == [("units of pyramid expert", 2)]
+    names = figure_names(study, tmp_path)
+    assert names.count("judges-units-of-pyramid-expert.svg") == 1
+    assert len(set(names)) == len(names)
+
+
+def test_no_figure_is_written_over_another(tmp_path: Path) -> None:
+    """Experts and a crowd judge the same pyramid."""
+    study = judged_by_two("crowd")
+    assert [len(a.result.judges) for a in findings(study, resamples=20).agreements] == [2, 2]
+    names = figure_names(study, tmp_path)
+    assert {"judges-units-of-pyramid-expert.svg", "judges-units-of-pyramid-expert-2.svg"} <= set(names)
+    assert len(set(names)) == len(names)
 
 
 def test_further_score_tables_are_correlated() -> None:

@@ -19,7 +19,7 @@ import pyramidion as pyr
 from pyramidion.report import report_page
 from pyramidion.report.collect import Fact, Findings, findings
 from pyramidion.report.page import Scale, nice_scale
-from pyramidion.report.rendering import embedded_json
+from pyramidion.report.rendering import breakable, embedded_json
 from pyramidion.scoring.explain import explain
 
 NASTY = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&\x00\u2028"
@@ -85,6 +85,14 @@ def test_embedded_json_cannot_leave_its_element() -> None:
     held = embedded_json({"a": NASTY})
     assert not re.search(r"[<>&\u2028\u2029]", held)
     assert json.loads(held) == {"a": NASTY}
+
+
+def test_names_break_between_their_parts_and_stay_text() -> None:
+    assert breakable("abs_t5-out") == "abs_<wbr>t5-<wbr>out"
+    assert breakable("a" * 30) == f"{'a' * 14}<wbr>{'a' * 14}<wbr>aa"
+    assert breakable("<i>_\x00") == "&lt;i&gt;_<wbr>\ufffd"
+    assert breakable("__") == "__"
+    assert breakable("") == ""
 
 
 def test_the_policy_names_exactly_the_style_and_script_of_the_page(page: str) -> None:

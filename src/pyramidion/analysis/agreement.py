@@ -11,7 +11,7 @@ data, agreement beyond chance has no meaning) or if no item has two answers (a s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, get_args
 
@@ -96,11 +96,13 @@ def agreement(
     removals: int = 200,
     confidence: float = 0.95,
     seed: int = 0,
+    naming: Callable[[str], str] = str,
 ) -> Answer[Agreement]:
     """Measure agreement on units (the default, if there are any) or on the ratings of an aspect.
 
     The distance is nominal for units and ordinal for ratings unless another one is named. ``removals`` is how many
-    times all but one answer per item are removed at random, for the variance with one answer per item.
+    times all but one answer per item are removed at random, for the variance with one answer per item. ``naming`` says
+    what the sentence, the tables and the figures call what was judged.
     """
     if removals < 1:
         raise UsageError(f"removals must be at least 1, not {removals}")
@@ -139,7 +141,9 @@ def agreement(
         seed=seed,
     )
     notes = (*data.notes, *_remarks(result, data))
-    return Answer("agreement", _sentence(result), _tables(result), made, result, tuple(_figures(result)), notes)
+    about = naming(data.measure)
+    figures = tuple(_figures(result, about))
+    return Answer("agreement", _sentence(result, about), _tables(result, about), made, result, figures, notes)
 
 
 def _answers(study: Study, aspect: str | None, kind: JudgeKind, pyramid: str | None, judges: str | None) -> Ratings:
@@ -277,15 +281,15 @@ def _unanimous(data: Ratings) -> float | None:
 # -- how people see it ---------------------------------------------------------------------------------------------
 
 
-def _sentence(result: Agreement) -> str:
+def _sentence(result: Agreement, about: str) -> str:
     found, judges = result.alpha, count(len(result.judges), "judge")
     if found.value is None and not found.items:
-        return f"Alpha on {result.measure} is undefined: no item was answered by two judges ({judges})."
-    about = f"{judges}, {count(found.items, 'item')}, {count(found.answers, 'answer')}"
+        return f"Alpha on {about} is undefined: no item was answered by two judges ({judges})."
+    counts = f"{judges}, {count(found.items, 'item')}, {count(found.answers, 'answer')}"
     if found.value is None:
-        return f"Alpha on {result.measure} is undefined: all answers are the same ({about})."
+        return f"Alpha on {about} is undefined: all answers are the same ({counts})."
     interval = f" [{found.interval.low:.3f}, {found.interval.high:.3f}]" if found.interval else ""
-    text = f"Krippendorff's alpha on {result.measure} is {found.value:.3f}{interval} ({found.distance}; {about})."
+    text = f"Krippendorff's alpha on {about} is {found.value:.3f}{interval} ({found.distance}; {counts})."
     low = [j for j in result.judges if j.alpha is not None]
     if len(low) > 2:
         worst = min(low, key=lambda j: j.alpha or 0.0)
@@ -306,11 +310,11 @@ def _remarks(result: Agreement, data: Ratings) -> Iterator[Problem]:
         yield Problem("judges", f"more than {MOST_JUDGES}, so the table of all pairs is left out", "warning")
 
 
-def _tables(result: Agreement) -> tuple[Table, ...]:
+def _tables(result: Agreement, about: str) -> tuple[Table, ...]:
     found = result.alpha
     low, high = _ends(found.interval)
     overall = Table(
-        f"Agreement on {result.measure}",
+        f"Agreement on {about}",
         ("", "value"),
         (
             (f"alpha ({found.distance})", found.value),
@@ -377,12 +381,12 @@ def _low_first(found: Alpha) -> tuple[bool, float]:
     return found.value is None, found.value or 0.0
 
 
-def _figures(result: Agreement) -> Iterator[Figure]:
+def _figures(result: Agreement, about: str) -> Iterator[Figure]:
     ordered = sorted(result.judges, key=lambda j: (j.alpha is None, -(j.alpha or 0.0)))
     rows = tuple(Estimate(j.judge, j.alpha) for j in ordered)
-    yield Intervals(f"Judges on {result.measure}", "alpha with the others", rows, mark=result.alpha.value)
+    yield Intervals(f"Judges on {about}", "alpha with the others", rows, mark=result.alpha.value)
     names = tuple(judge.judge for judge in result.judges)
     if result.pairs and len(names) > 1:
         known = {(a, b): found.value for a, b, found in result.pairs}
         values = tuple(tuple(known.get((a, b), known.get((b, a))) for b in names) for a in names)
-        yield Heatmap(f"Pairs of judges on {result.measure}", "alpha", names, names, values, low=-1.0)
+        yield Heatmap(f"Pairs of judges on {about}", "alpha", names, names, values, low=-1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -314,7 +314,9 @@ def _is_estimate(table: ScoreTable) -> bool:
 
 def _agreements(
     study: Study, tables: Mapping[str, ScoreTable], resamples: int, seed: int
-) -> Iterable[Answer[Agreement]]:
+) -> Iterator[Answer[Agreement]]:
+    """One for each method with judges; methods that ask the same judges the same have one together."""
+    known: list[Agreement] = []
     for method, table in tables.items():
         chosen = dict(table.signature.choices)
         asked: dict[str, Any] = {"aspect": table.measures[0]} if method == "responsiveness" else {}
@@ -323,8 +325,10 @@ def _agreements(
         elif method != "responsiveness":
             continue
         with suppress(UsageError):
-            answer = analysis.agreement(study, **asked, resamples=min(resamples, 500), seed=seed)
-            if answer.result.alpha.items:  # a single annotator has nobody to agree with
+            answer = analysis.agreement(study, **asked, resamples=min(resamples, 500), seed=seed, naming=measure_title)
+            # A single annotator has nobody to agree with.
+            if answer.result.alpha.items and answer.result not in known:
+                known.append(answer.result)
                 yield answer
 
 

@@ -7,6 +7,7 @@ browser unpacks and draws only what is viewed. Larger reports are folders (`fold
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -45,6 +46,7 @@ SCRIPT = (
     "overview.js",
     "main.js",
 )
+LETTER = re.compile(r"[a-z]\d*")
 MOST_NOTES = 200
 MOST_SCATTERS = 6
 TESTS = {
@@ -96,6 +98,7 @@ def start_page(
         title_of=measure_title,
         meanings=MEANINGS,
         show=show,
+        letters_of=LETTER.findall,
     )
 
 
@@ -110,7 +113,7 @@ def _standing(findings: Findings, scored: Scored) -> dict[str, Any]:
         "scored": scored,
         "result": result,
         "scale": nice_scale(*result.scale),
-        "letters": sorted({letter for s in result.systems for letter in s.group}),
+        "letters": sorted({letter for s in result.systems for letter in LETTER.findall(s.group)}),
         "ranks": {
             other.method: {s.system: s.rank for s in other.ranking.result.systems if s.mean is not None}
             for other in others
@@ -201,9 +204,9 @@ def nice_scale(low: float, high: float) -> Scale:
 
 
 class ScatterDrawing:
-    """Where the points of a scatter plot are."""
+    """Where the points of a scatter plot are. Its titles are outside of what they are drawn on."""
 
-    width, height, left, bottom = 300, 220, 44, 34
+    width, height, left, top, bottom = 300, 236, 44, 26, 34
 
     def __init__(self, figure: Scatter, correlation: Any) -> None:
         self.figure = figure
@@ -215,7 +218,7 @@ class ScatterDrawing:
 
     def up(self, value: float) -> float:
         floor = self.height - self.bottom
-        return floor - (floor - 10) * (value - self.y.low) / (self.y.high - self.y.low)
+        return floor - (floor - self.top) * (value - self.y.low) / (self.y.high - self.y.low)
 
 
 def _roomy(values: Iterable[float]) -> Scale:

@@ -56,13 +56,26 @@ def write_figures(findings: Findings, folder: str | Path, *, track: Track = iter
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     paths = [
-        (target / f"{file_name(name)}{suffix}", figure)
-        for name, figure in _report_figures(findings)
+        (target / f"{name}{suffix}", figure)
+        for name, figure in _named_apart(_report_figures(findings))
         for suffix in PAPER_SUFFIXES
     ]
     for path, figure in track(paths):
         save(figure, path)
     return [path for path, _ in paths]
+
+
+def _named_apart(figures: Iterable[tuple[str, Figure]]) -> Iterator[tuple[str, Figure]]:
+    """Figures with file names of which no two are the same on any system: a second one gets -2, and so on."""
+    taken: set[str] = set()
+    for wanted, figure in figures:
+        name = plain = file_name(wanted)
+        number = 1
+        while name.casefold() in taken:
+            number += 1
+            name = f"{plain}-{number}"
+        taken.add(name.casefold())
+        yield name, figure
 
 
 def _report_figures(findings: Findings) -> Iterator[tuple[str, Figure]]:

@@ -20,6 +20,8 @@ _UNSEEN = {code: "\ufffd" for code in (*range(0x20), 0x7F, *range(0x80, 0xA0)) i
 _UNSEEN[0x0D] = "\n"
 _IN_SCRIPTS = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 _LAYOUT = re.compile(r"^(?:\s*(?://.*\n|/\*(?:[^*]|\*(?!/))*\*/[ \t]*\n|\n)|[ \t]+)+", re.MULTILINE)
+_PIECE = re.compile(r"[^_-]*[_-]+|[^_-]+")
+_LONG_PIECE = re.compile(r"[!-\u024f]{1,14}|[^!-\u024f]+")
 _BETWEEN_TAGS = re.compile(r"(?<=[>}])\s*\n\s*(?=[<{])")
 
 
@@ -49,13 +51,15 @@ def _environment() -> Environment:
         text = (files("pyramidion") / "report" / "templates" / name).read_text(encoding="utf-8")
         return _BETWEEN_TAGS.sub("", text)
 
-    return Environment(
+    environment = Environment(
         autoescape=True,
         loader=FunctionLoader(source),
         undefined=StrictUndefined,
         finalize=_visible,
         keep_trailing_newline=True,
     )
+    environment.filters["breakable"] = breakable
+    return environment
 
 
 def _visible(value: Any) -> Any:
@@ -65,6 +69,12 @@ def _visible(value: Any) -> Any:
     if isinstance(value, Markup):
         return value
     return str(value).replace("\r\n", "\n").translate(_UNSEEN)
+
+
+def breakable(name: str) -> Markup:
+    """A name that may go on in the next line after _ and -, and within a part that is long without them."""
+    pieces = (piece for part in _PIECE.findall(_visible(name)) for piece in _LONG_PIECE.findall(part))
+    return Markup("<wbr>").join(pieces)
 
 
 def embedded_json(data: object) -> str:

@@ -1,7 +1,7 @@
 // @ts-check
 // The report's data, and files made of them. All scripts of a report are put into its one file, without their imports.
 
-import { byId } from "../../server/static/shared/dom.js";
+import { byId, el } from "../../server/static/shared/dom.js";
 import { saveFile, unpack } from "./parcels.js";
 
 /**
@@ -62,6 +62,16 @@ export function address({ id, page }, kind, ...system) {
 
 /** @param {number | null | undefined} value */
 export const shown = (value) => value?.toFixed(3) ?? "–";
+
+/**
+ * A name that may go on in the next line after _ and -, and within a part that is long without them.
+ * @param {string} name
+ */
+export function breakable(name) {
+  const parts = name.match(/[^_-]*[_-]+|[^_-]+/g) ?? [];
+  const pieces = parts.flatMap((part) => part.match(/[!-\u024f]{1,14}|[^!-\u024f]+/g) ?? []);
+  return pieces.map((piece, at) => (at ? [el("wbr"), piece] : piece));
+}
 
 /** The colour of a value, from 0 to 9. @param {number} value @param {number} [low] @param {number} [high] */
 export const heatStep = (value, low = 0, high = 1) =>

@@ -4,13 +4,14 @@
 
 import { byId, button, el, put, svg } from "../../server/static/shared/dom.js";
 import { count, plural } from "../../server/static/shared/format.js";
-import { address, head, heatStep, shown } from "./data.js";
+import { address, breakable, head, heatStep, shown } from "./data.js";
 import { compareCells, turn } from "./tables.js";
 
 /** @import { Overview, TopicRow } from "./data.js" */
 
 /** How wide a column of the map is with and without numbers, and what its names and means take, in rem. */
-const [NUMBER_WIDE, CELL_WIDE, BESIDE] = [4.6, 1.09, 22];
+const [NUMBER_WIDE, CELL_WIDE] = [4.6, 1.09];
+const beside = () => (matchMedia("(max-width: 40rem)").matches ? 13 : 22);
 /** Fewer topics side by side are no map. */
 const LEAST_COLUMNS = 6;
 /** Topics in the list before somebody asks for more, so that what comes after it can be seen; and then at a time. */
@@ -82,13 +83,13 @@ export function startMap({ topics, scores, map }) {
   /** How many columns of a width fit beside the names, so that nothing is cut off. @param {number} wide in rem */
   const fitting = (wide) => {
     const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
-    return Math.max(Math.floor((wrap.clientWidth / rem - BESIDE) / wide), LEAST_COLUMNS);
+    return Math.floor((wrap.clientWidth / rem - beside()) / wide);
   };
   const { page, matches } = steering(byId("map-steer"), "Filter the topics of the map", draw);
   let room = 0;
 
   function draw() {
-    room = fitting(CELL_WIDE);
+    room = Math.max(fitting(CELL_WIDE), LEAST_COLUMNS);
     const found = /** @type {NonNullable<typeof map>} */ (map).topics.filter((at) => matches(topics[at]));
     const columns = page(found, room);
     byId("map-steer").hidden = map?.topics.length === columns.length;
@@ -118,7 +119,7 @@ export function startMap({ topics, scores, map }) {
     return el(
       "tr",
       { "data-system": system },
-      el("th", { scope: "row", dir: "auto" }, head.systems[system]),
+      el("th", { scope: "row", dir: "auto" }, breakable(head.systems[system])),
       columns.map((at) => heatCell(scores[at][system], at, wide)),
       el("td.number", { "data-v": mean ?? "" }, shown(mean)),
     );
@@ -172,7 +173,7 @@ export function startMap({ topics, scores, map }) {
   };
   draw();
   addEventListener("resize", () => {
-    if (fitting(CELL_WIDE) !== room) draw();
+    if (Math.max(fitting(CELL_WIDE), LEAST_COLUMNS) !== room) draw();
   });
   heat.addEventListener("keydown", walk);
   heat.addEventListener("click", open);
@@ -192,7 +193,10 @@ const heading = (name, look) => el("th", { scope: "col", class: look }, el("butt
 export function startTopics({ topics }) {
   const table = /** @type {HTMLTableElement} */ (document.querySelector("table.topics"));
   const [headings, body] = [/** @type {HTMLTableSectionElement} */ (table.tHead), table.tBodies[0]];
-  const keys = [...headings.rows[0].cells].map((cell) => cell.dataset.key ?? "pyramid");
+  const columns = [...headings.rows[0].cells].map(({ dataset, textContent }) => ({
+    key: dataset.key ?? "pyramid",
+    label: String(textContent),
+  }));
   const rows = [...topics];
   let open = false;
   const { page, matches } =
@@ -204,7 +208,7 @@ export function startTopics({ topics }) {
     const found = rows.filter(matches);
     put(
       body,
-      page(found, open ? ROWS : FOLDED).map((row) => topicRow(row, keys)),
+      page(found, open ? ROWS : FOLDED).map((row) => topicRow(row, columns)),
     );
   }
 
@@ -246,11 +250,12 @@ function sortValue(row, key) {
   return typeof value === "string" ? value.toLowerCase() : (value ?? "");
 }
 
-/** @param {TopicRow} row @param {string[]} keys */
-function topicRow(row, keys) {
+/** @param {TopicRow} row @param {{ key: string, label: string }[]} columns */
+function topicRow(row, columns) {
   const { id, title, best } = row;
-  const link = (/** @type {string} */ href, /** @type {string} */ name) => el("a", { href, dir: "auto" }, name);
-  /** @type {Record<string, () => Node>} */
+  const link = (/** @type {string} */ href, /** @type {string} */ name) =>
+    el("a", { href, dir: "auto" }, breakable(name));
+  /** @type {Record<string, () => HTMLElement>} */
   const cells = {
     id: () =>
       el(
@@ -267,7 +272,11 @@ function topicRow(row, keys) {
   };
   return el(
     "tr",
-    keys.map((key) => cells[key]()),
+    columns.map(({ key, label }) => {
+      const cell = cells[key]();
+      if (key !== "id" && key !== "pyramid") cell.dataset.label = label;
+      return cell;
+    }),
   );
 }
 

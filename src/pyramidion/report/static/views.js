@@ -3,7 +3,7 @@
 
 import { byId, el, put, svg } from "../../server/static/shared/dom.js";
 import { plural } from "../../server/static/shared/format.js";
-import { address, comparedWith, heatStep, head, shown } from "./data.js";
+import { address, breakable, comparedWith, heatStep, head, shown } from "./data.js";
 
 /** @import { Child } from "../../server/static/shared/dom.js" */
 /** @import { Place, Summary, Topic, Unit } from "./data.js" */
@@ -137,6 +137,7 @@ const expresses = ({ expressed }, place) => lookUp(expressed, place) !== undefin
 function summaryTable(topic) {
   /** @param {Summary} summary */
   const score = ({ system }) => topic.scores[0][system] ?? -1;
+  const titles = head.measures.map((measure) => measure.title);
   const rows = topic.summaries
     .toSorted((a, b) => score(b) - score(a))
     .map(({ system, judged, expressed }) => {
@@ -144,16 +145,16 @@ function summaryTable(topic) {
       const values = topic.scores.map((held) => held[system]);
       return el(
         "tr",
-        el("th", { scope: "row" }, el("a", { href: address(topic, "summary", name), dir: "auto" }, name)),
-        values.map((value) => el("td.number", { "data-v": value ?? "" }, shown(value))),
-        el("td.number", judged ? String(expressed.length) : "–"),
+        el("th", { scope: "row" }, el("a", { href: address(topic, "summary", name), dir: "auto" }, breakable(name))),
+        values.map((value, at) => el("td.number", { "data-v": value ?? "", "data-label": titles[at] }, shown(value))),
+        el("td.number", { "data-label": "units" }, judged ? String(expressed.length) : "–"),
       );
     });
-  const names = ["system", ...head.measures.map((measure) => measure.title), "units"];
+  const names = ["system", ...titles, "units"];
   const heads = names.map((name, at) =>
     el(at ? "th.number" : "th", { scope: "col" }, el("button.sort", { type: "button" }, name)),
   );
-  return el("div.table-wrap", el("table.sortable", el("thead", el("tr", heads)), el("tbody", rows)));
+  return el("div.table-wrap", el("table.sortable.cards", el("thead", el("tr", heads)), el("tbody", rows)));
 }
 
 /** @param {Topic} topic @param {Neighbours} neighbours @returns {Child[]} */
@@ -171,7 +172,7 @@ function topicView(topic, { before, after }) {
   const pyramid =
     topic.units.length > 0 &&
     el(
-      "section.part.sticky",
+      "section.part.pyramid",
       el("h2", "The pyramid"),
       el("p.says", says),
       bigPyramid(topic, (at) => `f${step(at)}`, `Pyramid of ${topic.id}`),
@@ -188,7 +189,7 @@ function topicView(topic, { before, after }) {
     el("h1", { dir: "auto", tabindex: -1 }, topic.title || topic.id),
     topic.title && el("p.muted", { dir: "auto" }, topic.id),
     topic.description && el("p.lead", { dir: "auto" }, topic.description),
-    el("div.columns", pyramid, el("section.part", el("h2", "Summaries"), summaryTable(topic))),
+    el("div.beside", pyramid, el("section.part", el("h2", "Summaries"), summaryTable(topic))),
     units,
     references.length > 0 && el("section.part", el("h2", "References"), references),
   ];

@@ -133,7 +133,7 @@ export const METHODS = {
   pyramid: ["Pyramid", "Weighted units, judged by experts."],
   responsiveness: ["Responsiveness", "The mean of people’s ratings on each scale."],
   rouge: ["ROUGE", "Overlap of words with the references; needs no people."],
-  auto: ["Automatic", "A model finds the units in the references and judges every summary; needs no people."],
+  auto: ["Automatic pyramid", "A model finds the units in the references and judges every summary; needs no people."],
 };
 
 /** The methods that are installed, those with words of their own first. @param {string[]} installed */
