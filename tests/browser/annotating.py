@@ -41,7 +41,7 @@ BOXES = """([role, name, start, end]) => {
 # Which keys go from word `at` to the first word of a span, sentence by sentence as far as that is shorter, and how many
 # words further its last one is.
 WAY = """async ([role, name, at, start, end]) => {
-  const { Words } = await import("/static/annotation/spans.js");
+  const { Words } = await import("/static/shared/spans.js");
   const text = document.querySelector(`.a-text[aria-label^="${CSS.escape(role)} ${CSS.escape(name)},"]`).textContent;
   const place = (points) => Array.from(text).slice(0, points).join("").length;
   const words = new Words(text);

@@ -10,11 +10,11 @@ import { contributors, Pick } from "../../src/pyramidion/server/static/annotatio
 import { firstLabel } from "../../src/pyramidion/server/static/annotation/pyramid.js";
 import { Past, Queue } from "../../src/pyramidion/server/static/annotation/queue.js";
 import { findWords } from "../../src/pyramidion/server/static/annotation/reading.js";
-import * as spans from "../../src/pyramidion/server/static/annotation/spans.js";
+import * as spans from "../../src/pyramidion/server/static/shared/spans.js";
 import { installPage } from "./page.js";
 
 /** @import { Unit } from "../../src/pyramidion/server/static/annotation/commands.js" */
-/** @import { Span } from "../../src/pyramidion/server/static/annotation/spans.js" */
+/** @import { Span } from "../../src/pyramidion/server/static/shared/spans.js" */
 
 // -- spans and words -----------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 // @ts-check
 // Adjudication: the commands that make a third annotation say what one of two says about a unit.
 
-import { sameSpans } from "./spans.js";
+import { sameSpans } from "../shared/spans.js";
 
 /** @import { Command, Contributor, Mark, Peer, Unit } from "./commands.js" */
 /**

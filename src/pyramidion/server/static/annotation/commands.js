@@ -3,9 +3,9 @@
 // for the server. A command that it would refuse is refused here at once; what it answers replaces what is made here.
 // tests/js/test_parity.py proves that both sides agree.
 
-import { difference, pointCount, sameSpans, union } from "./spans.js";
+import { difference, pointCount, sameSpans, union } from "../shared/spans.js";
 
-/** @import { Span } from "./spans.js" */
+/** @import { Span } from "../shared/spans.js" */
 /**
  * @typedef {{ reference: string, spans: Span[] }} Contributor
  * @typedef {{ id: string, label: string, comment: string, weight: number, contributors: Contributor[] }} Unit

@@ -12,7 +12,7 @@ import { Here } from "./here.js";
 import { Pick, quotation } from "./pick.js";
 import { Selecting } from "./picking.js";
 import { Find, Tabs } from "./reading.js";
-import { holds, hues } from "./spans.js";
+import { holds, hues } from "../shared/spans.js";
 import { HUES, paint, Texts } from "./text.js";
 import { Tiers } from "./tiers.js";
 import { View } from "./view.js";
@@ -22,7 +22,7 @@ import { Work } from "./work.js";
 /** @import { Action } from "./bar.js" */
 /** @import { Command, Event as Change, State, Unit } from "./commands.js" */
 /** @import { Target } from "./drag.js" */
-/** @import { Span } from "./spans.js" */
+/** @import { Span } from "../shared/spans.js" */
 /** @import { Text } from "./text.js" */
 /** @import { Card, Filter, Quote } from "./tiers.js" */
 /**

@@ -15,7 +15,7 @@ import { Proposals } from "./suggestions.js";
 /** @import { Match, NamedText, State, Unit } from "./commands.js" */
 /** @import { Target } from "./drag.js" */
 /** @import { Mention } from "./editor.js" */
-/** @import { Span } from "./spans.js" */
+/** @import { Span } from "../shared/spans.js" */
 /** @import { Card, Filter, Quote } from "./tiers.js" */
 
 export class PeerEditor extends Editor {

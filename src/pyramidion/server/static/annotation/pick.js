@@ -1,10 +1,10 @@
 // @ts-check
 // The words that are picked now, and what they are to the server.
 
-import { difference, holds, union } from "./spans.js";
+import { difference, holds, union } from "../shared/spans.js";
 
 /** @import { Contributor } from "./commands.js" */
-/** @import { Span } from "./spans.js" */
+/** @import { Span } from "../shared/spans.js" */
 /** @import { Text } from "./text.js" */
 
 /** The words that are picked now: pieces of one or several texts, in UTF-16, and the piece that is still growing. */

@@ -1,11 +1,11 @@
 // @ts-check
 // Picking words in texts: by mouse, by touch, and by a cursor that goes from word to word.
 
-import { holds } from "./spans.js";
+import { holds } from "../shared/spans.js";
 import { paint } from "./text.js";
 
 /** @import { Pick } from "./pick.js" */
-/** @import { Span } from "./spans.js" */
+/** @import { Span } from "../shared/spans.js" */
 /** @import { Text, Texts } from "./text.js" */
 /** @typedef {{ text: Text, word: number }} Cursor */
 /**

@@ -4,7 +4,7 @@
 import { byId, el, put, setText } from "../shared/dom.js";
 import { paint } from "./text.js";
 
-/** @import { Span } from "./spans.js" */
+/** @import { Span } from "../shared/spans.js" */
 /** @import { Text, Texts } from "./text.js" */
 
 /**

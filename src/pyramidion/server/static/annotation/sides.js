@@ -3,13 +3,13 @@
 
 import { byId, el, name, put, setText } from "../shared/dom.js";
 import { fixed, percent, plural } from "../shared/format.js";
-import { difference, Places, union } from "./spans.js";
+import { difference, Places, union } from "../shared/spans.js";
 import { paint } from "./text.js";
 
 /** @import { Child } from "../shared/dom.js" */
 /** @import { Unit } from "./commands.js" */
 /** @import { Compared, Row, Side } from "./compare.js" */
-/** @import { Span } from "./spans.js" */
+/** @import { Span } from "../shared/spans.js" */
 
 /** @type {Side[]} */
 export const SIDES = ["first", "second"];

@@ -14,7 +14,7 @@ import { paint } from "./text.js";
 /** @import { Editor } from "./editor.js" */
 /** @import { PeerEditor } from "./peer.js" */
 /** @import { Unit } from "./commands.js" */
-/** @import { Span } from "./spans.js" */
+/** @import { Span } from "../shared/spans.js" */
 /**
  * @typedef {{ unit: string, spans: Span[], similarity?: number }} Proposal
  * @typedef {{ reference: string, spans: Span[], text: string, similarity: number }} SuggestedWords

@@ -3,10 +3,10 @@
 
 import { el, put, setText, svg } from "../shared/dom.js";
 import { plural } from "../shared/format.js";
-import { depths, lanes, outside, pieces, Places, Words } from "./spans.js";
+import { depths, lanes, outside, pieces, Places, Words } from "../shared/spans.js";
 
 /** @import { NamedText } from "./commands.js" */
-/** @import { Piece, Span, Used } from "./spans.js" */
+/** @import { Piece, Span, Used } from "../shared/spans.js" */
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 

@@ -5,7 +5,7 @@ import { byId } from "../shared/dom.js";
 import { say } from "../shared/messages.js";
 
 /** @import { Editor } from "./editor.js" */
-/** @import { Span } from "./spans.js" */
+/** @import { Span } from "../shared/spans.js" */
 /** @import { Text } from "./text.js" */
 
 export class Ways {

@@ -2,7 +2,7 @@
 // One answer beside the text it is about, the answers of the others, their majority, and what is known: so that nobody
 // is rejected blindly.
 
-import { Places, union } from "../annotation/spans.js";
+import { Places, union } from "../shared/spans.js";
 import { get, path } from "../shared/api.js";
 import { el, name, put, written } from "../shared/dom.js";
 import { count, fixed, isNumber, NONE, plural } from "../shared/format.js";
@@ -10,7 +10,7 @@ import { errorBox, itemList } from "../shared/messages.js";
 import { quoted } from "./answer-view.js";
 import { badge } from "./people.js";
 
-/** @import { Span } from "../annotation/spans.js" */
+/** @import { Span } from "../shared/spans.js" */
 /** @import { Child } from "../shared/dom.js" */
 /**
  * @typedef {{ id: string, label: string, low?: number, high?: number }} Question

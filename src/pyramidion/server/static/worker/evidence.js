@@ -1,11 +1,11 @@
 // @ts-check
 // Marking words of the summary: by dragging over them, by tapping the first and then the last, or by keys.
 
-import { Places, union, Words } from "../annotation/spans.js";
+import { Places, union, Words } from "../shared/spans.js";
 import { bringIntoView, el } from "../shared/dom.js";
 import { announce } from "../shared/messages.js";
 
-/** @import { Span } from "../annotation/spans.js" */
+/** @import { Span } from "../shared/spans.js" */
 /** @typedef {ReturnType<typeof markableText>} Markable */
 
 /**

@@ -8,7 +8,7 @@ import { shortcuts } from "../shared/shortcuts.js";
 import { markableText } from "./evidence.js";
 import { readingPanel } from "./panel.js";
 
-/** @import { Span } from "../annotation/spans.js" */
+/** @import { Span } from "../shared/spans.js" */
 /** @import { View, Work } from "./task.js" */
 /** @typedef {{ id: string, label: string, node: HTMLElement, buttons: HTMLElement[], words: HTMLElement }} Statement */
 
