@@ -7,6 +7,7 @@ import json
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -161,6 +162,22 @@ def test_what_is_unsound_is_refused(own: tuple[CampaignDesk, httpx.Client], monk
 
 def wish(name: str, **more: Any) -> dict[str, Any]:
     return {"kind": "judge", "name": name, "topics": [TOPIC], "systems": ["lead", "extract"], **more}
+
+
+def test_notes_that_are_alike_are_one(tmp_path: Path) -> None:
+    """Four topics and more of a large study may have no units: a manager reads one note, as on the command line."""
+    example = pyr.example()
+    known = [replace(pyramid, topic=TOPIC) for pyramid in example.pyramids if pyramid.topic == TOPIC]
+    topics = [*example.topics, pyr.Topic("one-more")]
+    study = replace(only_texts(example), topics=tuple(topics), pyramids=tuple(known))
+    desk = make_study(tmp_path / "study.db", study)
+    with served_here(tmp_path / "study.db") as server:
+        boss = logged_in(desk, server.url)
+        body = {"kind": "judge", "name": "few", "pyramid": known[0].name}
+        notes = boss.post("/api/manage/plan", json=body).json()["notes"]
+    desk.database.close()
+    left_out = [note["what"] for note in notes if "no units to judge" in note["what"]]
+    assert left_out == [f"has no units to judge and is left out (and {len(topics) - 2} more like this)"]
 
 
 def own_content(**changed: Any) -> dict[str, Any]:

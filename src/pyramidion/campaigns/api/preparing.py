@@ -15,7 +15,7 @@ from pyramidion.campaigns.plan import Plan
 from pyramidion.campaigns.preparing import Wish, create, edit, edit_unit, list_units, plan_wish, wish_of
 from pyramidion.campaigns.setting_list import list_settings
 from pyramidion.campaigns.statements import UnitEdits
-from pyramidion.errors import UsageError
+from pyramidion.errors import UsageError, group_alike
 from pyramidion.scoring.choice import TO_BE_JUDGED, named_pyramid
 from pyramidion.server.context import Ctx, Manager, Watcher
 from pyramidion.study import Study
@@ -81,7 +81,7 @@ def _planned(made: Plan) -> dict[str, Any]:
         "cost": str(made.cost),
         "time": made.time,
         "design": made.sentences,
-        "notes": [note.as_dict() for note in made.notes],
+        "notes": [note.as_dict() for note in group_alike(made.notes)],
     }
 
 
@@ -192,7 +192,7 @@ def make_units(name: str, body: UnitsRequest, ctx: Ctx, account: Manager) -> dic
             {"topic": topic, "id": d.unit.id, "label": d.unit.label, "author": d.unit.author, "reason": d.reason}
             for topic, d in made.dropped
         ],
-        "notes": [note.as_dict() for note in made.notes],
+        "notes": [note.as_dict() for note in group_alike(made.notes)],
     }
 
 

@@ -26,7 +26,7 @@ export const KINDS = {
   },
   rate: {
     title: "Rate",
-    line: "Workers read two references and a summary, and rate the summary on scales.",
+    line: "Workers read one or two references and a summary, and rate the summary on scales.",
     paper: "Gillick and Liu 2010",
   },
   compare: {
