@@ -178,8 +178,8 @@ def test_a_page_closed_while_offline_goes_on_later(
     rename(ana, COURT, "kept on the device")
     context = ana.context
     ana.close()
-    context.set_offline(False)
     assert COURT in server_labels(ben, number)
+    context.set_offline(False)
     again = context.new_page()
     open_editor(again, site, number)
     expect(card(again, "kept on the device")).to_be_visible()

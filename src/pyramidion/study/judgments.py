@@ -323,18 +323,13 @@ class Judgments(Sequence[Judgment]):
         return self.with_columns(**named, value=self.value[index], evidence=evidence)
 
     def _evidence_of(self, rows: Codes) -> dict[int, tuple[Mention, ...]]:
-        """The evidence of these rows, by their place among them. Whoever takes a few of many again and again must not
-        look at all that there is."""
-        if not self.evidence:
-            return {}
+        """The evidence of these rows, by their place among them. A few rows of many are looked up one by one."""
         if len(rows) < len(self.evidence):
-            asked = enumerate(rows.tolist())
-            return {place: self.evidence[row] for place, row in asked if row in self.evidence}
+            return {at: self.evidence[row] for at, row in enumerate(rows.tolist()) if row in self.evidence}
         has_some = np.zeros(len(self), dtype=bool)
         has_some[list(self.evidence)] = True
         places = np.flatnonzero(has_some[rows])
-        old = rows[places].tolist()
-        return dict(zip(places.tolist(), map(self.evidence.__getitem__, old), strict=True))
+        return dict(zip(places.tolist(), map(self.evidence.__getitem__, rows[places].tolist()), strict=True))
 
     def are_in(self, others: Judgments) -> NDArray[np.bool_]:
         """Which of these judgments are, unchanged, among the others."""
