@@ -62,8 +62,9 @@ def test_campaigns_and_annotations_are_where_they_were(folder: Path) -> None:
     for campaign in status:  # all of it was a rehearsal, which 0.1 did not say
         assert campaign.pop("simulated") == len(campaign["workers"])
         assert all(worker.pop("simulated") for worker in campaign["workers"])
-        for worker in campaign["workers"]:  # nor what was decided
+        for worker in campaign["workers"]:  # nor what was decided, nor how known answers were given
             assert worker.pop("agreed") is None
+            assert worker.pop("known_right") <= worker.pop("known_asked")
             assert sum(worker.pop(state) for state in ("approved", "rejected", "undecided")) == worker["submitted"]
     expected = json.loads(json.dumps(EXPECTED["campaigns"]))
     for now, then in zip(status, expected, strict=True):
