@@ -20,7 +20,7 @@ ABOUT = """\
 Made by `python benchmarks/server_beside.py CHECKOUT --write`: the loads of [server.md](server.md) on this version and
 on commit {commit}, in turn, twice each, by the same 500 annotators. In between, processes are given their connections
 by the one with the fewest, PostgreSQL is asked fewer times per request and told how many tasks there are."""
-BESIDE = (("PostgreSQL", 4, 0.0), ("PostgreSQL", 4, 0.5), ("SQLite", 1, 0.0))
+BESIDE = (("PostgreSQL", 4, 0.0), ("PostgreSQL", 4, 0.5), ("PostgreSQL", 2, 0.0), ("SQLite", 1, 0.0))
 SHOWN = (
     *("database", "processes", "pause, s", "requests/s", "p50, ms", "p99, ms", "errors"),
     *("server, cores", "database, cores", "others, cores", "server CPU, ms/request"),
