@@ -247,6 +247,21 @@ def test_processes_give_the_same_as_one() -> None:
 # -- runs ----------------------------------------------------------------------------------------------------
 
 
+def test_a_run_goes_on_after_one_that_was_killed_while_it_wrote(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    run(small_study("x"), folder, Choices())
+    begun = folder / ".pyramids.abcdefgh.part"
+    begun.mkdir()
+    (begun / "x.pyr").write_text("half a pyr")
+    (folder / ".study.jsonl.abcdefgh.part").write_text("half a line")
+    assert run(small_study("x"), folder, Choices()).known == 1
+    assert not list(folder.glob(".*"))
+    (folder / ".notes.part").write_text("somebody's")
+    with pytest.raises(pyr.UsageError, match="contains other files"):
+        run(small_study("x"), folder, Choices())
+    assert (folder / ".notes.part").exists()
+
+
 def test_a_run_leaves_everything_and_goes_on_where_it_was(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     first = run(small_study("x"), folder, Choices())

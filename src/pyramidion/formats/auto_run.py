@@ -135,10 +135,21 @@ def _quoted(text: str, spans: tuple[Span, ...]) -> str:
 
 
 def make_folder(folder: Path) -> None:
-    """Only a new folder, or one that an earlier run made: nobody's files are replaced."""
-    if folder.exists() and (not folder.is_dir() or {entry.name for entry in folder.iterdir()} - _OURS):
+    """Only a new folder, or one that an earlier run made: nobody's files are replaced. What a run that was killed had
+    not finished writing is removed."""
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is a file; choose another folder")
+    others = [entry for entry in folder.iterdir() if entry.name not in _OURS] if folder.exists() else []
+    if not all(map(_is_unfinished, others)):
         raise UsageError(f"{folder} contains other files; choose another folder")
+    for entry in others:
+        shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
     folder.mkdir(parents=True, exist_ok=True)
+
+
+def _is_unfinished(entry: Path) -> bool:
+    """Whether this is one of our files or folders before it got its name (`files.new_file`, `files.new_folder`)."""
+    return entry.suffix in {".part", ".old"} and any(entry.name.startswith(f".{name}.") for name in _OURS)
 
 
 def write_run(
