@@ -196,6 +196,12 @@ def test_the_map_names_what_exists() -> None:
     assert not [name for name in known if not _importable(f"pyramidion.{name}")]
 
 
+def test_the_map_names_every_room() -> None:
+    mapped = re.findall(r"^  (\w+)(?:/|\.py) ", read("explanation/architecture.md"), re.MULTILINE)
+    parts = [path for path in (ROOT / "src" / "pyramidion").iterdir() if path.is_dir() or path.suffix == ".py"]
+    assert sorted(mapped) == sorted(path.stem for path in parts if path.name != "__pycache__")
+
+
 def _importable(name: str) -> bool:
     try:
         pkgutil.resolve_name(name)
