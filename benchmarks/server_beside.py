@@ -18,8 +18,9 @@ from server import ROOT, TARGET, Sizes, machine, shown
 BESIDE_TARGET = TARGET.with_name("server_beside.md")
 ABOUT = """\
 Made by `python benchmarks/server_beside.py CHECKOUT --write`: the loads of [server.md](server.md) on this version and
-on commit {commit}, in turn, twice each, by the same 500 annotators. In between, processes are given their connections
-by the one with the fewest, PostgreSQL is asked fewer times per request and told how many tasks there are."""
+on commit {commit}, in turn, twice each, by the same 500 annotators. In between, the
+process with the fewest connections is given the next, PostgreSQL is asked fewer times per request, tasks whose places
+are held are not counted for everybody who asks, and Python looks for garbage less often."""
 BESIDE = (("PostgreSQL", 4, 0.0), ("PostgreSQL", 4, 0.5), ("PostgreSQL", 2, 0.0), ("SQLite", 1, 0.0))
 SHOWN = (
     *("database", "processes", "pause, s", "requests/s", "p50, ms", "p99, ms", "errors"),

@@ -6,6 +6,8 @@ import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import delete, select, update
@@ -276,6 +278,73 @@ def test_given_back_tasks_go_to_others(database: Database) -> None:
     assert assignments.lease("judge", a) is None
     assert assignments.lease("judge", b) is not None
     assert assignments.release_worker(b) == 1
+
+
+def test_a_place_that_is_free_again_is_found_wherever_it_is(database: Database) -> None:
+    """Another process gives back a task before those that this one knows to be open."""
+    clock = Clock()
+    campaign(database, tasks=3, workers=1)
+    here, there = Assignments(database, clock), Assignments(database, clock)
+    first, *others = (worker(database, name) for name in "abcd")
+    lease = there.lease("judge", first)
+    assert lease is not None
+    assert there.lease("judge", first) == lease
+    clock.now += 10
+    assert here.progress_of("judge", others[0], None).left == 2
+    there.give_back(lease.id, first)
+    got = [here.lease("judge", each) for each in others[:2]]
+    assert here.progress_of("judge", others[2], None).left == 1
+    got.append(here.lease("judge", others[2]))
+    assert [each.task.id for each in got if each] == ["judge-1", "judge-2", "judge-0"]
+    assert here.lease("judge", worker(database, "e")) is None
+
+
+def test_the_last_counted_answer_fills_a_task(database: Database) -> None:
+    clock = Clock()
+    campaign(database, tasks=1, workers=3)
+    assignments = Assignments(database, clock)
+    workers = [worker(database, name) for name in "abcd"]
+    late = assignments.lease("judge", workers[0])
+    clock.now += 3600
+    leases = [assignments.lease("judge", each) for each in workers[1:]]
+    assert late is not None
+    assert assignments.submit(late.id, workers[0], "k", JudgeAnswer({})).counted is False
+    filled = []
+    for who, lease in zip(workers[1:], leases, strict=True):
+        assert lease is not None
+        filled.append(assignments.submit(lease.id, who, "k", JudgeAnswer({})).filled)
+    assert filled == [False, False, True]
+    assert Campaigns(database).progress("judge")["tasks_full"] == 1
+    again = leases[-1]
+    assert again is not None
+    assert assignments.submit(again.id, workers[3], "k", JudgeAnswer({})).filled is False, "it was full before"
+
+
+def test_tasks_whose_places_are_held_cost_nobody_else_time(tmp_path: Path) -> None:
+    """They were counted for everybody who asked: in the middle of a campaign, a quarter of the processor's time."""
+    database = Database.create(tmp_path / "study.db")
+    clock = Clock()
+    campaign(database, tasks=500, workers=1)
+    assignments = Assignments(database, clock)
+
+    def steps(name: str) -> int:
+        """How long SQLite is at work for a lease, in its own instructions."""
+        who, counted = worker(database, name), list[int]()
+        with database.together(), database.write() as connection:
+            driver: Any = connection.connection.driver_connection
+            driver.set_progress_handler(lambda: counted.append(1), 10)
+            assert assignments.lease("judge", who) is not None
+            driver.set_progress_handler(None, 0)
+        return len(counted)
+
+    steps("first")
+    early = steps("second")
+    for number in range(300):
+        assert assignments.lease("judge", worker(database, f"w{number}")) is not None
+    clock.now += 10  # what is known of the campaign is looked up again
+    assert assignments.lease("judge", worker(database, "the next")) is not None
+    assert steps("another") < 2 * early
+    database.close()
 
 
 def test_reopening_asks_somebody_else_and_keeps_the_answer(database: Database) -> None:

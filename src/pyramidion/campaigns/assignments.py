@@ -33,6 +33,10 @@ SURE = 60.0
 """A lease that runs for so many seconds yet does not run out while something is written."""
 
 
+EVERY = {"first": 0}
+"""To look at all tasks."""
+
+
 class _LockedError(Exception):
     """Tasks with a place seem to be left, but somebody else has locked them."""
 
@@ -116,7 +120,7 @@ class Assignments:
     ) -> None:
         self._database = database
         self.clock, self.pause = clock, pause
-        self._open: dict[int, tuple[float, int]] = {}
+        self._open: dict[int, tuple[float, Row[Any]]] = {}
 
     def lease(self, campaign: str, worker: str, entry: int | None = None) -> Lease | None:
         """The worker's open task, or the next one; None if nothing is left for this worker.
@@ -168,17 +172,18 @@ class Assignments:
         return None
 
     def _free_task(self, connection: Connection, asker: _Asker) -> Lease | None:
-        for _ in range(TRIES):
-            task = connection.execute(queries.FREE_TASK[asker.keeps_apart], asker.asked).first()
-            if task is None:
-                break
-            # On PostgreSQL the count was taken before the row was locked: this looks again, when nobody can add to it.
-            place = asker.asked | {"task": task.id, "wanted": task.wanted}
-            id = connection.execute(queries.NEW_LEASE, place).scalar()
-            if id is not None:
-                return Lease(id, task_of(task.body), place["new_expires"], gold=gold_of(task))
+        for first in self._first_ones(connection, asker):
+            for _ in range(TRIES):
+                task = connection.execute(queries.FREE_TASK[asker.keeps_apart], asker.asked | first).first()
+                if task is None:
+                    break
+                # On PostgreSQL the count was taken before the row was locked: this looks again, when nobody can add.
+                place = asker.asked | {"task": task.id, "wanted": task.wanted}
+                id = connection.execute(queries.NEW_LEASE, place).scalar()
+                if id is not None:
+                    return Lease(id, task_of(task.body), place["new_expires"], gold=gold_of(task))
         unlocked = queries.ANY_FREE_TASK[asker.keeps_apart]
-        if not self._database.sqlite and connection.execute(unlocked, asker.asked).first() is not None:
+        if not self._database.sqlite and connection.execute(unlocked, asker.asked | EVERY).first() is not None:
             raise _LockedError
         return None
 
@@ -200,18 +205,28 @@ class Assignments:
 
     def _left(self, connection: Connection, asker: _Asker) -> int:
         """Counting what is left for one person takes longer than giving them a task: not where it is clear."""
-        if not asker.keeps_apart and self._open_tasks(connection, asker) - asker.standing.had > queries.MANY:
+        if not asker.keeps_apart and self._open_tasks(connection, asker).tasks - asker.standing.had > queries.MANY:
             return queries.MANY
-        return int(connection.execute(queries.LEFT[asker.keeps_apart], asker.asked).scalar_one())
+        for first in self._first_ones(connection, asker):
+            left = int(connection.execute(queries.LEFT[asker.keeps_apart], asker.asked | first).one().tasks)
+            if left:
+                return left
+        return 0
 
-    def _open_tasks(self, connection: Connection, asker: _Asker) -> int:
-        """How many tasks of a campaign there are for anybody, as it was within the last second."""
+    def _first_ones(self, connection: Connection, asker: _Asker) -> list[dict[str, int]]:
+        """From which task on to look. Hundreds may wait for those who hold their places, but any of them may be free
+        again since a moment: where nothing is found, every one is looked at."""
+        first = self._open_tasks(connection, asker).first
+        return [{"first": first}, EVERY] if first else [EVERY]
+
+    def _open_tasks(self, connection: Connection, asker: _Asker) -> Row[Any]:
+        """How many tasks of a campaign there are for anybody, and the first, as it was within the last second."""
         campaign, now = asker.asked["campaign"], asker.asked["now"]
-        at, count = self._open.get(campaign, (float("-inf"), 0))
-        if not 0 <= now - at <= REFRESH_SECONDS:
-            count = int(connection.execute(queries.OPEN_TASKS, asker.asked).scalar_one())
-            self._open[campaign] = (now, count)
-        return count
+        at, counted = self._open.get(campaign, (float("-inf"), None))
+        if counted is None or not 0 <= now - at <= REFRESH_SECONDS:
+            counted = connection.execute(queries.OPEN_TASKS, asker.asked).one()
+            self._open[campaign] = (now, counted)
+        return counted
 
     def save_draft(self, assignment: int, worker: str, draft: dict[str, Any]) -> float | None:
         """Keep a draft and renew the lease; returns the new expiry time, or None if the place is gone."""
@@ -245,7 +260,7 @@ class Assignments:
     def of_worker(self, assignment: int, worker: str) -> OwnWork | None:
         """One assignment of a worker; None where it is not theirs."""
         row = self._database.first(queries.ASSIGNMENT, {"assignment": assignment, "worker": worker})
-        return None if row is None else OwnWork(answer_of(row), row.blocked is not None)
+        return None if row is None else _own_work(row)
 
     def done_by(self, campaign: str, worker: str) -> int:
         """How many tasks of a campaign a worker has submitted."""
@@ -259,22 +274,31 @@ class Assignments:
 
     def submit(self, assignment: int, worker: str, key: str, answer: Answer) -> Receipt:
         """Accept an answer once. The same key and answer again give the same receipt; anything else is a conflict."""
-        body = to_object(answer)
+        return self.submit_read(assignment, worker, key, lambda _work: answer)
+
+    def submit_read(self, assignment: int, worker: str, key: str, read: Callable[[OwnWork], Answer]) -> Receipt:
+        """The same where the answer can only be read beside what was asked; nothing happens if ``read`` raises."""
         with self._database.write() as connection:
-            task = self._lock_task_of(connection, assignment, worker)
+            whose = {"assignment": assignment, "worker": worker}
+            task = _known(connection.execute(queries.LOCK_ASSIGNMENT, whose).first())
+            body = to_object(read(_own_work(task)))
             now = self.clock()
-            values = {"assignment": assignment, "now": now, "new_key": key, "new_answer": body}
-            counted = connection.execute(queries.SUBMIT_IN_TIME, values | {"new_surplus": False}).rowcount > 0
-            if not counted:
-                row = self._row(connection, assignment, worker)
-                if row.state == "submitted":
-                    if row.key == key and row.answer == body:
-                        return Receipt(assignment, not row.surplus and row.removed is None, replayed=True)
-                    raise SubmissionConflictError("this task was already submitted with a different answer")
-                welcome = row.removed is None  # or the worker withdrew before it came
-                counted = welcome and self._has_place(connection, task.id, task.wanted, now)
-                connection.execute(queries.SUBMIT, values | {"new_surplus": not counted})
-            full = connection.execute(queries.MARK_FULL, {"task": task.id}).rowcount > 0
+            values = {"assignment": assignment, "task": task.task_id, "now": now, "new_key": key, "new_answer": body}
+            others = connection.execute(queries.SUBMIT_IN_TIME, values | {"new_surplus": False}).scalar()
+            if others is not None:
+                full = others + 1 >= task.wanted
+                if full:
+                    connection.execute(queries.MARK_FULL, values)
+                return Receipt(assignment, counted=True, filled=full)
+            row = self._row(connection, assignment, worker)
+            if row.state == "submitted":
+                if row.key == key and row.answer == body:
+                    return Receipt(assignment, not row.surplus and row.removed is None, replayed=True)
+                raise SubmissionConflictError("this task was already submitted with a different answer")
+            welcome = row.removed is None  # or the worker withdrew before it came
+            counted = welcome and self._has_place(connection, task.task_id, task.wanted, now)
+            connection.execute(queries.SUBMIT, values | {"new_surplus": not counted})
+            full = connection.execute(queries.MARK_FULL, values).rowcount > 0
             return Receipt(assignment, counted, filled=counted and full)
 
     def give_back(self, assignment: int, worker: str) -> None:
@@ -298,10 +322,7 @@ class Assignments:
 
     def _lock_task_of(self, connection: Connection, assignment: int, worker: str) -> Row[Any]:
         """The task of an assignment, locked, so that places cannot be given out meanwhile."""
-        task = connection.execute(queries.LOCK_TASK_OF, {"assignment": assignment, "worker": worker}).first()
-        if task is None:
-            raise SubmissionConflictError("this is not your task")
-        return task
+        return _known(connection.execute(queries.LOCK_TASK_OF, {"assignment": assignment, "worker": worker}).first())
 
     def _row(self, connection: Connection, assignment: int, worker: str) -> Row[Any]:
         return connection.execute(queries.ASSIGNMENT, {"assignment": assignment, "worker": worker}).one()
@@ -313,3 +334,13 @@ class Assignments:
     def _has_place(self, connection: Connection, task: int, wanted: int, now: float) -> bool:
         """Whether a task has a place left for somebody whose own lease has run out."""
         return int(connection.execute(queries.PLACES_TAKEN, {"task": task, "now": now}).scalar_one()) < wanted
+
+
+def _own_work(row: Row[Any]) -> OwnWork:
+    return OwnWork(answer_of(row), row.blocked is not None)
+
+
+def _known(row: Row[Any] | None) -> Row[Any]:
+    if row is None:
+        raise SubmissionConflictError("this is not your task")
+    return row

@@ -130,6 +130,9 @@ ASSIGNMENT = (
 )
 
 
+LOCK_ASSIGNMENT: Select[Any] = ASSIGNMENT.add_columns(_t.wanted).with_for_update(of=schema.tasks)
+"""The same, with its task locked."""
+
 DONE = (
     select(func.count())
     .select_from(WITH_CAMPAIGNS)
@@ -185,13 +188,17 @@ def _with_places() -> Select[Any]:
 
 
 def _free_tasks(*, apart: bool) -> Select[Any]:
-    """Those that :worker has not had; ``apart``: of no topic that they wrote for."""
-    query = _with_places().where(not_(exists().where(_a.task_id == _t.id, _a.worker_id == _worker)))
+    """Those from :first on that :worker has not had; ``apart``: of no topic that they wrote for."""
+    query = _with_places().where(
+        _t.id >= bindparam("first"), not_(exists().where(_a.task_id == _t.id, _a.worker_id == _worker))
+    )
     return query.where(_t.topic.not_in(_topics_written_for())) if apart else query
 
 
 def _count(tasks: Select[Any], most: int) -> Select[Any]:
-    return select(func.count()).select_from(tasks.with_only_columns(_t.id).limit(most).subquery())
+    """How many there are, counted up to ``most``, and the first of them."""
+    some = tasks.with_only_columns(_t.id).order_by(_t.id).limit(most).subquery()
+    return select(func.count().label("tasks")).add_columns(func.min(some.c.id).label("first")).select_from(some)
 
 
 def _both(query: Callable[[Select[Any]], Select[Any]]) -> dict[bool, Select[Any]]:
@@ -208,7 +215,7 @@ MANY = 100
 LEFT = _both(lambda tasks: _count(tasks, MANY))
 """How many more tasks of :campaign there are for :worker at :now, counted up to `MANY`."""
 OPEN_TASKS = _count(_with_places(), 10 * MANY)
-"""How many there are for anybody, counted further: whoever has had few of so many has many left."""
+"""The same for anybody, counted further: whoever has had few of so many has many left."""
 
 _new: dict[str, ColumnElement[Any]] = {
     "task_id": _task,
@@ -246,8 +253,13 @@ SUBMIT = _of_assignment.values(
     answer=bindparam("new_answer"),
     surplus=bindparam("new_surplus"),
 )
-SUBMIT_IN_TIME = SUBMIT.where(_in_time)
-"""Both do nothing where the lease has run out, and then it depends on who else has a place."""
+_o = schema.assignments.alias("others").c
+_others = select(func.count()).where(  # SQLAlchemy names no tables in RETURNING, so nothing of the row is compared here
+    _o.task_id == _task, _o.id != _assignment, _o.state == "submitted", not_(_o.surplus), _o.removed.is_(None)
+)
+SUBMIT_IN_TIME = SUBMIT.where(_in_time).returning(_others.scalar_subquery())
+"""Both do nothing where the lease has run out, and then it depends on who else has a place. SUBMIT_IN_TIME tells how
+many answers to :task count beside this one."""
 
 
 _counted = select(func.count()).select_from(schema.assignments).where(_a.task_id == _t.id, COUNTS).scalar_subquery()

@@ -15,8 +15,7 @@ from pyramidion.campaigns.checks import CheckState, answer_check, check_state, i
 from pyramidion.campaigns.platforms.prolific import EVENT_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER
 from pyramidion.campaigns.queries import MANY
 from pyramidion.campaigns.sync import follow_message, platform_of
-from pyramidion.campaigns.tables import StoredAnswer
-from pyramidion.campaigns.tasks import read_submission, task_page
+from pyramidion.campaigns.tasks import Answer, read_submission, task_page
 from pyramidion.campaigns.workers import CHECK_TRIES
 from pyramidion.errors import InputError
 from pyramidion.pyramids.statements import live_checks
@@ -230,7 +229,7 @@ async def save_draft(assignment: AssignmentId, body: Draft, visit: OwnPage) -> J
         campaign = visit.ctx.campaign(who.campaign)
         expires = assignments.save_draft_early(assignment, campaign, who.worker, who.entry, body.draft)
         if expires is None:
-            _welcome_work(visit, assignment)
+            _refuse_blocked(_own_work(visit, assignment))
             expires = assignments.save_draft(assignment, who.worker, body.draft)
         return expires
 
@@ -249,27 +248,38 @@ async def submit(assignment: AssignmentId, body: SubmitRequest, visit: OwnPage) 
 def _own_work(visit: Visit, assignment: int) -> OwnWork:
     """An assignment of this entry: neither of another campaign nor of another session in the same person's name."""
     work = visit.ctx.desk.assignments.of_worker(assignment, visit.who.worker)
-    if work is None or (work.answer.campaign, work.answer.entry) != (visit.who.campaign, visit.who.entry):
+    if work is None or not _is_own(visit, work):
         visit.worker()  # or they have to come in again
         raise SubmissionConflictError("this is not your task")
     return work
 
 
-def _welcome_work(visit: Visit, assignment: int) -> StoredAnswer:
-    """The same of a worker who is not blocked; nothing is accepted from blocked workers."""
-    work = _own_work(visit, assignment)
+def _is_own(visit: Visit, work: OwnWork) -> bool:
+    return (work.answer.campaign, work.answer.entry) == (visit.who.campaign, visit.who.entry)
+
+
+def _refuse_blocked(work: OwnWork) -> None:
+    """Nothing is accepted from blocked workers."""
     if work.blocked:
         raise HTTPException(403, "blocked")
-    return work.answer
 
 
 def _submit(visit: Visit, assignment: int, body: SubmitRequest) -> tuple[Receipt, bool]:
     """The receipt, and whether the campaign asks in rounds."""
-    ctx, work = visit.ctx, _welcome_work(visit, assignment)
-    campaign = ctx.campaign(work.campaign)
-    page = task_page(ctx.study(), campaign, work.task, work.gold)
-    answer = read_submission(page, work.task, work.gold, body.answer)
-    receipt = ctx.desk.assignments.submit(assignment, visit.who.worker, body.key, answer)
+    campaign, study = visit.ctx.campaign(visit.who.campaign), visit.ctx.study()
+
+    def read(work: OwnWork) -> Answer:
+        if not _is_own(visit, work):
+            raise SubmissionConflictError("this is not your task")
+        _refuse_blocked(work)
+        task, gold = work.answer.task, work.answer.gold
+        return read_submission(task_page(study, campaign, task, gold), task, gold, body.answer)
+
+    try:
+        receipt = visit.ctx.desk.assignments.submit_read(assignment, visit.who.worker, body.key, read)
+    except SubmissionConflictError:
+        visit.worker()  # or they have to come in again
+        raise
     return receipt, bool(campaign.settings.until)
 
 

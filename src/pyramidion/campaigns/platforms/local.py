@@ -82,12 +82,10 @@ def _seal(secret: bytes, purpose: Purpose, content: list[Any]) -> str:
 
 
 def _open(secret: bytes, purpose: Purpose, sealed: str) -> Any:
-    refused = InputError(Problem(purpose, "is not valid; open the link exactly as you received it"))
-    if len(sealed) > MAX_SEALED or not sealed.isascii() or sealed.count(".") != 2:
-        raise refused
-    version, body, mac = sealed.split(".")
+    well_formed = len(sealed) <= MAX_SEALED and sealed.isascii() and sealed.count(".") == 2
+    version, body, mac = sealed.split(".") if well_formed else ("", "", "")
     if version != VERSION or not hmac.compare_digest(mac, _mac(secret, purpose, body)):
-        raise refused
+        raise InputError(Problem(purpose, "is not valid; open the link exactly as you received it"))
     return json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
 
 
